@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"straggler/whatif/policy"
 	"straggler/whatif/workload"
@@ -45,7 +44,7 @@ func dollyBing(ctx context.Context, t *table) error { return dollyWorkload(ctx, 
 func dollyWorkload(ctx context.Context, t *table, i int) error {
 	x := &traces[i]
 	seed := uint64(i) + 1
-	s, err := t.solved.of(i, func() (straggling, error) { return x.solve(ctx, seed) })
+	s, err := t.straggling(ctx, x, seed)
 	if err != nil {
 		return err
 	}
@@ -200,7 +199,8 @@ func (t *table) assign(ctx context.Context, x assignmentScale, p float64, ways [
 	s := straggling{p: p}
 	if p == 0 {
 		var err error
-		if s.p, err = likelihood(ctx, build, 0.38); err != nil { // traces: of Bing's small jobs
+		s.p, err = solved(t.solved, fmt.Sprintf("stragglers of %d phases, %g times", x.phases, x.most), func() (float64, error) { return likelihood(ctx, build, 0.38) }) // traces: of Bing's small jobs
+		if err != nil {
 			return nil, 0, err
 		}
 	}
@@ -289,21 +289,14 @@ const smallJob = 10
 // part of that.
 type straggling struct{ p, large float64 }
 
-// solutions are how tasks straggle in the traces, solved once for all that try something on them.
-type solutions struct {
-	once [2]sync.Once
-	s    [2]straggling
-	err  [2]error
-}
-
-func (x *solutions) of(trace int, solve func() (straggling, error)) (straggling, error) {
-	x.once[trace].Do(func() { x.s[trace], x.err[trace] = solve() })
-	return x.s[trace], x.err[trace]
-}
-
 // known has Dolly know the probability. An estimate from all tasks would be of the large jobs', nearly all of whose stragglers
 // are here less than twice as slow as the median, and so are none by §2.1.2.
 func (s straggling) known() []string { return []string{"p", fmt.Sprint(s.p), "period", "1e9"} }
+
+// straggling is how tasks straggle in a trace.
+func (t *table) straggling(ctx context.Context, x *trace, seed uint64) (straggling, error) {
+	return solved(t.solved, fmt.Sprint("stragglers of ", x.name, seed), func() (straggling, error) { return x.solve(ctx, seed) })
+}
 
 // solve finds how tasks straggle: first the probability, by what small jobs would gain at the median rate, then how much
 // less those of large jobs do, by what all jobs would.

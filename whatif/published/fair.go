@@ -351,7 +351,7 @@ type fairGain struct{ small, most, fair, local []float64 }
 // fairGains runs the benchmark for seven seeds and gives the gains of its smallest jobs over FIFO.
 func (t *table) fairGains(ctx context.Context, w *workload.File) (g fairGain, err error) {
 	w.Seeds, w.Schedulers = 7, []string{"fifo", "fair", "copycompute", "fair-all"}
-	r, err := t.simulate(ctx, w)
+	r, err := t.simulate(ctx, "fair.yaml", w)
 	if err != nil {
 		return g, err
 	}

@@ -64,26 +64,19 @@ func fairFigures(ctx context.Context, t *table) error {
 		most, first := map[string]float64{}, 0.0 // means of the largest slowdowns
 		for seed := range uint64(batchSchedules) {
 			pl := batchSchedule(seed, gap)
-			alone, err := aloneTimes(ctx, pl)
-			if err != nil {
-				return err
-			}
-			pool, err := pl.Build()
+			alone, err := solved(t.solved, fmt.Sprint("batch alone ", gap, seed), func() ([]float64, error) { return aloneTimes(ctx, pl) })
 			if err != nil {
 				return err
 			}
 			ends := map[string]float64{}
 			for _, s := range names {
-				none, err := named("none")
-				if err != nil {
-					return err
-				}
-				o, err := play(ctx, pool, t.scheduler(s, fifo), none, int64(seed), 0, false)
+				scheduler := t.scheduler(s, fifo)
+				jobs, err := solved(t.solved, fmt.Sprint("batch under ", scheduler, gap, seed), func() ([]float64, error) { return batchTimes(ctx, pl, scheduler, int64(seed)) })
 				if err != nil {
 					return err
 				}
 				slowest := 0.0
-				for j, took := range o.jobs {
+				for j, took := range jobs {
 					ends[s] = max(ends[s], pl.Jobs[j].Arrival+took)
 					slowest = max(slowest, took/alone[j])
 				}
@@ -105,12 +98,25 @@ func fairFigures(ctx context.Context, t *table) error {
 	return nil
 }
 
-// aloneTimes is how long each job of a plan takes alone on its machines, with copy-compute splitting.
-func aloneTimes(ctx context.Context, pl *workload.Plan) ([]float64, error) {
+// batchTimes is how long each job of a plan takes under a scheduler.
+func batchTimes(ctx context.Context, pl *workload.Plan, scheduler string, seed int64) ([]float64, error) {
 	none, err := named("none")
 	if err != nil {
 		return nil, err
 	}
+	pool, err := pl.Build()
+	if err != nil {
+		return nil, err
+	}
+	o, err := play(ctx, pool, scheduler, none, seed, 0, false)
+	if err != nil {
+		return nil, err
+	}
+	return o.jobs, nil
+}
+
+// aloneTimes is how long each job of a plan takes alone on its machines, with copy-compute splitting.
+func aloneTimes(ctx context.Context, pl *workload.Plan) ([]float64, error) {
 	one := *pl
 	one.Jobs = nil
 	for n := range pl.Jobs { // far apart
@@ -118,16 +124,9 @@ func aloneTimes(ctx context.Context, pl *workload.Plan) ([]float64, error) {
 		j.Arrival = 1e5 * float64(n)
 		one.Jobs = append(one.Jobs, j)
 	}
-	pool, err := one.Build()
-	if err != nil {
-		return nil, err
+	jobs, err := batchTimes(ctx, &one, "fifo-split", 1)
+	if err == nil && slices.Max(jobs) > 1e5 {
+		err = fmt.Errorf("published: a job takes %g s alone", math.Round(slices.Max(jobs)))
 	}
-	o, err := play(ctx, pool, "fifo-split", none, 1, 0, false)
-	if err != nil {
-		return nil, err
-	}
-	if slices.Max(o.jobs) > 1e5 {
-		return nil, fmt.Errorf("published: a job takes %g s alone", math.Round(slices.Max(o.jobs)))
-	}
-	return o.jobs, nil
+	return jobs, err
 }

@@ -3,8 +3,10 @@ package published
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
@@ -17,7 +19,7 @@ import (
 type lab struct {
 	policy    func(name string, options ...string) (policy.Policy, error)
 	scheduler func(choice, than string) string  // in place of a choice that is compared with another
-	solved    *solutions                        // what experiments calibrate without the policies that are tried
+	solved    *solutions                        // what has been worked out, also for other labs
 	needs     func(paper string, part int) bool // whether an experiment is run; nil: all are
 	arrivals  []float64                         // s, of a SWIM file's jobs; none: only those that are drawn
 }
@@ -32,6 +34,36 @@ func named(name string, options ...string) (policy.Policy, error) {
 	}
 	return p, err
 }
+
+// solutions are what experiments calibrate and what they compare with, by names that say all that it depends on: the same in all labs,
+// and so worked out once for all of them.
+type solutions struct {
+	mu sync.Mutex
+	by map[string]func() (any, error)
+}
+
+// solved is what has a name, which solve works out for whoever asks first.
+func solved[T any](s *solutions, name string, solve func() (T, error)) (T, error) {
+	s.mu.Lock()
+	once, known := s.by[name]
+	if !known {
+		if s.by == nil {
+			s.by = map[string]func() (any, error){}
+		}
+		once = sync.OnceValues(func() (any, error) { return solve() })
+		s.by[name] = once
+	}
+	s.mu.Unlock()
+	out, err := once()
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return out.(T), nil
+}
+
+// signature is a policy as the name of a solution has it.
+func signature(p policy.Policy) string { return p.Name + p.Parameters() }
 
 // errStuck is a plan under a scheduler that the engine cannot play.
 var errStuck = errors.New("published: the log's own order, and there is no log")
@@ -95,35 +127,32 @@ func (t *table) simulated(ctx context.Context, text string) (ran, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.simulate(ctx, w)
+	return t.simulate(ctx, text, w)
 }
 
-func (t *table) simulate(ctx context.Context, w *workload.File) (ran, error) {
-	asked := w.Schedulers
-	tried := func(s string) string {
-		if s == asked[0] {
-			return s
-		}
-		return t.scheduler(s, asked[0])
-	}
-	w.Schedulers = nil
-	for _, s := range asked {
-		if !slices.Contains(w.Schedulers, tried(s)) {
-			w.Schedulers = append(w.Schedulers, tried(s))
-		}
-	}
-	by := ran{}
-	_, err := simulate.Run(ctx, w, simulate.Options{Workers: 1, Each: func(r *simulate.Result) error {
-		kept := *r
-		kept.Samples = nil
-		by[r.Run.Scheduler] = append(by[r.Run.Scheduler], &kept)
-		return nil
-	}})
+// simulate runs the workload of a file by that name.
+func (t *table) simulate(ctx context.Context, name string, w *workload.File) (ran, error) {
 	out := ran{}
-	for _, s := range asked {
-		out[s] = by[tried(s)]
+	for n, s := range w.Schedulers {
+		one := *w
+		if one.Schedulers = []string{s}; n > 0 {
+			one.Schedulers[0] = t.scheduler(s, w.Schedulers[0])
+		}
+		var err error
+		out[s], err = solved(t.solved, fmt.Sprint(one.Schedulers, one.Seeds, name), func() (results []*simulate.Result, err error) {
+			_, err = simulate.Run(ctx, &one, simulate.Options{Workers: 1, Each: func(r *simulate.Result) error {
+				kept := *r
+				kept.Samples = nil
+				results = append(results, &kept)
+				return nil
+			}})
+			return results, err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	return out, err
+	return out, nil
 }
 
 // mean is the mean of a figure over the seeds of a scheduler.

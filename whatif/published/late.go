@@ -73,11 +73,15 @@ func lateSlowNode(ctx context.Context, t *table) error {
 type sleeping struct{ took, wasted []float64 }
 
 // sleep runs it.
-func (t *table) sleep(ctx context.Context, f *workload.File, name string, options ...string) (x sleeping, err error) {
+func (t *table) sleep(ctx context.Context, f *workload.File, name string, options ...string) (sleeping, error) {
 	p, err := t.policy(name, options...)
 	if err != nil {
-		return x, err
+		return sleeping{}, err
 	}
+	return solved(t.solved, f.Name+" sleeps under "+signature(p), func() (sleeping, error) { return sleep(ctx, f, p) })
+}
+
+func sleep(ctx context.Context, f *workload.File, p policy.Policy) (x sleeping, err error) {
 	for seed := range int64(25) {
 		pool, err := draw(ctx, f, seed)
 		if err != nil {
@@ -140,7 +144,7 @@ var lateMinutes = []float64{4, 6}
 // lateClusters is §5.2 and §5.3: clusters of virtual machines, which share their hosts' disks with those that work. What copies take of the
 // network is not in the paper, which cost Hadoop so much on the local cluster that it was slower there than without copies.
 func lateClusters(ctx context.Context, t *table) error {
-	loads, err := stragglerLoads(ctx)
+	loads, err := solved(t.solved, "loads of stragglers", func() ([]float64, error) { return t.stragglerLoads(ctx) })
 	if err != nil {
 		return err
 	}
@@ -183,21 +187,28 @@ const loadFile = "late-ec2-stragglers"
 
 // stragglerLoads are how many times slower stragglers are, by the paper's 'disabling speculative tasks caused the cluster to perform 2 to 4 times
 // slower than it did with LATE': what gives 2 and 4 with LATE as it is shipped, in jobs of five minutes.
-func stragglerLoads(ctx context.Context) (loads []float64, err error) {
+func (t *table) stragglerLoads(ctx context.Context) (loads []float64, err error) {
 	f, err := clusterFile(loadFile)
 	if err != nil {
 		return nil, err
 	}
-	known := table{lab: shipped}
+	late, err := named("late")
+	if err != nil {
+		return nil, err
+	}
+	none, err := named("none")
+	if err != nil {
+		return nil, err
+	}
 	for _, slower := range []float64{2, 4} {
 		low, high := 1.0, 24.0
 		for range 7 {
 			factor := (low + high) / 2
-			mean, err := known.lateBeside(ctx, f, factor, 5)
+			mean, err := t.lateBeside(ctx, f, factor, 5, late, none)
 			if err != nil {
 				return nil, err
 			}
-			if mean[2]/mean[0] > slower {
+			if mean[1]/mean[0] > slower {
 				high = factor
 			} else {
 				low = factor
@@ -220,12 +231,24 @@ func loaded(f *workload.File, factor float64) *workload.File {
 
 // lateBand is by how much LATE is faster than Hadoop's own speculation and than none, over what the paper leaves open.
 func (t *table) lateBand(ctx context.Context, f *workload.File, loads []float64) (over [2][]float64, note string, err error) {
+	late, err := t.policy("late")
+	if err != nil {
+		return over, "", err
+	}
+	hadoop, err := named("hadoop")
+	if err != nil {
+		return over, "", err
+	}
+	none, err := named("none")
+	if err != nil {
+		return over, "", err
+	}
 	if len(f.Cluster.Slow) == 0 {
 		loads = []float64{1}
 	}
 	for _, factor := range loads {
 		for _, minutes := range lateMinutes {
-			mean, err := t.lateBeside(ctx, f, factor, minutes)
+			mean, err := t.lateBeside(ctx, f, factor, minutes, late, hadoop, none)
 			if err != nil {
 				return over, "", err
 			}
@@ -244,40 +267,39 @@ func (t *table) lateBand(ctx context.Context, f *workload.File, loads []float64)
 	return over, note + assumedIn(f), nil
 }
 
-// lateBeside is the mean completion time under LATE, Hadoop's own speculation and none, of a job whose stragglers are so many times slower,
-// and which takes so many minutes under Hadoop's without them.
-func (t *table) lateBeside(ctx context.Context, f *workload.File, factor, minutes float64) (mean [3]float64, err error) {
-	late, err := t.policy("late")
-	if err != nil {
-		return mean, err
-	}
+// lateBeside is the mean completion time under each of some policies, of a job whose stragglers are so many times slower, and which takes so
+// many minutes under Hadoop's own speculation without them.
+func (t *table) lateBeside(ctx context.Context, f *workload.File, factor, minutes float64, policies ...policy.Policy) (mean []float64, err error) {
 	hadoop, err := named("hadoop")
 	if err != nil {
-		return mean, err
+		return nil, err
 	}
-	none, err := named("none")
-	if err != nil {
-		return mean, err
-	}
-	unloaded, scale := loaded(f, 1), 1.0
+	scale := 1.0
 	for range 2 { // a copy waits for a minute whatever a task takes, so that times are not quite proportional
-		took, err := lateMean(ctx, unloaded, scale, hadoop)
+		took, err := t.lateMean(ctx, f, 1, scale, hadoop)
 		if err != nil {
-			return mean, err
+			return nil, err
 		}
 		scale *= 60 * minutes / took
 	}
-	for n, p := range []policy.Policy{late, hadoop, none} {
-		if mean[n], err = lateMean(ctx, loaded(f, factor), scale, p); err != nil {
-			return mean, err
+	for _, p := range policies {
+		took, err := t.lateMean(ctx, f, factor, scale, p)
+		if err != nil {
+			return nil, err
 		}
+		mean = append(mean, took)
 	}
 	return mean, nil
 }
 
-// lateMean is the mean completion time of a job whose tasks take so many times as long as in its file, over runs enough to leave little to
-// luck (the paper has 4 to 7).
-func lateMean(ctx context.Context, f *workload.File, scale float64, p policy.Policy) (mean float64, err error) {
+// lateMean is the mean completion time of a job whose stragglers are so many times slower and whose tasks take so many times as long as in
+// its file.
+func (t *table) lateMean(ctx context.Context, f *workload.File, factor, scale float64, p policy.Policy) (float64, error) {
+	return solved(t.solved, fmt.Sprint(f.Name, " with ", factor, scale, signature(p)), func() (float64, error) { return playLate(ctx, loaded(f, factor), scale, p) })
+}
+
+// playLate plays it, with runs enough to leave little to luck (the paper has 4 to 7).
+func playLate(ctx context.Context, f *workload.File, scale float64, p policy.Policy) (mean float64, err error) {
 	const runs = 12
 	for seed := range int64(runs) {
 		pl, err := f.Plan(ctx, seed, workload.Source{})

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"straggler/whatif/policy"
 	"straggler/whatif/workload"
 )
 
@@ -169,76 +168,100 @@ func mantriLosses(ctx context.Context, t *table) error {
 	return nil
 }
 
-// losses plays the jobs with losses, with and without protection.
-func (t *table) losses(ctx context.Context, pl *workload.Plan, x lossScale, seed uint64) (l lost, err error) {
+// unprotected is a pool with losses, and how long its jobs take: in it, in one without losses, and in both without run-time outliers.
+type unprotected struct {
+	pool                    *workload.Pool
+	bad                     int
+	phases                  float64
+	jobs, ideal, even, best []float64
+}
+
+// unprotected finds how many bad times there are, and plays what protection is compared with.
+func (x lossScale) unprotected(ctx context.Context, pl *workload.Plan, seed uint64) (*unprotected, error) {
 	none, err := named("none")
 	if err != nil {
-		return l, err
+		return nil, err
+	}
+	runtime, err := named("no-high-runtime")
+	if err != nil {
+		return nil, err
 	}
 	whole, err := pl.Build()
 	if err != nil {
-		return l, err
+		return nil, err
 	}
 	ideal, err := play(ctx, whole, "fair", none, 1, 0, true)
 	if err != nil {
-		return l, err
+		return nil, err
 	}
 	span := 0.0
 	for _, s := range ideal.spans {
 		span = max(span, s.End.Seconds())
 	}
-	var pool *workload.Pool
-	var without *outcome
+	u := &unprotected{ideal: ideal.jobs}
 	bad := badTimes(rand.New(rand.NewPCG(seed, 66)), 512, span)
 	low, high := 1, len(bad)
 	for low < high { // the fewest that have 1 % of the phases see recomputations
-		l.bad = (low + high) / 2
-		if pool, err = x.losing(pl, bad[:l.bad]); err != nil {
-			return l, err
+		u.bad = (low + high) / 2
+		if u.pool, err = x.losing(pl, bad[:u.bad]); err != nil {
+			return nil, err
 		}
-		if without, err = play(ctx, pool, "fair", none, 1, 0, true); err != nil {
-			return l, err
-		}
-		if l.phases = remade(pool, without); math.Abs(l.phases-0.01) < 0.001 {
-			break
-		} else if l.phases > 0.01 {
-			high = l.bad
-		} else {
-			low = l.bad + 1
-		}
-	}
-	run := func(pool *workload.Pool, choose func(string, ...string) (policy.Policy, error), name string, options ...string) (*outcome, error) {
-		p, err := choose(name, options...)
+		without, err := play(ctx, u.pool, "fair", none, 1, 0, true)
 		if err != nil {
 			return nil, err
 		}
-		return play(ctx, pool, "fair", p, 1, 0, false)
+		u.jobs = without.jobs
+		if u.phases = remade(u.pool, without); math.Abs(u.phases-0.01) < 0.001 {
+			break
+		} else if u.phases > 0.01 {
+			high = u.bad
+		} else {
+			low = u.bad + 1
+		}
 	}
-	protected, err := run(pool, t.policy, "protect")
+	even, err := play(ctx, u.pool, "fair", runtime, 1, 0, false)
+	if err != nil {
+		return nil, err
+	}
+	best, err := play(ctx, whole, "fair", runtime, 1, 0, false)
+	if err != nil {
+		return nil, err
+	}
+	u.even, u.best = even.jobs, best.jobs
+	return u, nil
+}
+
+// losses plays the jobs with losses, with and without protection.
+func (t *table) losses(ctx context.Context, pl *workload.Plan, x lossScale, seed uint64) (l lost, err error) {
+	u, err := solved(t.solved, fmt.Sprintf("losses %d %+v %+v", seed, x, *x.phase), func() (*unprotected, error) { return x.unprotected(ctx, pl, seed) })
 	if err != nil {
 		return l, err
 	}
-	second, err := run(pool, t.policy, "protect", "onset", "2", "within", "600")
+	l.bad, l.phases = u.bad, u.phases
+	run := func(options ...string) (*outcome, error) {
+		p, err := t.policy("protect", options...)
+		if err != nil {
+			return nil, err
+		}
+		return play(ctx, u.pool, "fair", p, 1, 0, false)
+	}
+	protected, err := run()
 	if err != nil {
 		return l, err
 	}
-	even, err := run(pool, named, "no-high-runtime")
+	second, err := run("onset", "2", "within", "600")
 	if err != nil {
 		return l, err
 	}
-	best, err := run(whole, named, "no-high-runtime")
-	if err != nil {
-		return l, err
-	}
-	off := func(after *outcome) (v []weighted) {
+	off := func(jobs []float64) (v []weighted) {
 		for j := lossJobs / 3; j < lossJobs; j++ {
-			v = append(v, weighted{1 - after.jobs[j]/without.jobs[j], float64(pool.Jobs[j].TaskCount)})
+			v = append(v, weighted{1 - jobs[j]/u.jobs[j], float64(u.pool.Jobs[j].TaskCount)})
 		}
 		return v
 	}
-	l.runtime, l.all = percentile(off(even), 0.5), percentile(off(best), 0.5)
-	l.off50, l.off75 = percentile(off(protected), 0.5), percentile(off(protected), 0.75)
-	l.beyond = percentile(off(ideal), 0.5) - l.off50
+	l.runtime, l.all = percentile(off(u.even), 0.5), percentile(off(u.best), 0.5)
+	l.off50, l.off75 = percentile(off(protected.jobs), 0.5), percentile(off(protected.jobs), 0.75)
+	l.beyond = percentile(off(u.ideal), 0.5) - l.off50
 	var jobs []weighted
 	var gone, copied, copyUsed, early, earlyUsed, early2, earlyUsed2 float64
 	for j := lossJobs / 3; j < lossJobs; j++ {

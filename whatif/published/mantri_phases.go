@@ -143,7 +143,7 @@ func mantriPhases(ctx context.Context, t *table) error {
 		if err != nil {
 			return err
 		}
-		x, err := t.mitigate(ctx, phases)
+		x, err := t.mitigate(ctx, &scales[n], phases)
 		if err != nil {
 			return err
 		}
@@ -207,8 +207,19 @@ func dataVariation(phases []*workload.Pool) (v []weighted) {
 }
 
 // mitigate is what the mitigations of some names do to the phases of a scale; without names all of them.
-func (t *table) mitigate(ctx context.Context, phases []*workload.Pool, names ...string) (map[string]*reductions, error) {
+func (t *table) mitigate(ctx context.Context, x *phaseScale, phases []*workload.Pool, names ...string) (map[string]*reductions, error) {
 	found := map[string]*reductions{}
+	under := func(p policy.Policy) ([]played, error) {
+		return solved(t.solved, fmt.Sprintf("phases %+v under %s", *x, signature(p)), func() ([]played, error) { return playPhases(ctx, phases, p) })
+	}
+	none, err := named("none")
+	if err != nil {
+		return nil, err
+	}
+	before, err := under(none)
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range mitigations {
 		if len(names) > 0 && !slices.Contains(names, m[0]) {
 			continue
@@ -221,9 +232,11 @@ func (t *table) mitigate(ctx context.Context, phases []*workload.Pool, names ...
 		if err != nil {
 			return nil, err
 		}
-		if found[m[0]], err = reduce(ctx, phases, p); err != nil {
+		after, err := under(p)
+		if err != nil {
 			return nil, err
 		}
+		found[m[0]] = reduce(before, after)
 	}
 	return found, nil
 }
@@ -302,7 +315,7 @@ func (t *table) sampledBands(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		found, err := t.mitigate(ctx, phases, "mantri", "hadoop", "late")
+		found, err := t.mitigate(ctx, &x, phases, "mantri", "hadoop", "late")
 		if err != nil {
 			return err
 		}
@@ -344,27 +357,32 @@ func withoutGain(v []weighted) float64 {
 	return none / all
 }
 
-func reduce(ctx context.Context, phases []*workload.Pool, p policy.Policy) (*reductions, error) {
-	none, err := named("none")
-	if err != nil {
-		return nil, err
-	}
-	out := &reductions{}
+// played is what came of a phase.
+type played struct{ took, slots, copies, wins, tasks float64 }
+
+// playPhases plays phases under a policy.
+func playPhases(ctx context.Context, phases []*workload.Pool, p policy.Policy) (out []played, err error) {
 	for n, pool := range phases {
-		before, err := play(ctx, pool, "fifo", none, 1, 0, false)
+		o, err := play(ctx, pool, "fifo", p, int64(n), 0.03, false)
 		if err != nil {
 			return nil, err
 		}
-		after, err := play(ctx, pool, "fifo", p, int64(n), 0.03, false)
-		if err != nil {
-			return nil, err
-		}
-		out.time = append(out.time, weighted{1 - after.mean()/before.mean(), before.mean()})
-		out.slots = append(out.slots, weighted{1 - after.slots/before.slots, before.mean()})
-		out.copies = append(out.copies, weighted{after.copies / float64(pool.NumTasks()), before.mean()})
-		if after.copies > 0 {
-			out.wins = append(out.wins, weighted{after.wins / after.copies, before.mean()})
-		}
+		out = append(out, played{o.mean(), o.slots, o.copies, o.wins, float64(pool.NumTasks())})
 	}
 	return out, nil
+}
+
+// reduce is what a policy takes off phases.
+func reduce(before, after []played) *reductions {
+	out := &reductions{}
+	for n, a := range after {
+		b := before[n]
+		out.time = append(out.time, weighted{1 - a.took/b.took, b.took})
+		out.slots = append(out.slots, weighted{1 - a.slots/b.slots, b.took})
+		out.copies = append(out.copies, weighted{a.copies / a.tasks, b.took})
+		if a.copies > 0 {
+			out.wins = append(out.wins, weighted{a.wins / a.copies, b.took})
+		}
+	}
+	return out
 }

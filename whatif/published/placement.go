@@ -30,11 +30,14 @@ func mantriPlacement(ctx context.Context, t *table) error {
 		if err != nil {
 			return err
 		}
-		before, err := t.shuffle(ctx, pool, "fifo")
+		under := func(scheduler string) ([]shuffled, error) {
+			return solved(t.solved, fmt.Sprint("reduces over ", link, " under ", scheduler), func() ([]shuffled, error) { return shuffle(ctx, pool, scheduler) })
+		}
+		before, err := under("fifo")
 		if err != nil {
 			return err
 		}
-		after, err := t.shuffle(ctx, pool, "fifo-placed")
+		after, err := under(t.scheduler("fifo-placed", "fifo"))
 		if err != nil {
 			return err
 		}
@@ -68,12 +71,12 @@ type shuffled struct {
 }
 
 // shuffle plays them under a scheduler.
-func (t *table) shuffle(ctx context.Context, pool *workload.Pool, scheduler string) ([]shuffled, error) {
+func shuffle(ctx context.Context, pool *workload.Pool, scheduler string) ([]shuffled, error) {
 	none, err := named("none")
 	if err != nil {
 		return nil, err
 	}
-	o, err := play(ctx, pool, t.scheduler(scheduler, "fifo"), none, 1, 0, true)
+	o, err := play(ctx, pool, scheduler, none, 1, 0, true)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,8 @@ func TestSWIM(t *testing.T) {
 		l.arrivals = append(l.arrivals, at)
 	}
 	ctx, x := context.Background(), &traces[0]
-	solved, err := l.solved.of(0, func() (straggling, error) { return x.solve(ctx, 1) })
+	dolly, fair := table{lab: l, paper: "DOLLY"}, table{lab: l, paper: "FAIR"}
+	solved, err := dolly.straggling(ctx, x, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,6 @@ func TestSWIM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dolly, fair := table{lab: l, paper: "DOLLY"}, table{lab: l, paper: "FAIR"}
 	if err := errors.Join(dolly.dollySWIM(ctx, x, 1, solved, ""), fair.fairSWIM(ctx, w, "")); err != nil {
 		t.Fatal(err)
 	}

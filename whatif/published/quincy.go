@@ -213,12 +213,15 @@ func (t *table) quincyModes(ctx context.Context, x quincyDraw) (m quincyMode, er
 	}{{"6 Gbit/s", 750e6, "2"}, {"1 Gbit/s", 125e6, "20"}} {
 		plan := quincyPlan(n.up, x)
 		for f, q := range []struct{ fair, greedy string }{{"false", "fifo"}, {"true", "fair"}} {
-			greedy, err := tryOut(ctx, plan, q.greedy)
+			try := func(scheduler string) (*tried, error) {
+				return solved(t.solved, fmt.Sprintf("jobs %+v in %s under %s", x, n.name, scheduler), func() (*tried, error) { return tryOut(ctx, plan, scheduler) })
+			}
+			greedy, err := try(q.greedy)
 			if err != nil {
 				return m, err
 			}
 			for p, preempt := range []string{"false", "true"} {
-				got, err := tryOut(ctx, plan, t.scheduler(fmt.Sprintf("quincy fair=%s preempt=%s core=%s", q.fair, preempt, n.core), q.greedy))
+				got, err := try(t.scheduler(fmt.Sprintf("quincy fair=%s preempt=%s core=%s", q.fair, preempt, n.core), q.greedy))
 				if err != nil {
 					return m, err
 				}
