@@ -249,6 +249,9 @@ func TestInterruptKeepsFinishedRuns(t *testing.T) {
 	kept := 0
 	fmt.Sscanf(errs.String(), "interrupted: %d of", &kept)
 	st, err := store.Open(context.Background(), lake, store.Options{ReadOnly: true})
+	if kept == 0 && errors.Is(err, store.ErrNotStore) { // one that was made and got nothing is removed
+		return
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
