@@ -39,7 +39,7 @@ func adviseSpeculation(k *known) []Advice {
 		a.Settings = []Setting{k.set("spark.speculation", "true"), k.set("spark.speculation.multiplier", "1.5"), k.set("spark.speculation.quantile", "0.75")}
 	}
 	a = k.gain(a, schema.Transient)
-	if s := k.bestSpark(); s != nil && k.spark() && !on {
+	if s := k.bestSpark(); s != nil && k.spark() {
 		a.GainS, a.GainLow, a.GainHigh = s.SavingS, s.SavingLow, s.SavingHigh
 		a.GainBasis = "Spark’s speculation replayed on these jobs" + prose.After(", slot time ", prose.OrDash(s.SlotTimeChange, signed))
 		a.Settings = k.sparkSettings(s)

@@ -153,3 +153,33 @@ func TestStartupComesAfterFaults(t *testing.T) {
 		t.Errorf("alone: %+v", got)
 	}
 }
+
+// A partition of some hundred bytes is not worth splitting, whatever its task took; one of 100 KiB, or of unknown size, is.
+func TestSplitOnlyWhatIsLarge(t *testing.T) {
+	for _, c := range []struct {
+		bytes schema.Null[int64]
+		split bool
+	}{{schema.Some[int64](667), false}, {schema.Some[int64](100 << 10), true}, {schema.Null[int64]{}, true}} {
+		var d Document
+		o := Outlier{}
+		o.CostS, o.ExcessS, o.InputBytes = schema.Some(5.0), schema.Some(5.0), c.bytes
+		o.Causes = []Attribution{{AttributionRow: AttributionRow{Cause: schema.DataSkew, Seconds: 5}}}
+		d.Outliers.Rows = []Outlier{o}
+		if got := adviseSkew(&known{&d, &facts{}}); len(got) > 0 != c.split {
+			t.Errorf("%v bytes: %+v", c.bytes, got)
+		}
+	}
+}
+
+// Where copies ran already, what earlier ones would save is that of Spark's speculation replayed, and not all that passing trouble cost.
+func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {
+	var d Document
+	d.Trust.Applications.Rows = []Application{{}}
+	d.Trust.Applications.Rows[0].Framework = "spark"
+	d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(7.5), CostS: schema.Some(15.3), CostLow: schema.Some(0.1), CostHigh: schema.Some(19.5)}}
+	d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(5.0), SavingLow: schema.Some(1.6), SavingHigh: schema.Some(8.4), Verdict: schema.Saves, Parameters: `{"quantile":0.5}`}}}
+	got := adviseSpeculation(&known{&d, &facts{copies: 22, wins: 17}})
+	if len(got) != 1 || got[0].GainS.V != 5 || got[0].GainLow.V != 1.6 || got[0].Title != "Run copies of slow tasks earlier" {
+		t.Errorf("%+v", got)
+	}
+}
