@@ -209,6 +209,3 @@ func (f *Fluid) endOf(c int32, reach float64) {
 // Capacity and Load are what a link can carry and carries, bytes/s.
 func (f *Fluid) Capacity(link int32) float64 { return f.links[link+1].capacity }
 func (f *Fluid) Load(link int32) float64     { f.refill(); return f.links[link+1].load }
-
-// Flows is how many transfers a link carries.
-func (f *Fluid) Flows(link int32) float64 { return f.ledgers[link+1].weight }

@@ -115,7 +115,7 @@ func (p *placer) solve(c *replay.Cluster, phase int32) []int32 {
 	if room < n { // several waves: each as the whole
 		x.Slots = nil
 	}
-	found, err := placement.Solve(&x, 0)
+	found, err := placement.Solve(&x)
 	if err != nil { // capacities and sizes are those of a plan that was checked
 		return nil
 	}

@@ -250,9 +250,6 @@ func (p *Pool) Capacity() int { return min(p.Limit, len(p.Slots)) }
 // NumTasks is the number of tasks of the pool.
 func (p *Pool) NumTasks() int { return len(p.Tasks) }
 
-// NumAttempts is the number of attempts of the pool.
-func (p *Pool) NumAttempts() int { return len(p.Attempts) }
-
 // Forever is the instant that never comes.
 const Forever = int64(math.MaxInt64)
 

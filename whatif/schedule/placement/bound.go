@@ -5,43 +5,33 @@ import (
 	"slices"
 )
 
-// weights weigh the links; they sum to 1.
-type weights struct{ up, down []float64 }
-
-// prices are what each task costs in each rack under the weights: Σ over links of weight · seconds that it adds.
+// weights weigh the links; they sum to 1. Under them a task has a price in each rack: Σ over links of weight · seconds that it adds.
 //
 // For any weights the busiest link takes at least the weighted mean of all, and that is at least Σ over tasks of the
 // price in the cheapest rack: a bound that no placement beats, whole or fractional. Its maximum over the weights is the
 // optimum of the linear relaxation (its dual).
-type prices struct {
-	of    [][]float64
-	least []float64
-}
+type weights struct{ up, down []float64 }
 
 // steps is how often weights are improved. The bound holds after any number of them.
 const steps = 400
 
 // bound finds good weights by moving them towards the links that are busy when every task goes where it is cheapest, in
 // ever smaller steps (multiplicative weights), and gives the largest bound found.
-func (p *Problem) bound() (best float64, w weights) {
+func (p *Problem) bound() float64 {
 	n := len(p.Up)
-	cur := weights{slices.Repeat([]float64{1 / float64(2*n)}, n), slices.Repeat([]float64{1 / float64(2*n)}, n)}
-	best = -1
+	w := weights{slices.Repeat([]float64{1 / float64(2*n)}, n), slices.Repeat([]float64{1 / float64(2*n)}, n)}
+	best := -1.0
 	total := p.empty().total
 	l := p.empty()
 	for k := range steps {
-		sum := p.cheapest(cur, total, l)
-		if sum > best {
-			best = sum
-			w = weights{slices.Clone(cur.up), slices.Clone(cur.down)}
-		}
+		best = max(best, p.cheapest(w, total, l))
 		most := l.most()
 		if most == 0 {
 			break
 		}
-		cur.move(l, 2/math.Sqrt(float64(k+1))/most)
+		w.move(l, 2/math.Sqrt(float64(k+1))/most)
 	}
-	return max(best, p.single(total)), w
+	return max(best, p.single(total))
 }
 
 // cheapest places every task where its price is least, and gives the sum of the prices.
@@ -97,21 +87,4 @@ func (p *Problem) single(total []float64) float64 {
 		bound = max(bound, least)
 	}
 	return bound
-}
-
-// prices under the weights.
-func (p *Problem) prices(w weights, total []float64) prices {
-	x := prices{make([][]float64, len(p.Input)), make([]float64, len(p.Input))}
-	for t, in := range p.Input {
-		all := 0.0
-		for j, b := range in {
-			all += w.up[j] * b / p.Up[j]
-		}
-		x.of[t] = make([]float64, len(in))
-		for i, b := range in {
-			x.of[t][i] = all - w.up[i]*b/p.Up[i] + w.down[i]*(total[t]-b)/p.Down[i]
-		}
-		x.least[t] = slices.Min(x.of[t])
-	}
-	return x
 }

@@ -4,8 +4,7 @@
 //
 //  1. problem.go says what is minimised.
 //  2. bound.go proves that no placement can be better than so much, by weighing the links against each other.
-//  3. search.go places tasks one by one, moves and swaps them while that helps, and then tries everything that the bound
-//     does not rule out, as far as its budget goes: small problems are solved exactly.
+//  3. search.go places tasks one by one, and moves and swaps them while that helps.
 //
 // Start with problem.go.
 package placement

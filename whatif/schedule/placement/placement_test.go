@@ -83,11 +83,13 @@ func slow(p *Problem, rack []int) float64 {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b), 1e-300) }
 
-// Small problems are solved exactly.
+// Of small problems the plan is near the best of all placements, mostly it, and the bound is under that.
 func TestAgainstBruteForce(t *testing.T) {
-	for seed := range uint64(400) {
+	best, worst := 0.0, 1.0
+	const problems = 400
+	for seed := range uint64(problems) {
 		p := random(seed, 1+int(seed%7), 1+int(seed/7%4), seed%3 == 0)
-		plan, err := Solve(p, DefaultBudget)
+		plan, err := Solve(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,9 +97,17 @@ func TestAgainstBruteForce(t *testing.T) {
 		if !near(plan.Seconds, slow(p, plan.Rack)) {
 			t.Fatalf("seed %d: the plan says %v, its links take %v", seed, plan.Seconds, slow(p, plan.Rack))
 		}
-		if !plan.Exact || !near(plan.Seconds, want) || plan.Bound > want*(1+1e-9) {
-			t.Fatalf("seed %d: %v, bound %v, exact %v; the best of all placements takes %v", seed, plan.Seconds, plan.Bound, plan.Exact, want)
+		if plan.Bound > want*(1+1e-9) {
+			t.Fatalf("seed %d: bound %v; the best of all placements takes %v", seed, plan.Bound, want)
 		}
+		if near(plan.Seconds, want) {
+			best++
+		} else {
+			worst = max(worst, plan.Seconds/want)
+		}
+	}
+	if best < 0.9*problems || worst > 1.3 {
+		t.Errorf("%.0f of %d are best, the worst takes %.3f times as long", best, problems, worst)
 	}
 }
 
@@ -139,7 +149,7 @@ func relaxation(t *testing.T, p *Problem) float64 {
 func TestBound(t *testing.T) {
 	for seed := range uint64(25) {
 		p := random(seed, 8, 4, false)
-		best, _ := p.bound()
+		best := p.bound()
 		one := p.single(p.empty().total)
 		if want := max(relaxation(t, p), one); best > want*(1+1e-7) || best < 0.97*want {
 			t.Errorf("seed %d: bound %v, linear relaxation with the longest task %v", seed, best, want)
@@ -151,7 +161,7 @@ func TestBound(t *testing.T) {
 func TestLarge(t *testing.T) {
 	for seed := range uint64(3) {
 		p := random(seed, 400, 40, true)
-		plan, err := Solve(p, 1000)
+		plan, err := Solve(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +178,7 @@ func TestLarge(t *testing.T) {
 			t.Errorf("seed %d: the plan says %v with bound %v, its links take %v", seed, plan.Seconds, plan.Bound, slow(p, plan.Rack))
 		}
 		p.Slots = nil
-		if plan, err = Solve(p, 1000); err != nil || plan.Seconds > 1.1*plan.Bound {
+		if plan, err = Solve(p); err != nil || plan.Seconds > 1.1*plan.Bound {
 			t.Errorf("seed %d: %v against a bound of %v, error %v", seed, plan.Seconds, plan.Bound, err)
 		}
 		t.Logf("seed %d: %.3f, bound %.3f", seed, plan.Seconds, plan.Bound)
@@ -182,9 +192,9 @@ func TestFigure10(t *testing.T) {
 	if s := p.Seconds([]int{0, 0, 1}); s != 8 {
 		t.Errorf("two reduces in a rack: %v, want 8", s)
 	}
-	plan, err := Solve(p, DefaultBudget)
+	plan, err := Solve(p)
 	slices.Sort(plan.Rack)
-	if err != nil || plan.Seconds != 4 || !plan.Exact || !slices.Equal(plan.Rack, []int{0, 1, 2}) {
+	if err != nil || plan.Seconds != 4 || !slices.Equal(plan.Rack, []int{0, 1, 2}) {
 		t.Errorf("%+v, %v; want one reduce a rack and 4", plan, err)
 	}
 }
@@ -192,8 +202,8 @@ func TestFigure10(t *testing.T) {
 // Reads that can be local are: all data of a task in one rack.
 func TestLocal(t *testing.T) {
 	p := &Problem{Input: [][]float64{{0, 5, 0}, {7, 0, 0}, {0, 0, 1}}, Up: []float64{1, 1, 1}, Down: []float64{1, 1, 1}}
-	plan, err := Solve(p, DefaultBudget)
-	if err != nil || plan.Seconds != 0 || !plan.Exact || !slices.Equal(plan.Rack, []int{1, 0, 2}) {
+	plan, err := Solve(p)
+	if err != nil || plan.Seconds != 0 || !slices.Equal(plan.Rack, []int{1, 0, 2}) {
 		t.Errorf("%+v, %v; want each task with its data", plan, err)
 	}
 }
@@ -206,25 +216,25 @@ func TestWrongProblems(t *testing.T) {
 		{Up: []float64{1}, Down: []float64{1}, Input: [][]float64{{1, 2}}},
 		{Up: []float64{1}, Down: []float64{1}, Input: [][]float64{{math.NaN()}}},
 	} {
-		if _, err := Solve(p, 1); err == nil {
+		if _, err := Solve(p); err == nil {
 			t.Errorf("%+v was solved", p)
 		}
 	}
-	if plan, err := Solve(&Problem{Up: []float64{1}, Down: []float64{1}}, 1); err != nil || !plan.Exact {
+	if plan, err := Solve(&Problem{Up: []float64{1}, Down: []float64{1}}); err != nil || plan.Seconds != 0 {
 		t.Errorf("no tasks: %+v, %v", plan, err)
 	}
 }
 
 func BenchmarkSolve(b *testing.B) {
 	for _, c := range []struct {
-		name    string
-		n, r, k int
-	}{{"tasks=60/racks=40", 60, 40, 1000}, {"tasks=400/racks=40", 400, 40, 1000}, {"tasks=7/racks=4/exact", 7, 4, DefaultBudget}} {
+		name string
+		n, r int
+	}{{"tasks=60/racks=40", 60, 40}, {"tasks=400/racks=40", 400, 40}} {
 		b.Run(c.name, func(b *testing.B) {
 			p := random(1, c.n, c.r, false)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Solve(p, c.k); err != nil {
+				if _, err := Solve(p); err != nil {
 					b.Fatal(err)
 				}
 			}

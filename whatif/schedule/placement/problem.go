@@ -23,7 +23,6 @@ type Plan struct {
 	Rack    []int
 	Seconds float64 // that the busiest link takes
 	Bound   float64 // no placement takes less
-	Exact   bool    // none is better
 }
 
 // check says what is wrong with a problem.

@@ -5,54 +5,40 @@ import (
 	"slices"
 )
 
-// DefaultBudget is how many partial placements Solve tries at most: a tenth of a second or so.
-const DefaultBudget = 300_000
-
 // slack is how near a placement has to be to the bound to count as it.
 const slack = 1 + 1e-9
 
-// Solve finds a good placement, the best one if a budget of partial placements suffices to prove that.
-func Solve(p *Problem, budget int) (Plan, error) {
+// Solve finds a good placement.
+func Solve(p *Problem) (Plan, error) {
 	if err := p.check(); err != nil {
 		return Plan{}, err
 	}
 	if len(p.Input) == 0 {
-		return Plan{Exact: true}, nil
+		return Plan{}, nil
 	}
-	bound, w := p.bound()
-	s := &search{p: p, l: p.empty(), rack: make([]int, len(p.Input)), budget: budget, bound: bound}
+	bound := p.bound()
+	s := &search{p: p, l: p.empty(), rack: make([]int, len(p.Input)), bound: bound}
 	s.greedy()
 	s.improve()
-	plan := Plan{Rack: slices.Clone(s.rack), Seconds: p.Seconds(s.rack), Bound: bound}
-	if plan.Seconds > bound*slack {
-		plan.Exact = s.exhaust(&plan, p.prices(w, s.l.total))
-		if plan.Exact {
-			plan.Bound = plan.Seconds
-		}
-	} else {
-		plan.Exact = true
-	}
-	plan.Bound = min(plan.Bound, plan.Seconds)
-	return plan, nil
+	seconds := p.Seconds(s.rack)
+	return Plan{Rack: s.rack, Seconds: seconds, Bound: min(bound, seconds)}, nil
 }
 
 type search struct {
-	p      *Problem
-	l      *links
-	rack   []int
-	budget int
-	bound  float64
-	order  []int // tasks, those with most input first
+	p     *Problem
+	l     *links
+	rack  []int
+	bound float64
 }
 
 // greedy places the tasks one after the other, those with most input first, where the busiest link then takes least.
 func (s *search) greedy() {
-	s.order = make([]int, len(s.rack))
-	for t := range s.order {
-		s.order[t] = t
+	order := make([]int, len(s.rack))
+	for t := range order {
+		order[t] = t
 	}
-	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(s.l.total[b], s.l.total[a]) })
-	for _, t := range s.order {
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.l.total[b], s.l.total[a]) })
+	for _, t := range order {
 		best, least := -1, 0.0
 		for i := range s.p.Up {
 			if s.l.full(i) {
@@ -164,57 +150,4 @@ func (s *search) changed(list []change, most float64) bool {
 		s.rack[c.t] = c.to
 	}
 	return true
-}
-
-// exhaust tries all placements that may be better than the plan and writes the best into it; false when the budget was
-// spent before.
-func (s *search) exhaust(plan *Plan, x prices) bool {
-	rest := make([]float64, len(s.order)+1) // the least price of all tasks from there on
-	for k := len(s.order) - 1; k >= 0; k-- {
-		rest[k] = rest[k+1] + x.least[s.order[k]]
-	}
-	s.l = s.p.empty()
-	type option struct {
-		rack int
-		most float64
-	}
-	options := make([][]option, len(s.order))
-	var try func(k int, paid float64) bool
-	try = func(k int, paid float64) bool {
-		if k == len(s.order) {
-			copy(plan.Rack, s.rack)
-			plan.Seconds = s.p.Seconds(s.rack)
-			return true
-		}
-		if s.budget--; s.budget < 0 {
-			return false
-		}
-		t := s.order[k]
-		own := options[k][:0]
-		for i := range s.p.Up {
-			if !s.l.full(i) {
-				own = append(own, option{i, s.with(t, i)})
-			}
-		}
-		slices.SortStableFunc(own, func(a, b option) int { return cmp.Compare(a.most, b.most) })
-		options[k] = own
-		for _, o := range own {
-			price := paid + x.of[t][o.rack]
-			if max(o.most, price+rest[k+1])*slack >= plan.Seconds {
-				continue
-			}
-			s.rack[t] = o.rack
-			s.l.put(t, o.rack)
-			done := try(k+1, price)
-			s.l.take(t, o.rack)
-			if !done {
-				return false
-			}
-			if plan.Seconds <= s.bound*slack {
-				return true
-			}
-		}
-		return true
-	}
-	return try(0, 0)
 }
