@@ -167,7 +167,11 @@ func (s *Sim) mayCompute(slot int32) {
 	r := &s.phases[sr.phase].running[sr.at]
 	r.waits = false
 	m := r.Machine
-	if most := s.p.Machines[m].Computing; most > 0 && s.stages.computing[m] >= most {
+	most := s.p.Machines[m].Computing
+	if most > 0 {
+		s.sched.tell(Change{CopyingEnded, s.p.Phases[sr.phase].Job, sr.phase, r.Task, r.Number, m})
+	}
+	if most > 0 && s.stages.computing[m] >= most {
 		st.kind = inLine
 		s.stages.line[m] = append(s.stages.line[m], slot)
 		s.tree.set(slot, workload.Forever)

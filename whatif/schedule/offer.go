@@ -88,7 +88,7 @@ func (o *offers) notice(c *replay.Cluster) {
 		switch x := &changes[n]; x.What {
 		case replay.TasksCame, replay.TaskCame, replay.CopyCame:
 			o.all = true
-		case replay.AttemptEnded, replay.AttemptKilled, replay.SlotCame:
+		case replay.AttemptEnded, replay.AttemptKilled, replay.SlotCame, replay.CopyingEnded:
 			o.some = append(o.some, x.Machine)
 		}
 	}

@@ -303,32 +303,39 @@ func TestBytesAreConserved(t *testing.T) {
 	}
 }
 
-// Under copy-compute splitting no machine computes with more reduces than it had slots (FAIR §5.2), and it takes more.
+// Under copy-compute splitting no machine computes with more reduces than it had slots (FAIR §5.2), and it takes more: of a job
+// the next one as soon as one that copies has what it reads.
 func TestCopyComputeSplitting(t *testing.T) {
-	pl := &workload.Plan{Machines: []workload.PlanMachine{{Slots: [2]int{1, 2}}}}
-	reduces := slices.Repeat([]workload.PlanTask{{Seconds: 10, Fetch: 10}}, 4)
-	for range 2 {
-		pl.Jobs = append(pl.Jobs, workload.PlanJob{Phases: []workload.PlanPhase{
-			{Tasks: []workload.PlanTask{{Seconds: 1}}}, {Class: workload.ReduceSlots, After: []int{0}, Tasks: reduces}}})
-	}
-	took := func(name string) float64 {
+	took := func(name string, jobs, reduces int, fetch float64) float64 {
 		s, err := schedule.ByName(name)
 		if err != nil {
 			t.Fatal(err)
+		}
+		pl := &workload.Plan{Machines: []workload.PlanMachine{{Slots: [2]int{1, 2}}}}
+		for range jobs {
+			pl.Jobs = append(pl.Jobs, workload.PlanJob{Phases: []workload.PlanPhase{
+				{Tasks: []workload.PlanTask{{Seconds: 1}}}, {Class: workload.ReduceSlots, After: []int{0}, Tasks: slices.Repeat([]workload.PlanTask{{Seconds: 10, Fetch: fetch}}, reduces)}}})
 		}
 		var sim replay.Sim
 		out := sim.Run(s.Pool(pool(t, pl)), replay.Options{Scheduler: s.New()})
 		if err := out.Err(); err != nil {
 			t.Fatal(err)
 		}
-		return float64(out.Jobs[1].Took) / 1e6
+		return float64(out.Jobs[jobs-1].Took) / 1e6
 	}
-	// Eight reduces, two at once, 20 s each: 80 s after the first map. Split, two compute at any time while others copy:
-	// the first copies end 10 s after the first map, and then eight times 10 s of computing in twos.
-	if got := took("fifo"); got != 81 {
-		t.Errorf("without splitting the second job ends after %v s, want 81", got)
-	}
-	if got := took("fifo-split"); got != 51 {
-		t.Errorf("with splitting it ends after %v s, want 51", got)
+	for _, c := range []struct {
+		scheduler     string
+		jobs, reduces int
+		fetch, want   float64
+	}{
+		// Eight reduces, two at once, 20 s each: 80 s after the first map. Split, two compute at any time while others copy:
+		// the first copies end 10 s after the first map, and then eight times 10 s of computing in twos.
+		{"fifo", 2, 4, 10, 81}, {"fifo-split", 2, 4, 10, 51},
+		// Four reduces of one job, of which two may copy at once, for 4 s: the second two copy while the first two compute.
+		{"fifo", 1, 4, 4, 29}, {"fifo-split", 1, 4, 4, 25},
+	} {
+		if got := took(c.scheduler, c.jobs, c.reduces, c.fetch); got != c.want {
+			t.Errorf("%d jobs of %d reduces under %s: the last job ends after %v s, want %v", c.jobs, c.reduces, c.scheduler, got, c.want)
+		}
 	}
 }
