@@ -46,7 +46,7 @@ type late struct {
 }
 
 // lateJob is the finished work of a job by machine.
-type lateJob map[int32]float64
+type lateJob []float64
 
 // latePhase is what is known of a phase: how many of its finished attempts were counted, and their rates.
 type latePhase struct {
@@ -121,8 +121,8 @@ func (l *late) count(v *replay.View) (*latePhase, lateJob) {
 		*v.Memory() = phase
 	}
 	job, ok := (*v.JobMemory()).(lateJob)
-	if !ok {
-		job = lateJob{}
+	if !ok || len(job) < v.Machines() { // of an application that runs, machines become known
+		job = append(job, make([]float64, v.Machines()-len(job))...)
 		*v.JobMemory() = job
 	}
 	done := v.Done()
@@ -226,11 +226,7 @@ func (l *late) assign(v *replay.View, do *replay.Actions, candidates []candidate
 
 // nodeThreshold fills nodes with the total progress of every machine and returns the percentile.
 func (l *late) nodeThreshold(v *replay.View, job lateJob) float64 {
-	l.nodes = slices.Grow(l.nodes[:0], v.Machines())[:v.Machines()]
-	clear(l.nodes)
-	for m, done := range job {
-		l.nodes[m] = done
-	}
+	l.nodes = append(l.nodes[:0], job...)
 	v.NodeProgress(l.nodes)
 	l.ordered = append(l.ordered[:0], l.nodes...)
 	var none sample

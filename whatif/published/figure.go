@@ -84,10 +84,10 @@ var drawings = []drawn{
 	{"FAIR", "§6.2.4", "Figure 15: jobs in ten minutes with IO-rate biasing", "times", [][2]string{
 		{"scan, over delay", "figure 15: scan jobs in ten minutes with IO-rate biasing over untuned delay"}, {"compute, over delay", "figure 15: compute jobs in ten minutes with IO-rate biasing over untuned delay"},
 		{"scan, over none", "figure 15: scan jobs in ten minutes with IO-rate biasing over no delay"}, {"compute, over none", "figure 15: compute jobs in ten minutes with IO-rate biasing over no delay"}}},
-	{"FAIR", "§5.3", "Figure 9: largest slowdown without a remedy over that with it", "times", [][2]string{
-		{"fair sharing", "figure 9: the largest slowdown is so many times as large without fair sharing"},
-		{"preemption", "figure 9: the largest slowdown is so many times as large without preemption under fair sharing"},
-		{"copy-compute splitting", "figure 9: the largest slowdown is so many times as large without copy-compute splitting under fair sharing"}}},
+	{"FAIR", "§5.3", "Figure 9: slowdown without a remedy over that with it", "times", [][2]string{
+		{"fair sharing", "figure 9: slowdown is so many times as large without fair sharing"},
+		{"preemption", "figure 9: slowdown is so many times as large without preemption under fair sharing"},
+		{"copy-compute splitting", "figure 9: slowdown is so many times as large without copy-compute splitting under fair sharing"}}},
 	{"QUINCY", "§6", "Greedy queues over Quincy: data moved; throughput of Quincy over theirs, less one", "times", [][2]string{
 		{"data moved", "data moved by greedy queues over that by Quincy, up to"}, {"throughput", "throughput of Quincy over that of greedy queues, more by up to"}}},
 	{"FAIR", "§6.1", "Figure 10: gain of the smallest jobs over FIFO", "times", [][2]string{

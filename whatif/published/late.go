@@ -155,7 +155,7 @@ func lateClusters(ctx context.Context, t *table) error {
 	}{
 		{"late-ec2-sort", "§5.2.1", "heterogeneous EC2", 0.27, 0.31, lateCopies},
 		{"late-ec2-stragglers", "§5.2.2", "EC2 with stragglers, Sort", 0.58, 2.20, ""},
-		{"late-ec2-grep", "§5.2.3", "EC2 with stragglers, Grep", 0.36, 0.57, "were stragglers only 3 times slower in this experiment, ours over none would be 0.5 to 0.7; the paper has the same load in it; "},
+		{"late-ec2-grep", "§5.2.3", "EC2 with stragglers, Grep", 0.36, 0.57, "the paper has the same load in this experiment; "},
 		{"late-ec2-wordcount", "§5.2.3", "EC2 with stragglers, WordCount", 0.085, 1.79, "'the slowest mappers will be those which read data whose only replicas are on straggler nodes', equally slow under both: a straggler serves its data as fast as others here, since how slowly it does is not in the paper; "},
 		{"late-local-sort", "§5.3.2", "local heterogeneous", 1.62, 1.04, lateCopies},
 		{"late-local-stragglers", "§5.3.2", "local with stragglers", 0.53, 1.21, lateCopies},
@@ -169,6 +169,13 @@ func lateClusters(ctx context.Context, t *table) error {
 			return err
 		}
 		note = x.cause + note
+		if x.file == "late-ec2-grep" {
+			light, _, err := t.lateBand(ctx, f, []float64{3})
+			if err != nil {
+				return err
+			}
+			note = fmt.Sprintf("were stragglers 3 times slower here, ours over none would be %.2f to %.2f; ", slices.Min(light[1]), slices.Max(light[1])) + note
+		}
 		t.band(x.section, x.what+": LATE faster than Hadoop native by", x.hadoop, over[0], note)
 		if x.file == loadFile {
 			t.baseline(x.section, x.what+": LATE faster than no speculation by", x.none, (over[1][0]+over[1][len(over[1])-1])/2, 1, "what the stragglers' load is solved for; "+note)
