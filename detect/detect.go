@@ -3,6 +3,7 @@ package detect
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -100,11 +101,16 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 		if err != nil {
 			return err
 		}
-		ofExecutions := used + " SEMI JOIN (SELECT phase_id FROM detected_executions WHERE ordinal IS NOT NULL) AS d ON d.phase_id = u.phase_id"
-		if err := p.history(ctx, tx, eng, used, func() (string, error) { return ofExecutions, nil }, chunkAttempts); err != nil {
-			return fmt.Errorf("history of stages: %w", err)
+		return p.historyOf(ctx, tx, eng, used, chunkAttempts)
+	}
+	if many, ok := eng.(engine.RemoteRunner); ok {
+		used, err := p.figuresOnCopies(ctx, tx, many)
+		if p.onCopies = err == nil; p.onCopies {
+			return p.historyOf(ctx, tx, eng, used, chunkAttempts)
 		}
-		return nil
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return fmt.Errorf("figures of phases: %w", err)
+		}
 	}
 	spans, err := split(ctx, eng, "SELECT phase_id, count(*) AS n FROM "+p.from("attempts")+" GROUP BY phase_id", chunkAttempts, math.MaxInt)
 	if err != nil {
@@ -127,8 +133,21 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 	if err != nil {
 		return fmt.Errorf("outliers: %w", err)
 	}
+	medians := "(SELECT phase_id, succeeded, median_s, p95_s FROM (" + phaseStats + ") AS s) AS m"
+	if err := pin[taskMedian](ctx, eng, "detected_medians", medians); err != nil {
+		return fmt.Errorf("medians: %w", err)
+	}
 	usage := func() (string, error) { return keepBySpan(ctx, eng, "detected_usage", usageSQL, spans, p.seen) }
-	if err := p.history(ctx, tx, eng, phaseStats, usage, chunkAttempts); err != nil {
+	if err := p.history(ctx, tx, eng, "SELECT * FROM detected_medians", usage, chunkAttempts); err != nil {
+		return fmt.Errorf("history of stages: %w", err)
+	}
+	return nil
+}
+
+// historyOf is history where the query of the tasks' usage has the medians too.
+func (p *part) historyOf(ctx context.Context, tx *store.Tx, eng engine.Engine, used string, chunkAttempts int64) error {
+	ofExecutions := used + " SEMI JOIN (SELECT phase_id FROM detected_executions WHERE ordinal IS NOT NULL) AS d ON d.phase_id = u.phase_id"
+	if err := p.history(ctx, tx, eng, used, func() (string, error) { return ofExecutions, nil }, chunkAttempts); err != nil {
 		return fmt.Errorf("history of stages: %w", err)
 	}
 	return nil

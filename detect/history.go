@@ -73,6 +73,9 @@ func (p *part) usual(ctx context.Context, eng engine.Engine) error {
 	if in, ok := here(eng); ok {
 		return p.usualHere(ctx, in)
 	}
+	if p.onCopies {
+		return p.usualOnCopies(ctx, eng)
+	}
 	if err := eng.Materialize(ctx, "detected_earlier", earlierSQL); err != nil {
 		return fmt.Errorf("earlier executions: %w", err)
 	}
@@ -93,11 +96,7 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 	if err := engine.MaterializeParts(ctx, eng, "detected_operators", operatorsSQL, plans...); err != nil {
 		return fmt.Errorf("operators: %w", err)
 	}
-	medians = "(SELECT phase_id, succeeded, median_s, p95_s FROM (" + medians + ") AS s) AS m"
-	if err := pin[taskMedian](ctx, eng, "detected_medians", medians); err != nil {
-		return fmt.Errorf("medians: %w", err)
-	}
-	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: "SELECT * FROM detected_medians"})
+	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: medians})
 	if err := engine.MaterializeParts(ctx, eng, "detected_executions", executionsSQL, seen...); err != nil {
 		return err
 	}
@@ -182,7 +181,7 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 		}
 		before = fmt.Sprintf(before, stands, " LEFT JOIN phases p ON p.phase_id = h.phase_id")
 	}
-	if _, ok := here(eng); ok { // which reads them in less time than it keeps them
+	if _, ok := here(eng); ok || p.onCopies { // they are read once, in less time than it takes to keep them
 		return engine.MaterializeParts(ctx, eng, "detected_stages", stagesSQL, engine.Seen{Table: "detected_before", SQL: before})
 	}
 	if err := eng.Materialize(ctx, "detected_before", before); err != nil {

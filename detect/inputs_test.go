@@ -61,7 +61,10 @@ func execution(input schema.Key, r *rand.Rand, phases int) *schema.Trace {
 	tr.Applications[0].Name, tr.Applications[0].NativeID = schema.Some("program"), appOf(input)
 	tr.Applications[0].StartTime = schema.Some(origin.Add(float64(r.IntN(1e6))))
 	for i := range tr.Phases {
-		tr.Phases[i].Name = schema.Some("stage")
+		tr.Phases[i].Name, tr.Phases[i].Gang = schema.Some("stage"), i%3 == 0
+	}
+	for i := range tr.Attempts {
+		tr.Attempts[i].FetchWaitS = schema.Null[float64]{V: float64(i % 7), OK: i%4 > 0}
 	}
 	return owned(input, tr)
 }

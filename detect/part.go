@@ -25,12 +25,13 @@ type part struct {
 	again   store.Owners // of those of inputs whose results are written again, since their history is another
 
 	// On an engine in this process, where stages have a history: the times of the part's attempts, in a file, where those of each phase are there, and
-	// the executions that may have candidates and those that they are compared with, stage by stage, each from the first on.
+	// the executions that may have candidates and those that they are compared with, stage by stage, each from the first on; the latter on copies, too.
 	times   *taskTimes
 	timesOf map[schema.Key]phaseTimes
 	timed   []timedExecution
 
 	attempts int64 // about how many, on an engine of many machines
+	onCopies bool  // of which copies of this program do what concerns attempts
 }
 
 // choose decides what to work on. Inputs whose attempts belong to phases or applications of others, such as exported tables that

@@ -11,11 +11,11 @@ import (
 	"straggler/schema"
 )
 
-// How many rows are written into a statement, a megabyte or two of text, and how many into all statements of a table.
-const (
-	pinnedAtOnce = 10_000
-	mostPinned   = 2_000_000
-)
+// pinnedAtOnce is how many rows are written into a statement, a megabyte or two of text.
+const pinnedAtOnce = 10_000
+
+// mostPinned is how many rows are written into all statements of a table; tests lower it.
+var mostPinned = 2_000_000
 
 // pin makes a session table of the rows of another, as text in its statement. Each time that a session table is named Spark plans anew
 // all that it was made from, and one that is joined with itself several times over takes minutes to plan; text needs no planning, and one
@@ -25,46 +25,83 @@ func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error
 	if eng.Name() == "duckdb" {
 		return eng.Materialize(ctx, name, "SELECT * FROM "+from)
 	}
-	var columns []string
-	for i, c := range schema.Columns(reflect.TypeFor[R]()) {
-		columns = append(columns, fmt.Sprintf("CAST(nullif(split_part(r, ',', %d), '') AS %s) AS %s", i+1, c.Type, c.Name))
-	}
-	made := pieced{eng: eng, name: name}
-	var rows []byte
-	n := 0
-	keep := func() error {
-		where := ""
-		if n == 0 {
-			where = " WHERE r <> ''"
-		}
-		sql := "SELECT " + strings.Join(columns, ", ") + " FROM (SELECT explode(split('" + string(rows) + "', ';')) AS r) AS t" + where
-		rows = rows[:0]
-		return made.add(ctx, sql)
-	}
+	made := newPinned[R](eng, name)
 	for r, err := range engine.Read[R](ctx, eng, "SELECT * FROM "+from+" ORDER BY phase_id NULLS LAST") {
 		if err != nil {
 			return err
 		}
-		if n == mostPinned {
+		if made.n == mostPinned {
 			return eng.Materialize(ctx, name, "SELECT * FROM "+from)
 		}
-		if n > 0 && n%pinnedAtOnce == 0 {
-			if err := keep(); err != nil {
-				return err
-			}
-		}
-		if len(rows) > 0 {
-			rows = append(rows, ';')
-		}
-		rows = appendFields(rows, reflect.ValueOf(r).Elem())
-		n++
-	}
-	if len(rows) > 0 || n == 0 {
-		if err := keep(); err != nil {
+		if err := made.add(ctx, r); err != nil {
 			return err
 		}
 	}
-	return made.join(ctx)
+	return made.end(ctx)
+}
+
+// pinRows is pin for rows that are here.
+func pinRows[R any](ctx context.Context, eng engine.Engine, name string, rows []R) error {
+	if in, ok := eng.(engine.Loader); ok {
+		return engine.Load(ctx, in, name, func(yield func([]R, error) bool) { yield(rows, nil) })
+	}
+	made := newPinned[R](eng, name)
+	for i := range rows {
+		if err := made.add(ctx, &rows[i]); err != nil {
+			return err
+		}
+	}
+	return made.end(ctx)
+}
+
+// pinned is a table that pin makes.
+type pinned[R any] struct {
+	pieced
+	columns string
+	rows    []byte
+	n       int
+}
+
+func newPinned[R any](eng engine.Engine, name string) *pinned[R] {
+	var columns []string
+	for i, c := range schema.Columns(reflect.TypeFor[R]()) {
+		columns = append(columns, fmt.Sprintf("CAST(nullif(split_part(r, ',', %d), '') AS %s) AS %s", i+1, c.Type, c.Name))
+	}
+	return &pinned[R]{pieced: pieced{eng: eng, name: name}, columns: strings.Join(columns, ", ")}
+}
+
+func (p *pinned[R]) add(ctx context.Context, r *R) error {
+	if p.n > 0 && p.n%pinnedAtOnce == 0 {
+		if err := p.keep(ctx); err != nil {
+			return err
+		}
+	}
+	if len(p.rows) > 0 {
+		p.rows = append(p.rows, ';')
+	}
+	p.rows = appendFields(p.rows, reflect.ValueOf(r).Elem())
+	p.n++
+	return nil
+}
+
+// keep makes a piece of the rows that were added since the last.
+func (p *pinned[R]) keep(ctx context.Context) error {
+	where := ""
+	if p.n == 0 {
+		where = " WHERE r <> ''"
+	}
+	sql := "SELECT " + p.columns + " FROM (SELECT explode(split('" + string(p.rows) + "', ';')) AS r) AS t" + where
+	p.rows = p.rows[:0]
+	return p.pieced.add(ctx, sql)
+}
+
+func (p *pinned[R]) end(ctx context.Context) error {
+	if len(p.rows) > 0 || p.n == 0 {
+		if err := p.keep(ctx); err != nil {
+			return err
+		}
+	}
+	return p.join(ctx)
 }
 
 // pieced is a session table that is made by several statements, since one would be too long.
@@ -149,4 +186,13 @@ type expectation struct {
 	TickS        schema.Null[float64] `col:"tick_s"`
 	WorkRatio    schema.Null[float64] `col:"work_ratio"`
 	LimitS       schema.Null[float64] `col:"limit_s"`
+}
+
+// comparedExecution is a row of copies_compared.sql.
+type comparedExecution struct {
+	PhaseID schema.Key `col:"phase_id"`
+	StageID schema.Key `col:"stage_id"`
+	Place   int64      `col:"place"`
+	Tasks   int64      `col:"tasks"`
+	Past    int64      `col:"past"`
 }

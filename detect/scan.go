@@ -136,24 +136,32 @@ func statsOf(phases iter.Seq2[*phaseRow, error], found []phaseFigures, known []b
 			for at < len(found) && found[at].stats.PhaseID < r.PhaseID {
 				at++
 			}
-			stats, notes := schema.PhaseStats{PhaseID: r.PhaseID}, []string{"no attempt in the log", "", ""}
-			if r.Skipped.V {
-				notes[0] = "skipped, never submitted"
-			}
+			var figures *phaseFigures
 			if at < len(found) && found[at].stats.PhaseID == r.PhaseID {
-				known[at] = true
-				stats, notes[0], notes[2] = found[at].stats, found[at].note[0], found[at].note[1]
+				known[at], figures = true, &found[at]
 			}
-			if r.Gang.V {
-				notes[1] = "gang: tasks wait for each other"
-			}
-			notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
-			stats.Note = schema.Null[string]{V: strings.Join(notes, "; "), OK: len(notes) > 0}
-			if !yield(&stats, nil) {
+			if stats := r.stats(figures); !yield(&stats, nil) {
 				return
 			}
 		}
 	}
+}
+
+// stats is the row of phase_stats of a phase, from the figures of its attempts, if there are any.
+func (r *phaseRow) stats(figures *phaseFigures) schema.PhaseStats {
+	stats, notes := schema.PhaseStats{PhaseID: r.PhaseID}, []string{"no attempt in the log", "", ""}
+	if r.Skipped.V {
+		notes[0] = "skipped, never submitted"
+	}
+	if figures != nil {
+		stats, notes[0], notes[2] = figures.stats, figures.note[0], figures.note[1]
+	}
+	if r.Gang.V {
+		notes[1] = "gang: tasks wait for each other"
+	}
+	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
+	stats.Note = schema.Null[string]{V: strings.Join(notes, "; "), OK: len(notes) > 0}
+	return stats
 }
 
 // outliersOf gives the rows of outliers of the phases that are known.

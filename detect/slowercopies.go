@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 
 	"straggler/engine"
@@ -18,26 +17,25 @@ import (
 // On an engine of many machines slower_than_usual.sql is worked out by copies of this program, for the reason that slowertasks.go gives. Each
 // task of a stage goes to one copy, with its attempts in all executions: they are sent once, and a copy holds those of one task.
 
-//go:embed compared.sql
+//go:embed copies_compared.sql
 var comparedSQL string
 
-//go:embed compared_attempts.sql
+//go:embed copies_attempts.sql
 var comparedAttemptsSQL string
 
 // SlowerStep is the step of copies that compare attempts with their history.
 const SlowerStep = "slower"
 
-// comparedColumns are those of compared_attempts.sql, in the order in which readCompared reads them.
+// comparedColumns are those of copies_attempts.sql, in the order in which readCompared reads them.
 var comparedColumns = []string{"share", "stage_id", "task", "place", "past", "phase_id", "attempt_id", "duration_s", "input_bytes", "input_records",
 	"is_partition", "usual_s", "usual_bytes", "usual_records", "compared", "within_run", "between_runs", "tick_s"}
 
-// slowerTold is what the copies must know: the inputs of phases, as copies.Rows has them.
-type slowerTold struct{ Inputs map[schema.Key]schema.Key }
-
 // slowerOnCopies is slower on an engine of many machines.
 func (p *part) slowerOnCopies(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner) error {
-	if err := eng.Materialize(ctx, "detected_compared", comparedSQL); err != nil {
-		return fmt.Errorf("what is compared: %w", err)
+	if !p.onCopies {
+		if err := eng.Materialize(ctx, "detected_compared", comparedSQL); err != nil {
+			return fmt.Errorf("what is compared: %w", err)
+		}
 	}
 	inputs, tasks, err := p.ofCompared(ctx, tx, eng)
 	if err != nil || tasks == 0 {
@@ -47,7 +45,7 @@ func (p *part) slowerOnCopies(ctx context.Context, tx *store.Tx, eng engine.Remo
 	if err := of.choose(ctx, eng, inputs); err != nil {
 		return err
 	}
-	file, err := json.Marshal(slowerTold{p.inputsByBlock()})
+	file, err := json.Marshal(told{Inputs: p.inputsByBlock()})
 	if err != nil {
 		return err
 	}
@@ -76,25 +74,8 @@ func (p *part) ofCompared(ctx context.Context, tx *store.Tx, eng engine.Engine) 
 	return slices.DeleteFunc(all, func(in store.InputRecord) bool { return !wanted[schema.Key(in.Key)] }), tasks, nil
 }
 
-// Copy is a copy's side of SlowerStep: it reads attempts and writes those that are slow.
-func Copy(ctx context.Context, pieces, file string, in io.Reader, out io.Writer) error {
-	w := copies.NewWriter(ctx, pieces)
-	return w.Close(out, writeSlower(ctx, w, file, in))
-}
-
-func writeSlower(ctx context.Context, w *copies.Writer, file string, in io.Reader) error {
-	data, err := copies.ReadFile(ctx, file)
-	if err != nil {
-		return err
-	}
-	var told slowerTold
-	if err := json.Unmarshal(data, &told); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	c := comparer{}
-	if err := engine.ReadRemoteRows(in, len(comparedColumns), c.add); err != nil {
-		return err
-	}
+// write writes the attempts that are slow, once all have been read.
+func (c *comparer) write(ctx context.Context, w *copies.Writer, inputs map[schema.Key]schema.Key) error {
 	c.flush()
 	slices.SortFunc(c.slow, func(a, b schema.Outlier) int {
 		return cmp.Or(cmp.Compare(a.PhaseID, b.PhaseID), cmp.Compare(a.AttemptID, b.AttemptID))
@@ -105,7 +86,7 @@ func writeSlower(ctx context.Context, w *copies.Writer, file string, in io.Reade
 			n++
 		}
 		// The share that came first is the key: no other copy has it, while any may have attempts of the same phase.
-		if err := cmp.Or(ctx.Err(), copies.Append(w, c.first, told.Inputs[block], rest[:n])); err != nil {
+		if err := cmp.Or(ctx.Err(), copies.Append(w, c.first, inputs[block], rest[:n])); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -125,36 +106,9 @@ type comparer struct {
 }
 
 // add reads a row of comparedColumns.
-func (c *comparer) add(fields []engine.RemoteField) (err error) {
-	next := func() engine.RemoteField {
-		f := fields[0]
-		fields = fields[1:]
-		return f
-	}
-	integer := func() int64 {
-		n, e := next().Int()
-		err = cmp.Or(err, e)
-		return n
-	}
-	float := func() (x schema.Null[float64]) {
-		f := next()
-		if x.OK = f.OK; x.OK {
-			var e error
-			x.V, e = f.Float()
-			err = cmp.Or(err, e)
-		}
-		return x
-	}
-	truth := func() bool {
-		f := next()
-		if !f.OK {
-			return false
-		}
-		b, e := f.Bool()
-		err = cmp.Or(err, e)
-		return b
-	}
-	share, stage, task, place, past := integer(), integer(), integer(), integer(), truth()
+func (c *comparer) add(fields []engine.RemoteField) error {
+	r := rowFields{rest: fields}
+	share, stage, task, place, past := r.integer(), r.integer(), r.integer(), r.integer(), r.truth().V
 	if !c.any {
 		c.first, c.any = share, true
 	}
@@ -162,7 +116,7 @@ func (c *comparer) add(fields []engine.RemoteField) (err error) {
 		c.flush()
 		c.stage, c.task = stage, task
 	}
-	phase, attempt, d, bytes, records := integer(), integer(), float().V, orNaN(float()), orNaN(float())
+	phase, attempt, d, bytes, records := r.integer(), r.integer(), r.float().V, orNaN(r.float()), orNaN(r.float())
 	p, k := &c.tasks.past, len(c.executions)-1
 	if k < 0 || c.executions[k].place != place {
 		c.executions = append(c.executions, timedExecution{phase: phase, stage: stage, place: place, from: p.len(), to: p.len()})
@@ -173,13 +127,13 @@ func (c *comparer) add(fields []engine.RemoteField) (err error) {
 		p.task, p.duration, p.bytes, p.records = append(p.task, task), append(p.duration, d), append(p.bytes, bytes), append(p.records, records)
 		e.to = p.len()
 	}
-	isPartition, usual := truth(), float()
+	isPartition, usual := r.truth().V, r.float()
 	if !usual.OK {
-		return err
+		return r.err
 	}
-	e.usualS, e.usualBytes, e.usualRecords, e.compared, e.withinRun, e.betweenRuns, e.tickS = usual.V, float(), float(), integer(), float(), float(), float().V
+	e.usualS, e.usualBytes, e.usualRecords, e.compared, e.withinRun, e.betweenRuns, e.tickS = usual.V, r.float(), r.float(), r.integer(), r.float(), r.float(), r.float().V
 	c.tasks.candidates = append(c.tasks.candidates, candidate{k, attempt, task, isPartition, d, bytes, records})
-	return err
+	return r.err
 }
 
 // flush judges the candidates of a task once all of its attempts are there.

@@ -46,9 +46,14 @@ func TestSlowerTasksAsInSQL(t *testing.T) {
 			t.Errorf("only %d attempts are slower than usual: the runs are too tame", slow)
 		}
 		last := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*max(math.Abs(a), math.Abs(b)) })
-		if got, _ := runCopies(t, st, Options{Again: true}); !gocmp.Equal(want.outliers, got.outliers, last) {
-			diff := gocmp.Diff(want.outliers, got.outliers, last)
-			t.Errorf("seed %d (- SQL, + copies):\n%.3000s", seed, diff)
+		for _, most := range []int{0, mostPinned} { // without the figures of phases, which SQL finds then, and with them
+			all := mostPinned
+			mostPinned = most
+			got, _ := runCopies(t, st, Options{Again: true})
+			mostPinned = all
+			if diff := gocmp.Diff(want.outliers, got.outliers, last); diff != "" {
+				t.Errorf("seed %d, %d rows pinned (- SQL, + copies):\n%.3000s", seed, most, diff)
+			}
 		}
 		for _, chunk := range []int64{0, 500} {
 			got := runStore(t, st, 2, Options{Again: true, ChunkAttempts: chunk})

@@ -15,8 +15,36 @@ import (
 
 // usualHere makes the table detected_usual, and p.timed.
 func (p *part) usualHere(ctx context.Context, eng engine.Loader) error {
+	return engine.Load(ctx, eng, "detected_usual", p.expectations(ctx, eng))
+}
+
+// usualOnCopies is the same for an engine of many machines, which is given detected_compared too.
+func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine) error {
+	var usual []expectation
+	for some, err := range p.expectations(ctx, eng) {
+		if err != nil {
+			return err
+		}
+		usual = append(usual, some...)
+	}
+	if err := pinRows(ctx, eng, "detected_usual", usual); err != nil {
+		return err
+	}
+	rows := make([]comparedExecution, len(p.timed))
+	for i := range p.timed {
+		e := &p.timed[i]
+		rows[i] = comparedExecution{PhaseID: e.phase, StageID: e.stage, Place: e.place, Tasks: e.tasks}
+		if e.past {
+			rows[i].Past = 1
+		}
+	}
+	return pinRows(ctx, eng, "detected_compared", rows)
+}
+
+// expectations gives what is usual stage by stage, and makes p.timed.
+func (p *part) expectations(ctx context.Context, eng engine.Engine) iter.Seq2[[]expectation, error] {
 	var s stage
-	return engine.Load(ctx, eng, "detected_usual", func(yield func([]expectation, error) bool) {
+	return func(yield func([]expectation, error) bool) {
 		for executions, err := range stages(engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages ORDER BY stage_id NULLS LAST, place NULLS LAST")) {
 			if err != nil {
 				yield(nil, err)
@@ -33,7 +61,7 @@ func (p *part) usualHere(ctx context.Context, eng engine.Loader) error {
 				return
 			}
 		}
-	})
+	}
 }
 
 // stages gives executions stage by stage, in memory that is used again.

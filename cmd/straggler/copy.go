@@ -45,8 +45,8 @@ func copyCommand(e *env) *cobra.Command {
 			if strings.HasPrefix(args[0], copies.RowsStep+"=") {
 				return copies.WriteRows(c.Context(), args[0], pieces, file, e.in, e.out)
 			}
-			if args[0] == detect.SlowerStep {
-				return detect.Copy(c.Context(), pieces, file, e.in, e.out)
+			if args[0] == detect.FiguresStep || args[0] == detect.SlowerStep {
+				return detect.Copy(c.Context(), args[0], pieces, file, e.in, e.out)
 			}
 			if args[0] == whatif.Step {
 				return whatif.Copy(c.Context(), pieces, file, e.in, e.out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {

@@ -37,6 +37,11 @@ func (m *Cluster) StoreAddress() (string, error) {
 	return m.Store.Address(), nil
 }
 
+// Load gives rows to the engine that plays the cluster's, which is in this process.
+func (m *Cluster) Load(ctx context.Context, name string, columns []engine.Column, next func() *engine.Batch) error {
+	return m.Engine.(engine.Loader).Load(ctx, name, columns, next)
+}
+
 // RunRemote runs the copies.
 func (m *Cluster) RunRemote(ctx context.Context, w engine.RemoteJob) (*engine.Rows, error) {
 	m.Steps = append(m.Steps, w.Verb[1])
