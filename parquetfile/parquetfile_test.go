@@ -3,71 +3,76 @@ package parquetfile_test
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
-	arrow "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 
 	"straggler/parquetfile"
 )
 
-// column is a column that arrow-go writes: how many values, of which some may be NULL.
+// column is a column that parquet-go writes: how many values, of which some may be NULL.
 type column struct {
-	node   schema.Node
-	levels []int16 // nil: all are there
-	write  func(file.ColumnChunkWriter, []int16) error
-	want   []any
+	typ      parquet.Type
+	nullable bool
+	rows     []parquet.Row
+	want     []any
 }
 
-func columnOf[A any](t arrow.Type, length int, levels []int16, values []A, as func(A) any) column {
-	repetition := arrow.Repetitions.Required
-	if levels != nil {
-		repetition = arrow.Repetitions.Optional
+// columnOf is a column of some type whose rows have a value where their level is 1; without levels all have.
+func columnOf[A any](t parquet.Type, levels []int, values []A, as func(A) parquet.Value, want func(A) any) (c column) {
+	c.typ, c.nullable = t, levels != nil
+	definition := 1
+	if !c.nullable {
+		levels, definition = slices.Repeat([]int{1}, len(values)), 0
 	}
-	node, err := schema.NewPrimitiveNode("c", repetition, t, -1, int32(length))
-	if err != nil {
-		panic(err)
-	}
-	c := column{node: node, levels: levels, write: func(w file.ColumnChunkWriter, levels []int16) error {
-		_, err := w.(interface {
-			WriteBatch([]A, []int16, []int16) (int64, error)
-		}).WriteBatch(values, levels, nil)
-		return err
-	}}
 	for _, v := range values {
-		c.want = append(c.want, as(v))
+		c.want = append(c.want, want(v))
+	}
+	for _, l := range levels {
+		if l == 0 {
+			c.rows = append(c.rows, parquet.Row{parquet.NullValue().Level(0, 0, 0)})
+			continue
+		}
+		c.rows, values = append(c.rows, parquet.Row{as(values[0]).Level(0, definition, 0)}), values[1:]
 	}
 	return c
 }
 
-// written is a file of one column, as arrow-go writes it.
-func written(t testing.TB, c column, o ...arrow.WriterProperty) []byte {
+// textsOf is a column of texts.
+func textsOf(levels []int, values ...string) column {
+	return columnOf(parquet.ByteArrayType, levels, values, func(v string) parquet.Value { return parquet.ByteArrayValue([]byte(v)) }, func(v string) any { return v })
+}
+
+func numbersOf(levels []int, values []int64) column {
+	return columnOf(parquet.Int64Type, levels, values, parquet.Int64Value, func(v int64) any { return v })
+}
+
+// written is a file of one column, as parquet-go writes it some rows at a time.
+func written(t testing.TB, c column, batch int, e encoding.Encoding, o ...parquet.WriterOption) []byte {
 	t.Helper()
+	node := parquet.Encoded(parquet.Leaf(c.typ), e)
+	if c.nullable {
+		node = parquet.Optional(node)
+	}
 	var to bytes.Buffer
-	root := schema.MustGroup(schema.NewGroupNode("schema", arrow.Repetitions.Required, schema.FieldList{c.node}, -1))
-	w := file.NewParquetWriter(&to, root, file.WithWriterProps(arrow.NewWriterProperties(o...)))
-	group, err := w.AppendRowGroupChecked()
-	if err != nil {
-		t.Fatal(err)
+	w := parquet.NewWriter(&to, append([]parquet.WriterOption{parquet.NewSchema("schema", parquet.Group{"c": node})}, o...)...)
+	for rows := range slices.Chunk(c.rows, batch) {
+		if _, err := w.WriteRows(rows); err != nil {
+			t.Fatal(err)
+		}
 	}
-	col, err := group.NextColumn()
-	if err == nil {
-		err = c.write(col, c.levels)
-	}
-	if err == nil {
-		err = errors.Join(col.Close(), w.Close())
-	}
-	if err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return to.Bytes()
@@ -140,7 +145,7 @@ func read[T parquetfile.Value](chunk *parquetfile.Chunk, out *[]any, as func(T) 
 }
 
 // columns are some of every type, of n values of which some are NULL where there are levels.
-func columns(r *rand.Rand, n int, levels []int16) map[string]column {
+func columns(r *rand.Rand, n int, levels []int) map[string]column {
 	some := func(of func(i int) int64) (out []int64) {
 		for i := range n {
 			out = append(out, of(i))
@@ -151,63 +156,57 @@ func columns(r *rand.Rand, n int, levels []int16) map[string]column {
 		"any": some(func(int) int64 { return int64(r.Uint64()) }), "ends": some(func(i int) int64 { return []int64{math.MinInt64, math.MaxInt64, -1}[i%3] })}
 	out := make(map[string]column)
 	for name, of := range numbers {
-		i32, f32, f64, bools, i96, texts, fixed := make([]int32, n), make([]float32, n), make([]float64, n), make([]bool, n), make([]arrow.Int96, n), make([]arrow.ByteArray, n), make([]arrow.FixedLenByteArray, n)
+		i32, f32, f64, bools, days, texts, fixed := make([]int32, n), make([]float32, n), make([]float64, n), make([]bool, n), make([][2]int64, n), make([]string, n), make([]string, n)
 		for i, v := range of {
 			i32[i], f32[i], f64[i], bools[i] = int32(v), float32(v)/3, float64(v)/3, v&1 == 1
-			binary.LittleEndian.PutUint64(i96[i][:], uint64(v)%86_400_000_000_000)
-			binary.LittleEndian.PutUint32(i96[i][8:], uint32(2440588+i%30000))
-			texts[i] = []byte(strings.Repeat("ab", i%7) + fmt.Sprint(v))
-			fixed[i] = binary.LittleEndian.AppendUint64(nil, uint64(v))[:7]
+			days[i] = [2]int64{int64(i % 30000), int64(uint64(v) % 86_400_000_000_000)} // since 1970, and nanoseconds
+			texts[i] = strings.Repeat("ab", i%7) + fmt.Sprint(v)
+			fixed[i] = string(binary.LittleEndian.AppendUint64(nil, uint64(v))[:7])
 		}
-		out["int64 "+name] = columnOf(arrow.Types.Int64, -1, levels, of, func(v int64) any { return v })
-		out["int32 "+name] = columnOf(arrow.Types.Int32, -1, levels, i32, func(v int32) any { return v })
-		out["float "+name] = columnOf(arrow.Types.Float, -1, levels, f32, func(v float32) any { return v })
-		out["double "+name] = columnOf(arrow.Types.Double, -1, levels, f64, func(v float64) any { return v })
-		out["bool "+name] = columnOf(arrow.Types.Boolean, -1, levels, bools, func(v bool) any { return v })
-		out["int96 "+name] = columnOf(arrow.Types.Int96, -1, levels, i96, func(v arrow.Int96) any { return v.ToTime().UnixNano() })
-		out["text "+name] = columnOf(arrow.Types.ByteArray, -1, levels, texts, func(v arrow.ByteArray) any { return string(v) })
-		out["fixed "+name] = columnOf(arrow.Types.FixedLenByteArray, 7, levels, fixed, func(v arrow.FixedLenByteArray) any { return string(v) })
+		out["int64 "+name] = numbersOf(levels, of)
+		out["int32 "+name] = columnOf(parquet.Int32Type, levels, i32, parquet.Int32Value, func(v int32) any { return v })
+		out["float "+name] = columnOf(parquet.FloatType, levels, f32, parquet.FloatValue, func(v float32) any { return v })
+		out["double "+name] = columnOf(parquet.DoubleType, levels, f64, parquet.DoubleValue, func(v float64) any { return v })
+		out["bool "+name] = columnOf(parquet.BooleanType, levels, bools, parquet.BooleanValue, func(v bool) any { return v })
+		out["int96 "+name] = columnOf(parquet.Int96Type, levels, days, func(v [2]int64) parquet.Value {
+			return parquet.Int96Value(deprecated.Int96{uint32(v[1]), uint32(v[1] >> 32), uint32(2440588 + v[0])}) // Julian day
+		}, func(v [2]int64) any { return v[0]*86_400_000_000_000 + v[1] })
+		out["text "+name] = textsOf(levels, texts...)
+		out["fixed "+name] = columnOf(parquet.FixedLenByteArrayType(7), levels, fixed, func(v string) parquet.Value { return parquet.FixedLenByteArrayValue([]byte(v)) }, func(v string) any { return v })
 	}
 	return out
 }
 
 // encodings are those of each type beside PLAIN and a dictionary.
-var encodings = map[string][]arrow.Encoding{
-	"int64": {arrow.Encodings.DeltaBinaryPacked, arrow.Encodings.ByteStreamSplit}, "int32": {arrow.Encodings.DeltaBinaryPacked, arrow.Encodings.ByteStreamSplit},
-	"float": {arrow.Encodings.ByteStreamSplit}, "double": {arrow.Encodings.ByteStreamSplit}, "bool": {arrow.Encodings.RLE},
-	"text": {arrow.Encodings.DeltaLengthByteArray, arrow.Encodings.DeltaByteArray}, "fixed": {arrow.Encodings.ByteStreamSplit},
+var encodings = map[string][]encoding.Encoding{
+	"int64": {&parquet.DeltaBinaryPacked, &parquet.ByteStreamSplit}, "int32": {&parquet.DeltaBinaryPacked, &parquet.ByteStreamSplit},
+	"float": {&parquet.ByteStreamSplit}, "double": {&parquet.ByteStreamSplit}, "bool": {&parquet.RLE},
+	"text": {&parquet.DeltaLengthByteArray, &parquet.DeltaByteArray}, "fixed": {&parquet.ByteStreamSplit, &parquet.DeltaByteArray},
 }
 
-var codecs = []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd, compress.Codecs.Lz4Raw}
+var codecs = []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd, &parquet.Lz4Raw}
 
-// What arrow-go writes comes back: values of every type, in every encoding and compression, in pages of both versions.
+// What parquet-go writes comes back: values of every type, in every encoding and compression, in pages of both versions.
 func TestEncodings(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	files := 0
 	for _, n := range []int{1, 7, 33, 1000} {
 		present := 0
-		levels := make([]int16, n)
+		levels := make([]int, n)
 		for i := range levels {
-			levels[i] = int16(r.IntN(2))
-			present += int(levels[i])
+			levels[i] = r.IntN(2)
+			present += levels[i]
 		}
 		for _, of := range []map[string]column{columns(r, n, nil), columns(r, present, levels)} {
 			for name, c := range of {
 				kind, _, _ := strings.Cut(name, " ")
-				for _, e := range append(encodings[kind], arrow.Encodings.Plain, arrow.Encodings.RLEDict) {
-					if e == arrow.Encodings.RLEDict && kind == "bool" {
+				for _, e := range append(encodings[kind], &parquet.Plain, &parquet.RLEDictionary) {
+					if e == &parquet.RLEDictionary && kind == "bool" {
 						continue
 					}
-					o := []arrow.WriterProperty{arrow.WithDictionaryDefault(e == arrow.Encodings.RLEDict), arrow.WithCompression(codecs[files%len(codecs)]), arrow.WithDataPageSize(300),
-						arrow.WithBatchSize(32), arrow.WithDataPageVersion([]arrow.DataPageVersion{arrow.DataPageV1, arrow.DataPageV2}[files/len(codecs)%2])}
-					if e == arrow.Encodings.RLE { // of batches, arrow-go 18.8 writes what it reads back as other values
-						o = append(o, arrow.WithBatchSize(1024))
-					}
-					if e != arrow.Encodings.RLEDict {
-						o = append(o, arrow.WithEncoding(e))
-					}
+					data := written(t, c, 32, e, parquet.Compression(codecs[files%len(codecs)]), parquet.PageBufferSize(300), parquet.DataPageVersion(1+files/len(codecs)%2))
 					files++
-					got, err := valuesOf(written(t, c, o...))
+					got, err := valuesOf(data)
 					if err != nil || len(got) != len(c.want) || len(got) > 0 && !reflect.DeepEqual(got, c.want) {
 						t.Fatalf("%d values of %s, encoding %v, file %d: %d values, %v", n, name, e, files, len(got), err)
 					}
@@ -227,19 +226,18 @@ func thriftOf(footer []byte) []byte {
 
 // What a file claims costs nothing before it is seen: lists of billions, structures a million deep, pages of gigabytes.
 func TestClaims(t *testing.T) {
-	plain := written(t, columnOf(arrow.Types.Int64, -1, nil, []int64{1, 2, 3}, func(v int64) any { return v }), arrow.WithDictionaryDefault(false), arrow.WithStats(false),
-		arrow.WithCompression(compress.Codecs.Zstd))
-	page := bytes.Index(plain, []byte{0x15, 0, 0x15, 48}) // a data page of 24 bytes
+	small := written(t, numbersOf(nil, []int64{1, 2, 3}), 3, &parquet.Plain, parquet.DataPageVersion(1), parquet.Compression(&parquet.Zstd))
+	page := bytes.Index(small, []byte{0x15, 0, 0x15, 48}) // a data page of 24 bytes
 	if page < 0 {
 		t.Fatal("the file has no page as the test expects it")
 	}
-	m, err := parquetfile.ReadMetadata(bytes.NewReader(plain), int64(len(plain)))
+	m, err := parquetfile.ReadMetadata(bytes.NewReader(small), int64(len(small)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	column := m.RowGroups[0].Columns[0].Metadata
 	claim := binary.AppendVarint(nil, math.MaxInt32)
-	huge := append(append(bytes.Clone(plain[:page+3]), claim...), plain[page+4:column.DataOffset+column.CompressedBytes]...)
+	huge := append(append(bytes.Clone(small[:page+3]), claim...), small[page+4:column.DataOffset+column.CompressedBytes]...)
 	column.CompressedBytes += int64(len(claim)) - 1
 	hugeFooter, err := m.Footer()
 	if err != nil {
@@ -289,8 +287,7 @@ func TestClaims(t *testing.T) {
 // A page may claim to be larger than what a compression makes of its bytes at best, but is not believed.
 func TestNoMoreThanACompressionGives(t *testing.T) {
 	values := make([]int64, 4<<20) // 32 MiB of zeros, of which zstd makes a few KiB
-	data := written(t, columnOf(arrow.Types.Int64, -1, nil, values, func(v int64) any { return v }), arrow.WithDictionaryDefault(false), arrow.WithDataPageSize(64<<20),
-		arrow.WithBatchSize(4<<20), arrow.WithCompression(compress.Codecs.Zstd))
+	data := written(t, numbersOf(nil, values), len(values), &parquet.Plain, parquet.PageBufferSize(64<<20), parquet.Compression(&parquet.Zstd))
 	if got, err := valuesOf(data); err != nil || len(got) < 1<<20 {
 		t.Errorf("%d values of a page of 32 MiB in a file of %d bytes: %v", len(got), len(data), err)
 	}
@@ -312,14 +309,10 @@ func changed(t *testing.T, data []byte, change func(*parquetfile.Metadata)) []by
 	return append(bytes.Clone(data[:end]), footer...)
 }
 
-func text(v arrow.ByteArray) any { return string(v) }
-
 // Files that are encrypted, in their footers or only in their pages, say so.
 func TestEncrypted(t *testing.T) {
-	c := columnOf(arrow.Types.ByteArray, -1, nil, []arrow.ByteArray{[]byte("secret")}, text)
-	const key = "0123456789012345"
-	for name, o := range map[string][]arrow.EncryptOption{"footer": nil, "pages": {arrow.WithPlaintextFooter()}} {
-		_, err := valuesOf(written(t, c, arrow.WithEncryptionProperties(arrow.NewFileEncryptionProperties(key, o...))))
+	for name, footer := range map[string]bool{"footer": true, "pages": false} {
+		_, err := valuesOf(written(t, textsOf(nil, "secret"), 1, &parquet.Plain, parquet.WithEncryption(&parquet.EncryptionConfig{FooterKey: []byte("0123456789012345"), EncryptedFooter: footer})))
 		if err == nil || !strings.Contains(err.Error(), "encrypted") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -328,7 +321,7 @@ func TestEncrypted(t *testing.T) {
 
 // Row groups may not share their pages, which a footer could have read any number of times; nor be more than writers number.
 func TestRowGroups(t *testing.T) {
-	data := written(t, columnOf(arrow.Types.ByteArray, -1, nil, []arrow.ByteArray{bytes.Repeat([]byte("ab"), 1000)}, text), arrow.WithDictionaryDefault(false), arrow.WithStats(false))
+	data := written(t, textsOf(nil, strings.Repeat("ab", 1000)), 1, &parquet.Plain)
 	shared := changed(t, data, func(m *parquetfile.Metadata) { m.RowGroups = append(m.RowGroups, m.RowGroups...) })
 	if got, err := valuesOf(shared); err == nil {
 		t.Errorf("%d values of pages that two row groups share", len(got))
@@ -345,7 +338,7 @@ func TestRowGroups(t *testing.T) {
 
 // Some writers give texts a length in the schema, which means nothing.
 func TestLengthOfTexts(t *testing.T) {
-	data := written(t, columnOf(arrow.Types.ByteArray, -1, nil, []arrow.ByteArray{[]byte("a"), []byte("bcd")}, text))
+	data := written(t, textsOf(nil, "a", "bcd"), 2, &parquet.Plain)
 	got, err := valuesOf(changed(t, data, func(m *parquetfile.Metadata) { m.Schema[1].Length = 1 }))
 	if err != nil || !reflect.DeepEqual(got, []any{"a", "bcd"}) {
 		t.Errorf("%q, %v", got, err)
@@ -358,16 +351,17 @@ func TestMemory(t *testing.T) {
 	for i := range values {
 		values[i] = int64(uint64(i) * 0x9E3779B97F4A7C15)
 	}
-	long := columnOf(arrow.Types.Int64, -1, nil, values, func(v int64) any { return v })
+	long := numbersOf(nil, values)
+	small, large, zstd := parquet.PageBufferSize(100<<10), parquet.PageBufferSize(64<<20), parquet.Compression(&parquet.Zstd)
 	for name, c := range map[string]struct {
 		data []byte
 		most int64
 		fits bool
 	}{
-		"8 MiB of small pages":             {written(t, long, arrow.WithDictionaryDefault(false), arrow.WithDataPageSize(100<<10)), 2 << 20, true},
-		"a page of 8 MiB":                  {written(t, long, arrow.WithDictionaryDefault(false), arrow.WithDataPageSize(64<<20), arrow.WithBatchSize(1<<20)), 2 << 20, false},
-		"a compressed page of 8 MiB":       {written(t, long, arrow.WithDictionaryDefault(false), arrow.WithDataPageSize(64<<20), arrow.WithBatchSize(1<<20), arrow.WithCompression(compress.Codecs.Zstd)), 12 << 20, false},
-		"a compressed dictionary of 8 MiB": {written(t, long, arrow.WithDictionaryPageSizeLimit(64<<20), arrow.WithCompression(compress.Codecs.Zstd)), 20 << 20, false},
+		"8 MiB of small pages":             {written(t, long, 1<<10, &parquet.Plain, small), 2 << 20, true},
+		"a page of 8 MiB":                  {written(t, long, 1<<20, &parquet.Plain, large), 2 << 20, false},
+		"a compressed page of 8 MiB":       {written(t, long, 1<<20, &parquet.Plain, large, zstd), 12 << 20, false},
+		"a compressed dictionary of 8 MiB": {written(t, long, 1<<20, &parquet.RLEDictionary, zstd), 20 << 20, false},
 	} {
 		m, err := parquetfile.ReadMetadata(bytes.NewReader(c.data), int64(len(c.data)))
 		if err != nil {
@@ -421,9 +415,12 @@ func FuzzValues(f *testing.F) {
 	files := 0
 	for name, c := range columns(r, 40, nil) {
 		kind, _, _ := strings.Cut(name, " ")
-		for _, e := range append(encodings[kind], arrow.Encodings.Plain) {
+		for _, e := range append(encodings[kind], &parquet.Plain) {
 			files++
-			f.Add(written(f, c, arrow.WithDictionaryDefault(files%3 == 0 && kind != "bool"), arrow.WithEncoding(e), arrow.WithCompression(codecs[files%len(codecs)])))
+			if files%3 == 0 && kind != "bool" {
+				e = &parquet.RLEDictionary
+			}
+			f.Add(written(f, c, 40, e, parquet.Compression(codecs[files%len(codecs)])))
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -9,11 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
@@ -153,27 +150,17 @@ func TestAwkwardValues(t *testing.T) {
 
 func parquetFile(t *testing.T) string {
 	t.Helper()
-	s := arrow.NewSchema([]arrow.Field{
-		{Name: "phase_id", Type: arrow.PrimitiveTypes.Int64}, {Name: "task", Type: arrow.PrimitiveTypes.Int32},
-		{Name: "start_time", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "duration_s", Type: arrow.PrimitiveTypes.Float64},
-		{Name: "machine", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "speculative", Type: arrow.FixedWidthTypes.Boolean},
-	}, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
-	b.Field(0).(*array.Int64Builder).AppendValues([]int64{1, 1}, nil)
-	b.Field(1).(*array.Int32Builder).AppendValues([]int32{0, 1}, nil)
-	b.Field(2).(*array.TimestampBuilder).AppendValues([]arrow.Timestamp{1767225600250, 1767225600000}, nil)
-	b.Field(3).(*array.Float64Builder).AppendValues([]float64{9.5, 5}, nil)
-	b.Field(4).(*array.StringBuilder).AppendValues([]string{"m1", ""}, []bool{true, false})
-	b.Field(5).(*array.BooleanBuilder).AppendValues([]bool{true, false}, nil)
+	type row struct {
+		Phase       int64   `parquet:"phase_id"`
+		Task        int32   `parquet:"task"`
+		Start       int64   `parquet:"start_time,timestamp(millisecond)"`
+		Duration    float64 `parquet:"duration_s"`
+		Machine     *string `parquet:"machine,optional"`
+		Speculative bool    `parquet:"speculative"`
+	}
+	machine := "m1"
 	var buf bytes.Buffer
-	w, err := pqarrow.NewFileWriter(s, &buf, nil, pqarrow.DefaultWriterProps())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Write(b.NewRecordBatch()); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
+	if err := parquet.Write(&buf, []row{{1, 0, 1767225600250, 9.5, &machine, true}, {1, 1, 1767225600000, 5, nil, false}}); err != nil {
 		t.Fatal(err)
 	}
 	return buf.String()

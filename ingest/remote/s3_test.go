@@ -20,12 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/parquet-go/parquet-go"
 
 	"straggler/engine"
 	"straggler/engine/engines"
@@ -288,21 +285,17 @@ func TestArchiveAndParquet(t *testing.T) {
 // parquetTable is a file of the canonical attempts.
 func parquetTable(t *testing.T) ([]byte, int) {
 	t.Helper()
-	s := arrow.NewSchema([]arrow.Field{{Name: "task", Type: arrow.PrimitiveTypes.Int64},
-		{Name: "start_time", Type: arrow.FixedWidthTypes.Timestamp_us}, {Name: "duration_s", Type: arrow.PrimitiveTypes.Float64}}, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
 	const n = 3000
-	for i := range n {
-		b.Field(0).(*array.Int64Builder).Append(int64(i))
-		b.Field(1).(*array.TimestampBuilder).Append(arrow.Timestamp(1767225600000000 + i*i))
-		b.Field(2).(*array.Float64Builder).Append(float64(i) / 7)
+	rows := make([]struct {
+		Task     int64   `parquet:"task"`
+		Start    int64   `parquet:"start_time,timestamp(microsecond)"`
+		Duration float64 `parquet:"duration_s"`
+	}, n)
+	for i := range rows {
+		rows[i].Task, rows[i].Start, rows[i].Duration = int64(i), 1767225600000000+int64(i*i), float64(i)/7
 	}
 	var buf bytes.Buffer
-	w, err := pqarrow.NewFileWriter(s, &buf, nil, pqarrow.DefaultWriterProps())
-	if err == nil {
-		err = errors.Join(w.Write(b.NewRecordBatch()), w.Close())
-	}
-	if err != nil {
+	if err := parquet.Write(&buf, rows); err != nil {
 		t.Fatal(err)
 	}
 	return buf.Bytes(), n

@@ -3,99 +3,187 @@ package parquet_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"straggler/ingest/ingesttest"
 	"straggler/ingest/read/parquet"
 )
 
-// typeOf makes a type up, of lists and structures up to a depth.
-func typeOf(r *rand.Rand, depth int) arrow.DataType {
+// made is a type that was made up.
+type made struct {
+	name     string
+	leaf     pq.Type // nil: a list or a structure
+	of       *made   // of a list: its elements
+	fields   []*made // of a structure
+	nullable bool
+}
+
+// madeUp makes a type up, of lists and structures up to a depth.
+func madeUp(r *rand.Rand, name string, depth int) *made {
+	m := &made{name: name}
 	n := r.IntN(8)
 	if depth > 0 {
 		n = r.IntN(12)
 	}
 	switch n {
 	case 0:
-		return arrow.PrimitiveTypes.Int32
+		m.leaf = pq.Int32Type
 	case 1, 2:
-		return arrow.PrimitiveTypes.Int64
+		m.leaf = pq.Int64Type
 	case 3:
-		return arrow.PrimitiveTypes.Uint32
+		m.leaf = pq.Uint(32).Type()
 	case 4:
-		return arrow.PrimitiveTypes.Float64
+		m.leaf = pq.DoubleType
 	case 5:
-		return arrow.PrimitiveTypes.Float32
+		m.leaf = pq.FloatType
 	case 6:
-		return arrow.FixedWidthTypes.Boolean
+		m.leaf = pq.BooleanType
 	case 7:
-		return arrow.BinaryTypes.String
+		m.leaf = pq.String().Type()
 	case 8, 9:
-		return arrow.ListOfField(arrow.Field{Name: "element", Type: typeOf(r, depth-1), Nullable: r.IntN(2) == 0})
+		m.of = madeUp(r, "element", depth-1)
+	default:
+		for i := range 1 + r.IntN(3) {
+			m.fields = append(m.fields, madeUp(r, fmt.Sprintf("f%d", i), depth-1))
+		}
 	}
-	var fields []arrow.Field
-	for i := range 1 + r.IntN(3) {
-		fields = append(fields, arrow.Field{Name: fmt.Sprintf("f%d", i), Type: typeOf(r, depth-1), Nullable: r.IntN(2) == 0})
-	}
-	return arrow.StructOf(fields...)
+	m.nullable = r.IntN(2) == 0
+	return m
 }
 
-// valueOf makes a value of a type up, as JSON has it.
-func valueOf(r *rand.Rand, f arrow.Field) any {
-	if f.Nullable && r.IntN(3) == 0 {
-		return nil
+// node is the type as parquet-go has it.
+func (m *made) node(dictionary bool) (n pq.Node) {
+	switch {
+	case m.of != nil:
+		n = pq.List(m.of.node(dictionary))
+	case m.fields != nil:
+		n = group(m.fields, dictionary)
+	case dictionary && m.leaf.Kind() != pq.Boolean:
+		n = pq.Encoded(pq.Leaf(m.leaf), &pq.RLEDictionary)
+	default:
+		n = pq.Encoded(pq.Leaf(m.leaf), &pq.Plain)
 	}
-	switch t := f.Type.(type) {
-	case *arrow.ListType:
+	if m.nullable {
+		n = pq.Optional(n)
+	}
+	return n
+}
+
+func group(fields []*made, dictionary bool) pq.Group {
+	g := pq.Group{}
+	for _, f := range fields {
+		g[f.name] = f.node(dictionary)
+	}
+	return g
+}
+
+// value makes a value of a type up, as JSON has it.
+func (m *made) value(r *rand.Rand) any {
+	switch {
+	case m.nullable && r.IntN(3) == 0:
+		return nil
+	case m.of != nil:
 		items := []any{}
 		for range r.IntN(4) * r.IntN(3) {
-			items = append(items, valueOf(r, t.ElemField()))
+			items = append(items, m.of.value(r))
 		}
 		return items
-	case *arrow.StructType:
+	case m.fields != nil:
 		fields := map[string]any{}
-		for _, f := range t.Fields() {
-			fields[f.Name] = valueOf(r, f)
+		for _, f := range m.fields {
+			fields[f.name] = f.value(r)
 		}
 		return fields
-	case *arrow.StringType:
+	}
+	switch m.leaf.Kind() {
+	case pq.ByteArray:
 		return strings.Repeat("xyé\"", r.IntN(4))
-	case *arrow.BooleanType:
+	case pq.Boolean:
 		return r.IntN(2) == 0
-	case *arrow.Float64Type, *arrow.Float32Type:
+	case pq.Double, pq.Float:
 		return float64(r.IntN(1000)) / 8
 	}
 	return r.IntN(1000)
 }
 
-// written writes rows as a Parquet file of small pages and row groups.
-func written(t testing.TB, s *arrow.Schema, rows []byte, o ...pq.WriterProperty) []byte {
+// shredded are the values of a row by column.
+type shredded [][]pq.Value
+
+// add puts a value into the columns from one on, with the levels that what it is in has, and gives the column after its own.
+func (s *shredded) add(m *made, v any, column, repetition, definition, depth int) int {
+	if m.nullable && v != nil {
+		definition++
+	}
+	switch {
+	case m.of != nil:
+		items, _ := v.([]any)
+		end := column
+		for n, item := range items {
+			if n > 0 {
+				repetition = depth + 1
+			}
+			end = s.add(m.of, item, column, repetition, definition+1, depth+1)
+		}
+		if len(items) == 0 {
+			end = s.add(m.of, nil, column, repetition, definition, depth+1)
+		}
+		return end
+	case m.fields != nil:
+		fields, _ := v.(map[string]any)
+		for _, f := range m.fields {
+			column = s.add(f, fields[f.name], column, repetition, definition, depth)
+		}
+		return column
+	}
+	for len(*s) <= column {
+		*s = append(*s, nil)
+	}
+	(*s)[column] = append((*s)[column], m.leafValue(v).Level(repetition, definition, column))
+	return column + 1
+}
+
+func (m *made) leafValue(v any) pq.Value {
+	switch v := v.(type) {
+	case nil:
+		return pq.NullValue()
+	case string:
+		return pq.ByteArrayValue([]byte(v))
+	case bool:
+		return pq.BooleanValue(v)
+	case float64:
+		if m.leaf.Kind() == pq.Float {
+			return pq.FloatValue(float32(v))
+		}
+		return pq.DoubleValue(v)
+	}
+	if n := v.(int); m.leaf.Kind() == pq.Int64 {
+		return pq.Int64Value(int64(n))
+	} else {
+		return pq.Int32Value(int32(n))
+	}
+}
+
+// written writes rows as a Parquet file.
+func written(t testing.TB, g pq.Group, rows []pq.Row, o ...pq.WriterOption) []byte {
 	t.Helper()
-	batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, s, bytes.NewReader(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var buf bytes.Buffer
-	w, err := pqarrow.NewFileWriter(s, &buf, pq.NewWriterProperties(o...), pqarrow.DefaultWriterProps())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.WriteBuffered(batch); err != nil {
-		t.Fatal(err)
+	w := pq.NewWriter(&buf, append([]pq.WriterOption{pq.NewSchema("schema", g)}, o...)...)
+	for batch := range slices.Chunk(rows, 16) {
+		if _, err := w.WriteRows(batch); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -123,34 +211,31 @@ func rowsOf(data []byte) (rows [][]string, err error) {
 func TestNested(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		var fields []arrow.Field
+		var fields []*made
 		for i := range 1 + r.IntN(3) {
-			fields = append(fields, arrow.Field{Name: fmt.Sprintf("c%d", i), Type: typeOf(r, 3), Nullable: r.IntN(2) == 0})
+			fields = append(fields, madeUp(r, fmt.Sprintf("c%d", i), 3))
 		}
-		s := arrow.NewSchema(fields, nil)
 		var rows []map[string]any
+		var levels []pq.Row
 		for range 1 + r.IntN(700) {
 			row := map[string]any{}
+			var s shredded
+			column := 0
 			for _, f := range fields {
-				row[f.Name] = valueOf(r, f)
+				row[f.name] = f.value(r)
+				column = s.add(f, row[f.name], column, 0, 0, 0)
 			}
-			rows = append(rows, row)
+			rows, levels = append(rows, row), append(levels, slices.Concat(s...))
 		}
-		text, err := json.Marshal(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		version := []pq.DataPageVersion{pq.DataPageV1, pq.DataPageV2}[r.IntN(2)]
-		data := written(t, s, text, pq.WithDataPageSize(200), pq.WithBatchSize(16), pq.WithMaxRowGroupLength(300), pq.WithDataPageVersion(version),
-			pq.WithDictionaryDefault(r.IntN(2) == 0), pq.WithCompression(compress.Codecs.Zstd))
+		data := written(t, group(fields, r.IntN(2) == 0), levels, pq.PageBufferSize(200), pq.MaxRowsPerRowGroup(300), pq.DataPageVersion(1+r.IntN(2)), pq.Compression(&pq.Zstd))
 		got, err := rowsOf(data)
 		if err != nil || len(got) != len(rows) {
-			t.Fatalf("seed %d, %v: %d rows of %d, %v", seed, s, len(got), len(rows), err)
+			t.Fatalf("seed %d: %d rows of %d, %v", seed, len(got), len(rows), err)
 		}
 		for i, row := range rows {
 			for c, f := range fields {
-				if !sameValue(got[i][c], row[f.Name]) {
-					t.Fatalf("seed %d, row %d, %v: %s, want %v", seed, i, f, got[i][c], row[f.Name])
+				if !sameValue(got[i][c], row[f.name]) {
+					t.Fatalf("seed %d, row %d, %s: %s, want %v", seed, i, f.name, got[i][c], row[f.name])
 				}
 			}
 		}
@@ -170,33 +255,42 @@ func sameValue(got string, want any) bool {
 	return err == nil && json.Unmarshal([]byte(got), &a) == nil && json.Unmarshal(text, &b) == nil && reflect.DeepEqual(a, b)
 }
 
+// half is a floating-point number of two bytes, of which parquet-go knows no more than that.
+type half struct{ pq.Type }
+
+func (half) LogicalType() *format.LogicalType {
+	return &format.LogicalType{Value: &format.Float16Type{}}
+}
+
 // Types that are no numbers, texts or truths have one form as text, and times are microseconds.
 func TestTypes(t *testing.T) {
-	s := arrow.NewSchema([]arrow.Field{
-		{Name: "s", Type: arrow.FixedWidthTypes.Timestamp_s}, {Name: "ms", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "us", Type: arrow.FixedWidthTypes.Timestamp_us},
-		{Name: "ns", Type: arrow.FixedWidthTypes.Timestamp_ns}, {Name: "date", Type: arrow.FixedWidthTypes.Date32}, {Name: "clock", Type: arrow.FixedWidthTypes.Time64us},
-		{Name: "money", Type: &arrow.Decimal128Type{Precision: 20, Scale: 3}}, {Name: "i8", Type: arrow.PrimitiveTypes.Int8}, {Name: "u64", Type: arrow.PrimitiveTypes.Uint64},
-		{Name: "half", Type: arrow.FixedWidthTypes.Float16}, {Name: "bytes", Type: arrow.BinaryTypes.Binary}, {Name: "fixed", Type: &arrow.FixedSizeBinaryType{ByteWidth: 2}},
-	}, nil)
-	rows := `[{"s": 1767225600, "ms": 1767225600250, "us": 1767225600000251, "ns": 1767225600000251999, "date": "2026-01-01",
-		"clock": "01:02:03.000004", "money": "-12.345", "i8": -7, "u64": 18446744073709551615, "half": 1.5, "bytes": "YWJj", "fixed": "//8="}]`
-	got, err := rowsOf(written(t, s, []byte(rows)))
-	want := []string{"1767225600000000", "1767225600250000", "1767225600000251", "1767225600000251", "2026-01-01", "01:02:03.000004", "-12.345", "-7",
-		"18446744073709551615", "1.5", "abc", "//8="}
-	if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], want) {
-		t.Errorf("%q, %v, want %q", got, err, want)
+	decimal := func(n int64, size int) pq.Value {
+		return pq.FixedLenByteArrayValue(binary.BigEndian.AppendUint64(bytes.Repeat([]byte{byte(n >> 63)}, size), uint64(n))[8:])
 	}
 	for _, c := range []struct {
-		n    int64
-		want string
-	}{{0, "0.000"}, {5, "0.005"}, {-1234, "-1.234"}, {99999, "99.999"}} {
-		one := arrow.NewSchema([]arrow.Field{{Name: "d", Type: &arrow.Decimal128Type{Precision: 9, Scale: 3}}}, nil)
-		text, err := json.Marshal([]map[string]string{{"d": c.want}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := rowsOf(written(t, one, text)); err != nil || got[0][0] != c.want {
-			t.Errorf("%d / 1000: %q, %v", c.n, got, err)
+		node  pq.Node
+		value pq.Value
+		want  string
+	}{
+		{pq.Timestamp(pq.Millisecond), pq.Int64Value(1767225600250), "1767225600250000"},
+		{pq.Timestamp(pq.Microsecond), pq.Int64Value(1767225600000251), "1767225600000251"},
+		{pq.Timestamp(pq.Nanosecond), pq.Int64Value(1767225600000251999), "1767225600000251"},
+		{pq.Date(), pq.Int32Value(20454), "2026-01-01"},
+		{pq.Time(pq.Microsecond), pq.Int64Value(3723000004), "01:02:03.000004"},
+		{pq.Int(8), pq.Int32Value(-7), "-7"},
+		{pq.Uint(64), pq.Int64Value(-1), "18446744073709551615"},
+		{pq.Leaf(half{pq.FixedLenByteArrayType(2)}), pq.FixedLenByteArrayValue([]byte{0, 0x3E}), "1.5"}, // sign, exponent 15 − 15, 1 + 1/2
+		{pq.Leaf(pq.ByteArrayType), pq.ByteArrayValue([]byte("abc")), "abc"},
+		{pq.Leaf(pq.FixedLenByteArrayType(2)), pq.FixedLenByteArrayValue([]byte{0xFF, 0xFF}), "//8="},
+		{pq.Decimal(3, 20, pq.FixedLenByteArrayType(9)), decimal(-12345, 9), "-12.345"},
+		{pq.Decimal(3, 9, pq.FixedLenByteArrayType(8)), decimal(0, 8), "0.000"},
+		{pq.Decimal(3, 9, pq.FixedLenByteArrayType(8)), decimal(5, 8), "0.005"},
+		{pq.Decimal(3, 9, pq.Int32Type), pq.Int32Value(-1234), "-1.234"},
+		{pq.Decimal(3, 12, pq.Int64Type), pq.Int64Value(99999), "99.999"},
+	} {
+		got, err := rowsOf(written(t, pq.Group{"c": pq.Encoded(c.node, &pq.Plain)}, []pq.Row{{c.value.Level(0, 0, 0)}}))
+		if err != nil || len(got) != 1 || got[0][0] != c.want {
+			t.Errorf("%v: %q, %v, want %q", c.node, got, err, c.want)
 		}
 	}
 }
@@ -204,23 +298,15 @@ func TestTypes(t *testing.T) {
 // A few bytes of a page may ask for the dictionary's longest text in each row: rows come as many at a time as fit into memory.
 func TestLongTexts(t *testing.T) {
 	const rows, size = 200, 1 << 20
-	b := array.NewStringBuilder(memory.DefaultAllocator)
-	for range rows {
-		b.Append(strings.Repeat("x", size))
-	}
-	s := arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String}}, nil)
-	var buf bytes.Buffer
-	w, err := pqarrow.NewFileWriter(s, &buf, pq.NewWriterProperties(pq.WithDictionaryPageSizeLimit(4*size)), pqarrow.DefaultWriterProps())
-	if err == nil {
-		err = errors.Join(w.Write(array.NewRecordBatch(s, []arrow.Array{b.NewArray()}, rows)), w.Close())
-	}
-	if err != nil || buf.Len() > 4*size {
-		t.Fatalf("a file of %d bytes: %v", buf.Len(), err)
+	text := pq.ByteArrayValue(bytes.Repeat([]byte("x"), size)).Level(0, 0, 0)
+	data := written(t, pq.Group{"s": pq.Encoded(pq.String(), &pq.RLEDictionary)}, slices.Repeat([]pq.Row{{text}}, rows))
+	if len(data) > 8*size { // the text, and it again as the least and the greatest one
+		t.Fatalf("a file of %d bytes", len(data))
 	}
 	var before, now runtime.MemStats
 	runtime.ReadMemStats(&before)
-	in, got := ingesttest.Input("x.parquet", buf.Bytes()), 0
-	err = parquet.EachBatch(context.Background(), in.Parts[0], func(b *parquet.Batch) error {
+	in, got := ingesttest.Input("x.parquet", data), 0
+	err := parquet.EachBatch(context.Background(), in.Parts[0], func(b *parquet.Batch) error {
 		if runtime.ReadMemStats(&now); got == 0 && now.TotalAlloc-before.TotalAlloc > 64*size {
 			t.Errorf("the first %d rows take %d bytes", b.Rows, now.TotalAlloc-before.TotalAlloc)
 		}
@@ -234,11 +320,25 @@ func TestLongTexts(t *testing.T) {
 
 // Any bytes are rows or an error of its kind, within bounds.
 func FuzzEachBatch(f *testing.F) {
-	s := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "name", Type: arrow.BinaryTypes.String, Nullable: true},
-		{Name: "parents", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
-		{Name: "use", Type: arrow.StructOf(arrow.Field{Name: "cpus", Type: arrow.PrimitiveTypes.Float64, Nullable: true}), Nullable: true}}, nil)
-	f.Add(written(f, s, []byte(`[{"id": 1, "name": "a", "parents": [1, 2], "use": {"cpus": 0.5}}, {"id": 2, "parents": []}, {"id": 3, "use": null}]`)))
-	f.Add(written(f, s, []byte(`[{"id": 1, "name": "a"}]`), pq.WithCompression(compress.Codecs.Snappy), pq.WithDataPageVersion(pq.DataPageV2)))
+	type row struct {
+		ID      int64   `parquet:"id"`
+		Name    *string `parquet:"name,optional"`
+		Parents []int64 `parquet:"parents,optional,list"`
+		Use     *struct {
+			CPUs *float64 `parquet:"cpus,optional"`
+		} `parquet:"use,optional"`
+	}
+	rows := make([]row, 3)
+	if err := json.Unmarshal([]byte(`[{"id": 1, "name": "a", "parents": [1, 2], "use": {"cpus": 0.5}}, {"id": 2, "parents": []}, {"id": 3, "use": null}]`), &rows); err != nil {
+		f.Fatal(err)
+	}
+	for _, o := range [][]pq.WriterOption{nil, {pq.Compression(&pq.Snappy), pq.DataPageVersion(1)}} {
+		var buf bytes.Buffer
+		if err := pq.Write(&buf, rows, o...); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(buf.Bytes())
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := rowsOf(data); err != nil && !errors.Is(err, parquet.ErrUnreadable) {
 			t.Errorf("%v", err)
