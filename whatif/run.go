@@ -264,9 +264,9 @@ func (r *results) summary(f *survey, out *writer) (Summary, error) {
 	for v := range r.totals {
 		s.Results = append(s.Results, r.totals[v].result(r.c.variants[v]))
 	}
-	for v := range s.Results {
-		if err := out.all(&s.Results[v], s); err != nil {
-			return *s, err
+	if out != nil {
+		for v := range s.Results {
+			out.save = append(out.save, s.Results[v].Row(s))
 		}
 	}
 	return *s, out.flush()
@@ -406,15 +406,6 @@ func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
 			}
 		}
 	}
-	return nil
-}
-
-// all writes what a variant saves over all jobs.
-func (w *writer) all(r *Result, s *Summary) error {
-	if w == nil {
-		return nil
-	}
-	w.save = append(w.save, r.Row(s))
 	return nil
 }
 

@@ -243,7 +243,7 @@ func (d *draft) units(g *group) {
 		row := &rows[a]
 		ph := phaseIndex[row.Phase]
 		if i == 0 || rows[g.attempts[i-1]].Phase != row.Phase || rows[g.attempts[i-1]].Task != row.Task {
-			d.newTask(ph, row)
+			d.newTask(ph)
 		}
 		d.newAttempt(row)
 	}
@@ -274,7 +274,7 @@ func (d *draft) byPhase(attempts []int32, phaseIndex map[schema.Key]int32) {
 	}
 }
 
-func (d *draft) newTask(ph int32, row *LoggedAttempt) {
+func (d *draft) newTask(ph int32) {
 	p := &d.Phases[ph]
 	if p.Tasks == 0 {
 		p.FirstTask, p.First = int32(len(d.Tasks)), int32(len(d.Attempts))
