@@ -24,7 +24,7 @@ func (e exchangeRead) signature() uint64 {
 	if e.program == "" || e.keys == "" {
 		return 0
 	}
-	return signature(e.program + "/reads/" + e.keys)
+	return signature(e.program, "reads", e.keys)
 }
 
 // exchanges reads what phases read. Stages that read the same exchanges of the same tables are the same stage of a program, whatever

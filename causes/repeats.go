@@ -27,7 +27,7 @@ type skewEvent struct {
 
 // stageTask is a task of a stage.
 type stageTask struct {
-	stage int32 // of stageNumbers
+	stage int64 // of stageNumbers
 	task  int64 // anyTask where the numbers of tasks say nothing
 }
 
@@ -42,7 +42,7 @@ type skewCount struct {
 	known   int64   // executions whose ratio is known
 	ratio   float64 // the largest of the last execution; NaN unknown
 	last    schema.Key
-	worst   schema.Key // the execution in which it took longest
+	worst   *phaseRow // the execution in which it took longest
 	most    float64
 }
 
@@ -97,13 +97,13 @@ func (r *run) readSkewed(ctx context.Context) error {
 		r.repeats.events = append(r.repeats.events, skewEvent{s.PhaseID, s.AttemptID, s.Task, s.Seconds, s.Ratio.Or(math.NaN())})
 	}
 	kept := r.repeats.events[from:]
-	slices.SortFunc(kept, skewEvent.compare)
-	n, at := 0, 0
+	n, last, stands := 0, schema.Key(0), false
 	for i := range kept {
-		for at < len(r.phases) && r.phases[at].ID < kept[i].phase {
-			at++
+		if phase := kept[i].phase; i == 0 || phase != last {
+			p := r.phase(phase)
+			last, stands = phase, p != nil && p.work == nothing && p.kept
 		}
-		if at < len(r.phases) && r.phases[at].ID == kept[i].phase && r.phases[at].work == nothing && r.phases[at].kept {
+		if stands {
 			kept[n] = kept[i]
 			n++
 		}
@@ -123,7 +123,8 @@ func (r *repeats) sort() {
 	r.events = r.events[:min(len(r.events), maxRepeats)]
 }
 
-func (c *skewCount) add(e *skewEvent) {
+// add counts an event of a phase.
+func (c *skewCount) add(e *skewEvent, p *phaseRow) {
 	if c.last != e.phase {
 		c.last, c.ratio = e.phase, math.NaN()
 		c.phases++
@@ -137,8 +138,8 @@ func (c *skewCount) add(e *skewEvent) {
 		c.ratios, c.ratio = c.ratios+e.ratio-c.ratio, e.ratio
 	}
 	c.seconds += e.seconds
-	if c.worst == 0 || e.seconds > c.most {
-		c.most, c.worst = e.seconds, e.phase
+	if c.worst == nil || e.seconds > c.most {
+		c.most, c.worst = e.seconds, p
 	}
 }
 
@@ -148,47 +149,42 @@ func (c *skewCount) add(e *skewEvent) {
 type stageExecutions struct {
 	signature  uint64
 	ordinal    int32
-	all        int32 // number of the stage of ordinal 0
+	all        int64 // number of the stage of ordinal 0
 	executions int64
 }
 
 // stageNumbers says which stage each phase is.
 type stageNumbers struct {
 	stages []stageExecutions
-	of     []int32         // of each of run.phases
+	of     []int64         // of each of run.phases
 	merged map[uint64]bool // signatures of stages of which adaptive execution put partitions together, or split them, in any execution
 }
 
 // stageNumbers numbers the stages of a name, or of the same exchanges, within each application, in order of their keys; submissions of one
 // stage share a number. It counts the executions too.
 func (r *run) stageNumbers(reads map[schema.Key]exchangeRead) *stageNumbers {
-	type identity struct {
-		signature uint64
-		ordinal   int32
-	}
 	type submission struct {
 		signature uint64
 		native    string
 	}
-	out := &stageNumbers{of: make([]int32, len(r.phases)), merged: map[uint64]bool{}}
-	numbers := map[identity]int32{}
-	number := func(signature uint64, ordinal int32) int32 {
-		k := identity{signature, ordinal}
-		n, ok := numbers[k]
-		if !ok {
-			n = int32(len(out.stages))
-			numbers[k] = n
-			out.stages = append(out.stages, stageExecutions{signature: signature, ordinal: ordinal, all: n})
-		}
-		return n
+	type stages struct {
+		numbers     []int64 // by ordinal
+		application schema.Key
+		last        int // ordinal in this application
 	}
-	last, seen := map[uint64]int32{}, map[submission]int32{} // of one application
+	out := &stageNumbers{of: make([]int64, len(r.phases)), merged: map[uint64]bool{}}
+	bySignature := map[uint64]*stages{}
+	add := func(s *stages, signature uint64) {
+		n := int64(len(out.stages))
+		s.numbers = append(s.numbers, n)
+		out.stages = append(out.stages, stageExecutions{signature: signature, ordinal: int32(len(s.numbers) - 1), all: s.numbers[0]})
+	}
+	seen := map[submission]int64{} // of one application
 	application := schema.Key(0)
 	for _, i := range r.byApplication() {
 		p := &r.phases[i]
 		if p.Application != application {
 			application = p.Application
-			clear(last)
 			clear(seen)
 		}
 		signature := p.signature
@@ -196,13 +192,22 @@ func (r *run) stageNumbers(reads map[schema.Key]exchangeRead) *stageNumbers {
 			signature = e.signature()
 			out.merged[signature] = out.merged[signature] || e.merged
 		}
-		s := submission{signature, p.Native}
-		n, again := seen[s]
+		n, again := seen[submission{signature, p.Native}]
 		if !again {
-			last[signature]++
-			n = number(signature, last[signature])
-			out.stages[n].all = number(signature, 0)
-			seen[s] = n
+			s := bySignature[signature]
+			if s == nil {
+				s = &stages{}
+				bySignature[signature] = s
+				add(s, signature)
+			}
+			if s.application != application {
+				s.application, s.last = application, 0
+			}
+			if s.last++; s.last == len(s.numbers) {
+				add(s, signature)
+			}
+			n = s.numbers[s.last]
+			seen[submission{signature, p.Native}] = n
 		}
 		out.of[i] = n
 		if p.Number == 0 && p.Attempts > 0 {
@@ -211,6 +216,22 @@ func (r *run) stageNumbers(reads map[schema.Key]exchangeRead) *stageNumbers {
 		}
 	}
 	return out
+}
+
+// ranks are the places of the stages in order of signature and ordinal.
+func (s *stageNumbers) ranks() []int {
+	order, ranks := make([]int, len(s.stages)), make([]int, len(s.stages))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &s.stages[i], &s.stages[j]
+		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.ordinal, b.ordinal))
+	})
+	for rank, i := range order {
+		ranks[i] = rank
+	}
+	return ranks
 }
 
 // byApplication gives the places of the phases by application, those of one in order of their keys.
@@ -227,7 +248,7 @@ func (r *run) byApplication() []int32 {
 }
 
 // counted counts the events by stage, or by name where the task is skewed in most stages of the name, in order of signature, ordinal and task.
-func (r *run) counted(reads map[schema.Key]exchangeRead) ([]skewCount, *stageNumbers) {
+func (r *run) counted(reads map[schema.Key]exchangeRead) ([]*skewCount, *stageNumbers) {
 	s := r.stageNumbers(reads)
 	var counts []skewCount
 	places := make(map[stageTask]int32, len(r.repeats.events))
@@ -256,8 +277,8 @@ func (r *run) counted(reads map[schema.Key]exchangeRead) ([]skewCount, *stageNum
 			k.task = anyTask
 		}
 		n := place(k)
-		counts[n].add(e)
-		counts[counts[n].all].add(e)
+		counts[n].add(e, &r.phases[at])
+		counts[counts[n].all].add(e, &r.phases[at])
 	}
 	dropped := make([]bool, len(counts))
 	for i := range counts {
@@ -272,15 +293,15 @@ func (r *run) counted(reads map[schema.Key]exchangeRead) ([]skewCount, *stageNum
 			dropped[c.all] = true // what is told by stage is not told by name too
 		}
 	}
-	kept := counts[:0]
+	kept := make([]*skewCount, 0, len(counts))
 	for i := range counts {
 		if !dropped[i] {
-			kept = append(kept, counts[i])
+			kept = append(kept, &counts[i])
 		}
 	}
-	slices.SortFunc(kept, func(a, b skewCount) int {
-		x, y := &s.stages[a.stage], &s.stages[b.stage]
-		return cmp.Or(cmp.Compare(x.signature, y.signature), cmp.Compare(x.ordinal, y.ordinal), cmp.Compare(a.task, b.task))
+	rank := s.ranks()
+	slices.SortFunc(kept, func(a, b *skewCount) int {
+		return cmp.Or(cmp.Compare(rank[a.stage], rank[b.stage]), cmp.Compare(a.task, b.task))
 	})
 	return kept, s
 }
@@ -297,15 +318,14 @@ func (r *run) skewRepeats(ctx context.Context, tx *store.Tx) error {
 	}
 	counts, numbers := r.counted(reads)
 	rows := make([]schema.SkewRepeat, 0, len(counts))
-	for i := range counts {
-		c := &counts[i]
-		p, stage := r.phase(c.worst), &numbers.stages[c.stage]
+	for _, c := range counts {
+		p, stage := c.worst, &numbers.stages[c.stage]
 		row := schema.SkewRepeat{Program: p.Program, Stage: p.Name, Kind: p.Kind, Seconds: c.seconds, Skewed: c.phases,
-			Executions: max(stage.executions, c.phases), PhaseID: c.worst}
+			Executions: max(stage.executions, c.phases), PhaseID: p.ID}
 		if c.task != anyTask {
 			row.Task = schema.Some(c.task)
 		}
-		if e := reads[c.worst]; e.signature() != 0 {
+		if e := reads[p.ID]; e.signature() != 0 {
 			row.Exchange = schema.Some(e.keys)
 		}
 		if stage.ordinal > 0 {

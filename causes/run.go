@@ -178,6 +178,7 @@ func (r *run) detected(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.phases = slices.Grow(r.phases, int(c.Phases))
 		if c.Phases > 0 && c.Stats == 0 {
 			return fmt.Errorf("%w: run straggler detect on the store first", ErrNotDetected)
 		}
@@ -239,11 +240,12 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 func (r *run) readPhases(ctx context.Context) error {
 	names := map[string]string{} // each once: they repeat, and one keeps what was read with it in memory
 	once := func(s string) string {
-		if _, ok := names[s]; !ok {
-			s = strings.Clone(s)
-			names[s] = s
+		kept, ok := names[s]
+		if !ok {
+			kept = strings.Clone(s)
+			names[kept] = kept
 		}
-		return names[s]
+		return kept
 	}
 	for p, err := range engine.Read[phaseRow](ctx, r.eng, phasesSQL) {
 		if err != nil {
@@ -252,7 +254,7 @@ func (r *run) readPhases(ctx context.Context) error {
 		q := *p
 		q.Native, q.Program.V, q.Kind, q.Name.V = once(q.Native), once(q.Program.V), once(q.Kind), once(q.Name.V)
 		if q.Program.OK {
-			q.signature = signature(q.Program.V + "/" + q.Kind + "/" + q.Name.V)
+			q.signature = signature(q.Program.V, q.Kind, q.Name.V)
 		}
 		r.phases = append(r.phases, q)
 	}

@@ -66,7 +66,7 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]fit.Phase, []string
 		p := &t.Phases[i]
 		phases[i].ID = p.PhaseID
 		if program, ok := programs[jobs[p.JobID]]; ok {
-			phases[i].Signature = signature(program + "/" + p.Kind + "/" + p.Name.Or(""))
+			phases[i].Signature = signature(program, p.Kind, p.Name.Or(""))
 		}
 	}
 	slices.SortFunc(phases, func(a, b fit.Phase) int { return cmp.Compare(a.ID, b.ID) })
@@ -162,12 +162,14 @@ func racksOf(t *schema.Trace, names []string) []string {
 	return racks
 }
 
-// signature identifies a stage by program, kind and name; 0 where it is not known.
-func signature(s string) uint64 {
-	if s == "" {
-		return 0
+// signature identifies a stage by what its executions share: program, kind and name.
+func signature(program, kind, name string) uint64 {
+	var d xxhash.Digest
+	d.Reset()
+	for _, s := range [...]string{program, "/", kind, "/", name} {
+		d.WriteString(s)
 	}
-	return xxhash.Sum64String(s)
+	return d.Sum64()
 }
 
 // lossesOf gives what was lost and made again.
