@@ -20,6 +20,7 @@ type delta[T int32 | int64] struct {
 	least      T
 	widths     []byte // of the block's miniblocks that are still to come
 	block      []byte // the present miniblock
+	behind     []byte // it, and what follows
 	width, bit int
 	left       int // of the present miniblock
 }
@@ -46,22 +47,36 @@ func (d *delta[T]) read(out []T) error {
 	if len(out) > d.values {
 		return errValuesEnd
 	}
-	for i := range out {
-		if d.first {
-			d.first = false
-		} else {
-			if d.left == 0 {
-				if err := d.miniblock(); err != nil {
-					return err
-				}
-			}
-			d.last += d.least + T(unpack(d.block, d.bit, d.width))
-			d.bit += d.width
-			d.left--
-		}
-		out[i] = d.last
-	}
 	d.values -= len(out)
+	if d.first && len(out) > 0 {
+		d.first = false
+		out[0], out = d.last, out[1:]
+	}
+	for len(out) > 0 {
+		if d.left == 0 {
+			if err := d.miniblock(); err != nil {
+				return err
+			}
+		}
+		n := min(d.left, len(out))
+		last, bit := d.last, d.bit
+		if ends := (bit + n*d.width) / 8; d.width <= 56 && ends+8 <= len(d.behind) { // a word holds each number, and lies within the page
+			mask, data := uint64(1)<<d.width-1, d.behind[:ends+8]
+			for i := range out[:n] {
+				last += d.least + T(binary.LittleEndian.Uint64(data[bit/8:])>>(bit%8)&mask)
+				bit += d.width
+				out[i] = last
+			}
+		} else {
+			for i := range out[:n] {
+				last += d.least + T(unpack(d.block, bit, d.width))
+				bit += d.width
+				out[i] = last
+			}
+		}
+		d.last, d.bit, d.left = last, bit, d.left-n
+		out = out[n:]
+	}
 	return nil
 }
 
@@ -79,7 +94,7 @@ func (d *delta[T]) miniblock() error {
 	if d.width > 64 || size > len(d.data) {
 		return errDelta
 	}
-	d.block, d.data, d.bit, d.left = d.data[:size:size], d.data[size:], 0, d.perBlock
+	d.block, d.behind, d.data, d.bit, d.left = d.data[:size:size], d.data, d.data[size:], 0, d.perBlock
 	return nil
 }
 
