@@ -140,8 +140,8 @@ func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
 	if err := engine.MaterializeParts(ctx, r.eng, "causes_outliers", outliersSQL, r.seen...); err != nil {
 		return err
 	}
-	overlap := strconv.FormatFloat(fit.LaunchOverlap, 'e', -1, 64)
-	if err := engine.MaterializeParts(ctx, r.eng, "causes_executors", strings.ReplaceAll(executorsSQL, "{overlap}", overlap), r.seen...); err != nil {
+	executors := strings.NewReplacer("{overlap}", strconv.FormatFloat(fit.LaunchOverlap, 'e', -1, 64), "{young}", strconv.Itoa(fit.YoungFor*1e6)).Replace(executorsSQL)
+	if err := engine.MaterializeParts(ctx, r.eng, "causes_executors", executors, r.seen...); err != nil {
 		return err
 	}
 	return r.findBlank(ctx)

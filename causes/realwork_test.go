@@ -121,11 +121,14 @@ func TestRealWork(t *testing.T) {
 					explained++
 					if slices.Contains(causes, task.Cause.V) {
 						right++
+					} else {
+						t.Logf("%s: %v is not right: %+v", name, causes, *task)
 					}
 				default:
 					others++
 					if slices.Contains(accusations, task.Cause.V) && task.Confidence.V >= 0.5 {
 						accused++
+						t.Logf("%s: accused: %+v", name, *task)
 					}
 				}
 			}

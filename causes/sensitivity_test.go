@@ -54,6 +54,7 @@ var constants = []struct{ name, file, pattern string }{
 	{"ShareOfIt", "machines/racks.go", `ShareOfIt  = ([0-9.]+)`},
 	{"mostOfRack", "machines/racks.go", `mostOfRack = ([0-9.]+)`},
 	{"fewElse", "machines/racks.go", `fewElse    = ([0-9.]+)`},
+	{"YoungFor", "fit/executors.go", `const YoungFor = ([0-9.]+)`},
 	{"startPrior", "fit/starts.go", `startPrior += ([0-9.]+)`},
 	{"priorExecutors", "fit/starts.go", `priorExecutors += ([0-9.]+)`},
 	{"priorStarts", "machines/start.go", `priorStarts  = ([0-9.]+)`},

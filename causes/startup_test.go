@@ -181,6 +181,58 @@ func TestReplacementExecutor(t *testing.T) {
 	}
 }
 
+// An executor that joined 40 s after the others of its application takes longer for another 40 s or so, by less and less: in the first tasks of the second
+// stage that it runs, too, that is its start and not its machine. Of one that was there from the beginning it is the machine.
+func TestYoungExecutor(t *testing.T) {
+	all := []string{"m0", "m1", "m2", "m3", "m4", "m5"}
+	for _, young := range []bool{true, false} {
+		c := causestest.New(28, len(all))
+		c.Slots = 2
+		var trace schema.Trace
+		applications, jobs, phases, attempts := schema.NewKeys(1, "applications"), schema.NewKeys(1, "jobs"), schema.NewKeys(1, "phases"), schema.NewKeys(1, "attempts")
+		application, job := applications.Next(), jobs.Next()
+		trace.Applications = append(trace.Applications, schema.Application{ApplicationID: application, NativeID: "a", Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"})
+		trace.Jobs = append(trace.Jobs, schema.Job{JobID: job, ApplicationID: application, NativeID: "0", Status: schema.RunSucceeded})
+		var joined schema.Time
+		for k := range 8 {
+			if k == 4 {
+				joined = c.Now
+			}
+			addPhase(&trace, application, job, "stage", phases, attempts, c.Phase(60, 2, nil, func(t *fit.Task, body *float64) {
+				if t.Machine == 4 && k >= 4 {
+					*body *= 1 + 2*math.Exp(-t.Start.V.Sub(joined)/12)
+				}
+			}), all)
+		}
+		second := trace.Phases[5].PhaseID
+		of := map[schema.Key]*schema.Attempt{}
+		for i := range trace.Attempts {
+			a := &trace.Attempts[i]
+			a.Executor = schema.Some(a.Machine.V)
+			if young && a.Machine.V == "m4" && a.StartTime.V >= joined {
+				a.Executor.V = "late"
+			}
+			of[a.AttemptID] = a
+		}
+		want, n := schema.BadMachine, 0
+		if young {
+			want = schema.Startup
+		}
+		for _, r := range Attribute(&trace, outliersOf(&trace), 0) {
+			a := of[r.AttemptID]
+			if r.Rank != 1 || a.Machine.V != "m4" || a.PhaseID != second {
+				continue
+			}
+			if n++; r.Cause != want {
+				t.Errorf("young %v: task %d: %s: %s", young, a.Task, r.Cause, r.Evidence)
+			}
+		}
+		if n < 2 {
+			t.Errorf("young %v: %d outliers", young, n)
+		}
+	}
+}
+
 // Machine 4 has a new executor in every phase, whose first two of four tasks take three times as long: they are no observation of the machine, whose
 // factor stays 1.
 func TestColdTasksAreNoObservationOfTheirMachine(t *testing.T) {

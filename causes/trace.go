@@ -2,7 +2,6 @@ package causes
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -74,7 +73,7 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]fit.Phase, []string
 	for i := range phases {
 		at[phases[i].ID] = i
 	}
-	warmed := warmTimes(t)
+	executors := executorsOf(t)
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		k, ok := at[a.PhaseID]
@@ -83,8 +82,7 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]fit.Phase, []string
 		}
 		task := fit.TaskOf(a, func(name string) int64 { return number[name] })
 		task.Recompute = false
-		warm, known := warmed[executorOf(a)]
-		task.Cold = known && a.StartTime.OK && a.StartTime.V < warm
+		task.Cold = a.StartTime.OK && executors.Cold(a.ApplicationID, a.Executor.V, a.StartTime.V)
 		if o, ok := excess[a.AttemptID]; ok {
 			task.Recompute, task.Slow, task.Excess = o.Rule == schema.RecomputeRule, o.Rule == schema.HighRuntime, o.ExcessS.V
 		}
@@ -97,31 +95,14 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]fit.Phase, []string
 	return phases, names
 }
 
-// executor is one of an application.
-type executor struct {
-	application schema.Key
-	name        string
-}
-
-func executorOf(a *schema.Attempt) executor { return executor{a.ApplicationID, a.Executor.V} }
-
-// warmTimes is executors.sql on a trace in memory.
-func warmTimes(t *schema.Trace) map[executor]schema.Time {
-	ends, ran := map[executor]schema.Time{}, map[executor]int{}
+// executorsOf is executors.sql on a trace in memory.
+func executorsOf(t *schema.Trace) (e fit.Executors[string]) {
 	for i := range t.Attempts {
-		a := &t.Attempts[i]
-		if !a.Executor.OK || !a.FinishTime.OK || !a.StartTime.OK {
-			continue
+		if a := &t.Attempts[i]; a.Executor.OK && a.FinishTime.OK && a.StartTime.OK {
+			e.Add(a.ApplicationID, a.Executor.V, a.StartTime.V, a.FinishTime.V)
 		}
-		e := executorOf(a)
-		end := a.FinishTime.V.Add(-fit.LaunchOverlap * a.FinishTime.V.Sub(a.StartTime.V))
-		if first, ok := ends[e]; !ok || end < first {
-			ends[e] = end
-		}
-		ran[e]++
 	}
-	maps.DeleteFunc(ends, func(e executor, _ schema.Time) bool { return ran[e] <= 2 })
-	return ends
+	return e
 }
 
 func machineNames(t *schema.Trace) []string {

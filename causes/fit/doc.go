@@ -10,6 +10,7 @@
 //  5. regression.go fits that, robustly and with priors; leverage.go weighs a task that alone shows a coefficient; equations.go
 //     solves the normal equations. alone.go fits a phase of which nothing is known.
 //     startwork.go tells what the work of a task took from what the start of its executor did, where the data can.
+//     executors.go says until when an executor is cold.
 //  6. residuals.go gives the residuals by machine and by time, outlier.go the mixture that they come from; starts.go counts the starts of
 //     executors that are slow; cpu.go has what the processor time says beside them.
 //

@@ -14,7 +14,7 @@ type Task struct {
 	Machine   int64                    `col:"machine"` // dense number from 0; -1 unknown
 	Start     schema.Null[schema.Time] `col:"start_time"`
 	Duration  float64                  `col:"duration_s"`
-	Cold      bool                     `col:"cold"` // it started before any attempt had ended on its executor
+	Cold      bool                     `col:"cold"` // its executor was
 	Succeeded bool                     `col:"succeeded"`
 	Cut       bool                     `col:"cut"`       // killed, or running when the log stops: it would have taken longer
 	Slow      bool                     `col:"slow"`      // an outlier by high_runtime

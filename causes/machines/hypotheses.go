@@ -10,9 +10,10 @@ import (
 // Hypothesis is one of those about the machine of a task in its phase (MODEL.md, section 5). In all of them any task may be
 // slow by itself.
 type Hypothesis struct {
-	Mean, Variance float64 // of ln(factor)
-	Weight         float64 // its probability before the task itself is seen
-	N              int     // other tasks that speak for it
+	Mean, Variance               float64 // of ln(factor), and of what a start adds
+	MachineMean, MachineVariance float64 // WarmingUp: of ln(factor) alone
+	Weight                       float64 // its probability before the task itself is seen
+	N                            int     // other tasks that speak for it
 }
 
 // The hypotheses: the machine is as known before; it is slow in the whole phase; the task's executor was warming up; the machine was slow
@@ -72,12 +73,13 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) 
 		l[k] = math.Exp(l[k] - top)
 		sum += l[k]
 		prior += h[k].Weight
-		priorMean += h[k].Weight * h.ofMachine(k).Mean
+		of, _ := h.ofMachine(k)
+		priorMean += h[k].Weight * of
 	}
 	priorMean /= prior
-	known := &h[AsKnown] // where the executor was warming up, the machine is as known, and the rest of the mean is the start
-	start := h[WarmingUp].Weight / prior
-	p.StartPriorVariance = start * (h[WarmingUp].Variance + (1-start)*stats.Square(h[WarmingUp].Mean-known.Mean))
+	warming := &h[WarmingUp] // the machine is as known, and the rest of the mean is the start
+	start := warming.Weight / prior
+	p.StartPriorVariance = start * (warming.Variance + (1-start)*stats.Square(warming.Mean-warming.MachineMean))
 	var square, ownSquare, startSquare float64
 	for k := range h {
 		if h[k].Weight <= 0 {
@@ -88,18 +90,18 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) 
 		mean := h[k].Mean + h[k].Variance*own.Gain // the machine's share of what is not the attempt's own
 		variance := h[k].Variance * (1 - h[k].Variance*own.GainSlope)
 		if k == WarmingUp {
-			begin := mean - known.Mean
+			begin := mean - warming.MachineMean
 			p.Start, p.StartProbability, p.StartN = w*begin, w, h[k].N
 			startSquare += w * (variance + begin*begin)
-			mean, variance = known.Mean, known.Variance
+			mean, variance = warming.MachineMean, warming.MachineVariance
 		}
 		p.Mean += w * mean
 		square += w * (variance + mean*mean)
 		p.Own += w * own.Mean
 		ownSquare += w * (own.Variance + own.Mean*own.Mean)
 		p.OutlierProbability += w * own.Probability
-		of := h.ofMachine(k)
-		p.PriorVariance += h[k].Weight / prior * (of.Variance + stats.Square(of.Mean-priorMean))
+		of, v := h.ofMachine(k)
+		p.PriorVariance += h[k].Weight / prior * (v + stats.Square(of-priorMean))
 	}
 	p.Variance, p.OwnVariance = max(0, square-p.Mean*p.Mean), max(0, ownSquare-p.Own*p.Own)
 	p.StartVariance = max(0, startSquare-p.Start*p.Start)
@@ -107,12 +109,12 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) 
 	return p
 }
 
-// ofMachine is the hypothesis that says what hypothesis k has of the machine itself.
-func (h *Hypotheses) ofMachine(k int) *Hypothesis {
+// ofMachine is what hypothesis k says of ln(factor) of the machine itself.
+func (h *Hypotheses) ofMachine(k int) (mean, variance float64) {
 	if k == WarmingUp {
-		k = AsKnown
+		return h[k].MachineMean, h[k].MachineVariance
 	}
-	return &h[k]
+	return h[k].Mean, h[k].Variance
 }
 
 // Comparer weighs the hypotheses for the tasks of one phase. It is for one goroutine.
@@ -162,6 +164,7 @@ func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.
 	h[AsKnown].Weight -= transientPrior * h[AsKnown].Weight
 	for k := range h {
 		h[k].Mean += mean
+		h[k].MachineMean += mean
 	}
 	return h
 }
@@ -170,12 +173,12 @@ func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.
 func wholePhase(f *fit.Fitter, residuals []float64, known float64, p stats.SpikeSlab) (is, slow Hypothesis) {
 	n := len(residuals)
 	if n == 0 {
-		return Hypothesis{0, known + p.Spike, 1, 0}, Hypothesis{}
+		return Hypothesis{Variance: known + p.Spike, Weight: 1}, Hypothesis{}
 	}
 	as, va, l0 := fitLocation(f, residuals, 0, p.Spike+known)
 	at, vt, l1 := fitLocation(f, residuals, stats.HuberMean(residuals, f.Regression.Sigma), p.Slab)
 	odds := 1 / (1 + (1-p.SlabProbability)/p.SlabProbability*math.Exp(min(700, l0-l1)))
-	return Hypothesis{as, va, 1 - odds, n}, Hypothesis{at, vt, odds, n}
+	return Hypothesis{Mean: as, Variance: va, Weight: 1 - odds, N: n}, Hypothesis{Mean: at, Variance: vt, Weight: odds, N: n}
 }
 
 // fitLocation finds where residuals lie when their location is 0 with variance prior and any of them may be slow by itself:

@@ -130,7 +130,7 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 			continue
 		}
 		at := mean[k] / weight[k]
-		h[k] = Hypothesis{is.Mean + at, is.Variance + max(0, square[k]/weight[k]-at*at), is.Weight * transientPrior / spells * weight[k], n}
+		h[k] = Hypothesis{Mean: is.Mean + at, Variance: is.Variance + max(0, square[k]/weight[k]-at*at), Weight: is.Weight * transientPrior / spells * weight[k], N: n}
 	}
 }
 

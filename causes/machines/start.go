@@ -62,7 +62,9 @@ func (s *start) compare(f *fit.Fitter, i int32, known float64, p stats.SpikeSlab
 		logs[k] = math.Exp(logs[k] - top)
 		sum += logs[k]
 	}
-	return Hypothesis{as, va, logs[0] / sum, n}, Hypothesis{at, vt, logs[1] / sum, n}, Hypothesis{usual + up, vu + vs, logs[2] / sum, len(cold)}
+	is = Hypothesis{Mean: as, Variance: va, Weight: logs[0] / sum, N: n}
+	slow = Hypothesis{Mean: at, Variance: vt, Weight: logs[1] / sum, N: n}
+	return is, slow, Hypothesis{Mean: usual + up, Variance: vu + vs, MachineMean: usual, MachineVariance: vu, Weight: logs[2] / sum, N: len(cold)}
 }
 
 // prior is the probability that the executor of task i is slow to start, by those of the other machines of the phase.

@@ -50,12 +50,8 @@ func (r *Rows) signature(p *schema.Phase) uint64 {
 	return model.Signature(r.programs[p.JobID], p.Kind, p.Name.Or(""))
 }
 
-// warm marks the attempts that started before any had ended on their executor, as executors.sql of package causes does.
+// warm marks the attempts of cold executors, as executors.sql of package causes does.
 func (r *Rows) warm() {
-	type executor struct {
-		app  schema.Key
-		name int32
-	}
 	apps := make(map[schema.Key]schema.Key, len(r.Phases))
 	jobs := make(map[schema.Key]schema.Key, len(r.Jobs))
 	for i := range r.Jobs {
@@ -64,34 +60,16 @@ func (r *Rows) warm() {
 	for i := range r.Phases {
 		apps[r.Phases[i].PhaseID] = jobs[r.Phases[i].JobID]
 	}
-	type first struct {
-		end float64
-		ran int
-	}
-	warm := map[executor]*first{}
-	of := func(a *LoggedAttempt) (executor, bool) {
-		return executor{apps[a.Phase], a.Executor}, a.Executor >= 0 && a.Start != NoTime && a.Finish != NoTime
+	known := func(a *LoggedAttempt) bool { return a.Executor >= 0 && a.Start != NoTime && a.Finish != NoTime }
+	var executors fit.Executors[int32]
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; known(a) {
+			executors.Add(apps[a.Phase], a.Executor, schema.Time(a.Start), schema.Time(a.Finish))
+		}
 	}
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
-		e, ok := of(a)
-		if !ok {
-			continue
-		}
-		end := float64(a.Finish) - fit.LaunchOverlap*float64(a.Finish-a.Start)
-		f := warm[e]
-		if f == nil {
-			f = &first{end: end}
-			warm[e] = f
-		}
-		f.end, f.ran = min(f.end, end), f.ran+1
-	}
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		if e, ok := of(a); ok {
-			f := warm[e]
-			a.cold = f.ran > 2 && float64(a.Start) < f.end
-		}
+		a.cold = known(a) && executors.Cold(apps[a.Phase], a.Executor, schema.Time(a.Start))
 	}
 }
 

@@ -26,7 +26,7 @@ type LoggedAttempt struct {
 	reports  Curve
 	Copy     bool // the log calls it speculative
 	Again    bool // the log calls it a recomputation
-	cold     bool // it started before any attempt had ended on its executor
+	cold     bool // its executor was
 	Measured Measured
 }
 
