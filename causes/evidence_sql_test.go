@@ -82,13 +82,13 @@ func TestEvidenceSQL(t *testing.T) {
 		claims := rowsOf[claim](t, eng, `SELECT t.attempt_id, t.cause, a.task, a.number, coalesce(a.machine, '') AS machine, a.status, a.phase_id, t.evidence
 FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.attempt_id NULLS LAST, t.rank NULLS LAST`)
 		evidences := make([]causes.Evidence, len(claims))
-		more := map[schema.Key]bool{} // what these took is more than their phase's tasks take by more than the model leaves: they are early, or their machine was slow then
+		more := map[schema.Key]bool{} // what these took is more than their phase's tasks take by more than the model leaves: they are early, or their machine is slow
 		for i, c := range claims {
 			e := &evidences[i]
 			if err := json.Unmarshal([]byte(c.Evidence), e); err != nil {
 				t.Fatalf("%s: %v", c.Evidence, err)
 			}
-			more[c.Attempt] = more[c.Attempt] || e.Predictor == "start_time" || e.Predictor == "machine" && e.Scope != ""
+			more[c.Attempt] = more[c.Attempt] || slices.Contains([]string{"start_time", "executor", "machine"}, e.Predictor)
 		}
 		for i, c := range claims {
 			e := evidences[i]

@@ -37,7 +37,6 @@ type pauses struct {
 	waited, delayed     []float64 // seconds that coincide with the collections of a machine
 	unpaused, undelayed float64   // seconds that coincide with none
 	idle                []float64 // share of the tasks elsewhere that did not wait though the machine collected as long
-	began               []began   // the tasks elsewhere that began during its collections
 
 	during  []float64 // scratch of collectedDuring, by machine
 	touched []int32
@@ -54,23 +53,21 @@ type pause struct {
 
 	waited   bool        // by tasks that ran
 	from, to schema.Time // in this part of its time
-}
 
-// began counts tasks that began during a machine's collections, and had half of a long wait of them before them; most tasks ask for their
-// blocks when they begin.
-type began struct{ all, waited int }
+	began, beganWaiting int // tasks elsewhere that began during it, with half of a long wait of it before them, and those that waited as long
+}
 
 type machineInWindow struct{ machine, window int64 }
 
 // pausedBy finds the machine, among the numbers, whose collections task i waited for; ok is false where it was none, or where that cannot be told:
-// where most waits of the phase coincide with no collection, where that machine collects all the time and not most tasks that begin meanwhile wait, or where its own tasks wait too.
+// where most waits of the phase coincide with no collection, where that machine collects all the time and not most tasks that begin during that collection wait, or where its own tasks wait too.
 func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	w := &a.pauses
 	if !w.loaded {
 		w.load(a)
 	}
 	k, ok := w.server(a, int32(i))
-	if !ok || w.waited[k] < w.unpaused || w.idle[k] > fewCollect && !w.began[k].mostWaited() {
+	if !ok || w.waited[k] < w.unpaused || w.idle[k] > fewCollect && !w.mostWaited(a, int32(i), k) {
 		return 0, false
 	}
 	return k, !a.waitsAnyway(i, k) && (int(k) >= len(a.phase.Machines.Numbers) || !a.serverWaits(i, k))
@@ -142,7 +139,7 @@ func (w *pauses) load(a *Attributor) {
 	b := &a.phase.Fitter
 	w.loaded, w.unpaused, w.undelayed = true, 0, 0
 	w.order, w.touched, w.tmp = w.order[:0], w.touched[:0], w.tmp[:0]
-	w.waited, w.delayed, w.idle, w.began, w.during = w.waited[:0], w.delayed[:0], w.idle[:0], w.began[:0], w.during[:0]
+	w.waited, w.delayed, w.idle, w.during = w.waited[:0], w.delayed[:0], w.idle[:0], w.during[:0]
 	bar := func(part int) float64 { return a.mid[part] + 2*a.partSD[part] }
 	for i := range b.Tasks {
 		t := &b.Tasks[i]
@@ -153,7 +150,7 @@ func (w *pauses) load(a *Attributor) {
 	w.numbers = append(w.numbers[:0], b.Machines.Numbers...)
 	w.addOthers(a, bar(fit.GC))
 	for range w.numbers {
-		w.waited, w.delayed, w.idle, w.began, w.during = append(w.waited, 0), append(w.delayed, 0), append(w.idle, 0), append(w.began, began{}), append(w.during, 0)
+		w.waited, w.delayed, w.idle, w.during = append(w.waited, 0), append(w.delayed, 0), append(w.idle, 0), append(w.during, 0)
 	}
 	if len(w.order) == 0 {
 		return
@@ -212,7 +209,8 @@ func (w *pauses) longWait(a *Attributor, bar float64) (long float64) {
 	return long
 }
 
-// countBegan fills began, by a sample of the tasks.
+// countBegan counts, of a sample of the tasks, those that began during each collection: most tasks ask for their blocks when they begin, so that one
+// that began before may have had them.
 func (w *pauses) countBegan(a *Attributor, wait float64) {
 	b := &a.phase.Fitter
 	for at := 0; at < len(b.Rows); at += 1 + len(b.Rows)/sample {
@@ -221,22 +219,34 @@ func (w *pauses) countBegan(a *Attributor, wait float64) {
 		if !t.Start.OK {
 			continue
 		}
-		w.collecting(i, t.Start.V, t.Start.V.Add(t.Duration), (*pause).left)
-		for _, k := range w.touched {
-			if w.runsOn(b, i, k) || w.during[k] < shareOfPause*wait {
+		near := w.near(t.Start.V)
+		for k := range near {
+			p := &near[k]
+			if p.left(t.Start.V, t.Start.V.Add(t.Duration)) < shareOfPause*wait || w.runsOn(b, i, p.machine) {
 				continue
 			}
-			w.began[k].all++
+			p.began++
 			if b.Part[fit.FetchWait][i]-a.mid[fit.FetchWait] >= shareOfPause*wait {
-				w.began[k].waited++
+				p.beganWaiting++
 			}
 		}
 	}
 }
 
-// mostWaited reports whether two thirds of them waited, three or more: one or two may wait by chance.
-func (n *began) mostWaited() bool {
-	return n.waited >= 3 && float64(n.all-n.waited) <= fewCollect*float64(n.all)
+// mostWaited reports whether two thirds of the tasks that began during a collection of machine k that task i may have waited for waited too, three
+// or more: one or two may wait by chance.
+func (w *pauses) mostWaited(a *Attributor, i, k int32) bool {
+	b := &a.phase.Fitter
+	start, over := b.Tasks[i].Start.V, b.Part[fit.FetchWait][i]-a.mid[fit.FetchWait]
+	near := w.near(start)
+	for j := range near {
+		p := &near[j]
+		if p.machine == k && p.seen(start, start.Add(b.Tasks[i].Duration)) >= shareOfPause*over &&
+			p.beganWaiting >= 3 && float64(p.began-p.beganWaiting) <= fewCollect*float64(p.began) {
+			return true
+		}
+	}
+	return false
 }
 
 // addOthers adds the tasks of other phases of the application that collected for over a bar while the phase ran.

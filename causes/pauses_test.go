@@ -64,16 +64,19 @@ func TestWaitForAPauseInShortPhases(t *testing.T) {
 }
 
 // Over a third of the tasks that do not wait for a collection run beside it. In one cluster they began before it and had their blocks by then; in
-// the other they begin when it nearly ends, and most waits are of a tenth of a second, as long as their bytes take.
+// the other they begin when it nearly ends, and most waits are of a tenth of a second, as long as their bytes take. In a third the machine collects
+// again, and of the tasks that begin meanwhile one waits: that says nothing of the first collection.
 func TestWaitForAPauseBesideOthers(t *testing.T) {
 	for _, c := range []struct {
 		name               string
 		tasks              int
 		body, early, short float64 // early: by how much task 0 is shorter
 		wait, gc           float64
+		again              bool
 	}{
-		{"they had their blocks", 36, 2, 1, 0, 1.4, 2.1},
-		{"short waits", 45, 1.4, 0.4, 0.1, 1.2, 2.9},
+		{"they had their blocks", 36, 2, 1, 0, 1.4, 2.1, false},
+		{"short waits", 45, 1.4, 0.4, 0.1, 1.2, 2.9, false},
+		{"it collects again", 60, 2, 1, 0, 1.4, 2.1, true},
 	} {
 		cluster := causestest.New(38, 6)
 		cluster.Slots = 2
@@ -83,8 +86,10 @@ func TestWaitForAPauseBesideOthers(t *testing.T) {
 			phases = append(phases, cluster.Phase(c.tasks, c.body, nil, func(t *fit.Task, body *float64) {
 				t.Remote = 1.3e6
 				switch {
-				case t.Machine == 2 && t.Index < 12:
+				case t.Machine == 2 && (t.Index < 12 || c.again && t.Index >= 24 && t.Index < 36):
 					t.GC = c.gc
+				case c.again && t.Index == 40:
+					t.Wait = c.wait
 				case t.Index == 0:
 					*body -= c.early
 				case t.Index < 12:
@@ -96,7 +101,7 @@ func TestWaitForAPauseBesideOthers(t *testing.T) {
 			}))
 		}
 		for _, r := range attributeAll(phases) {
-			if task := find(phases, r.AttemptID); r.Rank == 1 && task.Wait == c.wait {
+			if task := find(phases, r.AttemptID); r.Rank == 1 && task.Wait == c.wait && task.Index < 36 {
 				if n++; r.Cause != schema.GC {
 					t.Errorf("%s: task %d on machine %d waited %g s: %s", c.name, task.Index, task.Machine, task.Wait, r.Cause)
 				}
@@ -105,6 +110,41 @@ func TestWaitForAPauseBesideOthers(t *testing.T) {
 		if n < 40 {
 			t.Fatalf("%s: %d outliers that waited", c.name, n)
 		}
+	}
+}
+
+// Machine 2 collects late in its tasks, when four of those that begin wait for it. Eight that began before waited for as long as their bytes take: they
+// do not tell when it collected. The tasks on three machines began before it too, and had their blocks.
+func TestShortWaitsBeforeAPause(t *testing.T) {
+	cluster := causestest.New(39, 6)
+	cluster.Slots, cluster.Noise = 2, 0.02
+	n := 0
+	var phases []*fit.Phase
+	for range 6 {
+		phases = append(phases, cluster.Phase(26, 1, nil, func(t *fit.Task, body *float64) {
+			t.Remote = 5e6
+			switch {
+			case t.Index < 12 && t.Machine == 2:
+				t.GC = 2.1
+				*body = 4.5
+			case t.Index < 12 && t.Machine < 4:
+				*body = 5.9
+			case t.Index >= 12 && t.Index < 20:
+				t.Wait = 0.35
+			case t.Index >= 20 && t.Index < 24:
+				t.Wait = 1.4
+			}
+		}))
+	}
+	for _, r := range attributeAll(phases) {
+		if task := find(phases, r.AttemptID); r.Rank == 1 && task.Wait == 1.4 {
+			if n++; r.Cause != schema.GC {
+				t.Errorf("task %d on machine %d: %s", task.Index, task.Machine, r.Cause)
+			}
+		}
+	}
+	if n < 20 {
+		t.Fatalf("%d outliers that waited", n)
 	}
 }
 
