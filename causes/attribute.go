@@ -23,6 +23,7 @@ type Attributor struct {
 	waits        waits
 	pauses       pauses
 	sender       slowSender
+	ends         lateEnds
 
 	convertsKnown                bool
 	firstConverts, laterConverts []float64 // conversion of the first tasks of the phase on their machines, and of the others, in order
@@ -87,7 +88,7 @@ func (a *Attributor) prepare(p *fit.Phase) {
 	b := a.phase
 	b.Fit(p)
 	a.comparer.Reset()
-	a.waits.ok, a.waits.sharedOf, a.pauses.loaded, a.sender.known, a.convertsKnown = false, -1, false, false, false
+	a.waits.ok, a.waits.sharedOf, a.pauses.loaded, a.sender.known, a.ends.known, a.convertsKnown = false, -1, false, false, false, false
 	for k := range b.Part {
 		part := func(i int32) float64 { return b.Part[k][i] }
 		a.mid[k] = b.MedianOf(part)

@@ -18,7 +18,7 @@
 //  2. cluster.go does the same on an engine of many machines, with messages.go, and trace.go on a trace in memory, without SQL.
 //  3. attribute.go gives the rows of one phase. split.go splits an excess by terms; rules.go has what is no part of the
 //     likelihood; pauses.go finds what waited for a collection elsewhere, and collections.go
-//     what tasks of other phases collected meanwhile; recompute.go finds what made lost outputs again, and exchanges.go reads
+//     what tasks of other phases collected meanwhile; driver.go tells a stop of the driver from a link; recompute.go finds what made lost outputs again, and exchanges.go reads
 //     what tasks exchanged; discrepancy.go estimates what the model itself gets wrong, confidence.go how sure the verdict is.
 //  4. location.go distinguishes tasks, machines, racks and links; sentences.go puts each cause into an Evidence, which
 //     evidence.go writes as JSON.

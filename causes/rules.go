@@ -44,14 +44,15 @@ func (e *estimate) renameParts() {
 }
 
 // delayOfLink counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
-// queue behind the blocks that its machine fetches or serves. Another that one late message makes is the attempt's own.
+// queue behind the blocks that its machine fetches or serves. One of a stop of the driver is the scheduler's. Another that one late message makes is
+// the attempt's own.
 func (e *estimate) delayOfLink() {
 	excess := e.scatter
 	for _, x := range e.of {
 		excess += x
 	}
 	switch d := e.of[ofDelay]; {
-	case d > 0 && e.of[ofWait] > material*excess:
+	case d > 0 && !e.lateDriver && e.of[ofWait] > material*excess:
 		e.of[ofLink] += d
 		e.of[ofDelay] = 0
 	case d > 0 && e.shortDelay && e.slowMachine:
@@ -156,6 +157,7 @@ func (a *Attributor) judgeParts(s *split) {
 	if delay := s.of[ofDelay]; delay > 0 {
 		s.lateLaunch = a.launchedIntoPause(s.index, delay)
 		s.lateMessages = !s.lateLaunch && behind
+		s.lateDriver = !s.lateLaunch && s.of[ofWait] > 0 && a.driverStopped(int32(s.index), delay)
 		s.shortDelay = !s.lateLaunch && delay < retransmission
 	}
 	s.firstConvert = a.firstToConvert(s.index)

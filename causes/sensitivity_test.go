@@ -67,6 +67,7 @@ var constants = []struct{ name, file, pattern string }{
 	{"alike", "rules.go", `const alike = ([0-9.]+)`},
 	{"shareOfPause", "pauses.go", `shareOfPause = ([0-9.]+)`},
 	{"fewCollect", "pauses.go", `fewCollect = ([0-9.]+)`},
+	{"together", "driver.go", `const together = ([0-9.]+)`},
 	{"material", "rules.go", `const material = ([0-9.]+)`},
 	{"leastOutlier", "split.go", `const leastOutlier = ([0-9.]+)`},
 	{"minShare", "attribute.go", `const minShare, minUncertainShare = ([0-9.]+)`},

@@ -82,6 +82,7 @@ type estimate struct {
 	missing float64        // seconds for which an input of the task was missing
 
 	lateMessages, lateCode                                                bool // its machine's own messages wait for its link
+	lateDriver                                                            bool // its delay is a stop of the driver
 	paused, lateLaunch, shortWait, shortDelay, firstConvert, shortConvert bool // what its wait, delay and conversion are: see renameParts
 
 	slower      float64 // share of a task's time that its machine's factor takes
