@@ -71,6 +71,18 @@ func jobLoss(nodes []phaseNode, edges [][2]int) loss {
 	return out
 }
 
+// atMost bounds the loss of a job by the time that it took: a clock that was set while it ran, or a wrong time in the log, has tasks
+// end long after their job.
+func (l *loss) atMost(took float64) {
+	if !(l.lostS > took) {
+		return
+	}
+	for i := range l.costs {
+		l.costs[i] *= took / l.lostS
+	}
+	l.lostS = took
+}
+
 // predecessors gives the nodes in order of time and, for each, those it waited for.
 func predecessors(nodes []phaseNode, edges [][2]int) (order []int, before [][]int) {
 	order = make([]int, len(nodes))

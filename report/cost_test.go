@@ -285,3 +285,16 @@ func shapley(tasks []schema.Attempt) []float64 {
 	}
 	return sum
 }
+
+// A job cannot have lost more than it took, whatever the times of its tasks say; its phases keep their shares.
+func TestLossIsAtMostWhatTheJobTook(t *testing.T) {
+	l := jobLoss([]phaseNode{{phase: 1, finish: 3000, lost: 3000}, {phase: 2, start: 3000, finish: 4000, lost: 1000}}, [][2]int{{0, 1}})
+	l.atMost(5000)
+	if l.lostS != 4000 || l.costs[0] != 3000 {
+		t.Errorf("less than it took: %+v", l)
+	}
+	l.atMost(40)
+	if l.lostS != 40 || math.Abs(l.costs[0]-30) > 1e-9 || math.Abs(l.costs[1]-10) > 1e-9 {
+		t.Errorf("more than it took: %+v", l)
+	}
+}

@@ -74,7 +74,7 @@ func verdictWords(d *Document) string {
 	return fmt.Sprintf("Stragglers cost %s of %s of job time (%s), over %s.", prose.Seconds(l.LostS.V), prose.Seconds(l.CompletionS.V), prose.OrDash(l.LostShare, prose.Percent), jobs)
 }
 
-const TooFewTasks = "No phase has enough tasks to tell slow ones from others."
+const TooFewTasks = "No phase has enough tasks of known duration to tell slow ones from others."
 
 func whyWords(d *Document) string {
 	l := d.Cost.Loss

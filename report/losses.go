@@ -175,6 +175,9 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 		}
 	}
 	l := jobLoss(nodes, pairs)
+	if t.timed {
+		l.atMost(t.completion)
+	}
 	t.lost = l.lostS
 	for i, n := range nodes {
 		if !s.scope.hasPhase(n.phase) {

@@ -289,7 +289,7 @@ func (d *draft) newAttempt(row *LoggedAttempt) {
 	d.Tasks[t].Attempts++
 	start, end := d.at(row.Start), d.at(row.Finish)
 	if row.Ending == Unended || end == NoTime {
-		end = max(d.cutoff, start)
+		end = max(d.latest(d.Tasks[t].Phase), start)
 		d.notes.Unended++
 	}
 	if row.Copy {
@@ -306,6 +306,19 @@ func (d *draft) newAttempt(row *LoggedAttempt) {
 	})
 	d.attemptRow = append(d.attemptRow, row)
 	d.start, d.end = append(d.start, start), append(d.end, max(end, start))
+}
+
+// latest is when an attempt of a phase has ended at the latest: with its phase, else with its job, else with the log. Where a
+// log has lost events, attempts that ended long before look as if they were still running.
+func (d *draft) latest(phase int32) int64 {
+	end := d.at(micros(d.phaseRow[phase].FinishTime))
+	if end == NoTime {
+		end = d.at(micros(d.jobRow[d.Phases[phase].Job].FinishTime))
+	}
+	if end == NoTime {
+		return d.cutoff
+	}
+	return min(end, d.cutoff)
 }
 
 // chains says what started each attempt: the first of a task is launched with its phase, a retry by the end of the one

@@ -1,0 +1,32 @@
+package workload
+
+import (
+	"testing"
+
+	"straggler/schema"
+)
+
+// An attempt whose end the log lost ended with its phase, or else its job; only in a phase that still runs it goes on to the end of the log.
+func TestUnendedAttempts(t *testing.T) {
+	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
+	for name, c := range map[string]struct {
+		phase, job schema.Null[schema.Time]
+		want       float64 // s from the start of the log
+	}{
+		"phase":  {at(10), at(20), 10},
+		"job":    {schema.Null[schema.Time]{}, at(20), 20},
+		"log":    {schema.Null[schema.Time]{}, schema.Null[schema.Time]{}, 500},
+		"before": {at(1), at(20), 2}, // and not before it started
+	} {
+		tr := &schema.Trace{
+			Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}},
+			Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1, SubmitTime: at(0), FinishTime: c.job}, {JobID: 4, ApplicationID: 1, SubmitTime: at(400), FinishTime: at(500)}},
+			Phases:       []schema.Phase{{PhaseID: 3, JobID: 2, Kind: "map", FinishTime: c.phase}},
+			Attempts:     []schema.Attempt{{AttemptID: 5, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Running, Machine: schema.Some("m"), StartTime: at(2)}},
+		}
+		p := Build(FromTrace(tr)).Pools[0]
+		if got := 2 + float64(p.Attempts[0].Dur)/1e6; got != c.want {
+			t.Errorf("%s: it ends at %g s, want %g s", name, got, c.want)
+		}
+	}
+}
