@@ -7,12 +7,14 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"straggler/audit"
 	"straggler/report/prose"
 	"straggler/report/view"
+	"straggler/schema"
 	"straggler/serve/catalog"
 )
 
@@ -25,7 +27,7 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		writeAge(w, current)
-		fmt.Fprintf(w, "<p class=\"lead\">The latest run of each program is compared with its earlier runs in this store, of which a judgement needs %d; straggler audit does the same with a baseline that a team keeps.</p><details><summary>Method</summary><p>%s.</p></details>",
+		fmt.Fprintf(w, "<p class=\"lead\">The latest run of each program is compared with its earlier runs in this store, of which at least %d are needed; straggler audit does the same with a baseline file that a team keeps.</p><details><summary>Method</summary><p>%s.</p></details>",
 			night.MinRuns, template.HTMLEscapeString(prose.Upper(night.Method)))
 		if err := s.writeNight(w, night, "latest runs"); err != nil {
 			return err
@@ -47,9 +49,12 @@ func (s *Server) writeNight(w io.Writer, night *audit.Night, judged string) erro
 		}
 		f.Rows = append(f.Rows, findingRow(&x, runs[x.Run]))
 	}
+	if len(night.Runs) > 0 && !slices.ContainsFunc(night.Runs, func(j audit.Judgement) bool { return j.History >= night.MinRuns }) {
+		f.Empty = fmt.Sprintf("There is nothing to compare with yet: no program has %d earlier runs in this store.", night.MinRuns)
+	}
 	for _, j := range night.Runs {
 		if len(l.Rows) < mostChoices {
-			l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)}, {Text: prose.Name(j.Run), Href: runs[j.Run], Sub: prose.Clean(j.Start, 40)}, {Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
+			l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)}, {Text: prose.Name(j.Run), Href: runs[j.Run], Sub: prose.Clean(startOf(&j), 40)}, {Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
 		}
 	}
 	f.label()
@@ -58,6 +63,15 @@ func (s *Server) writeNight(w io.Writer, night *audit.Night, judged string) erro
 		return err
 	}
 	return writeSection(w, "programs", "Programs", l)
+}
+
+// startOf is when a run started, as pages write it.
+func startOf(j *audit.Judgement) string {
+	at, err := time.Parse(time.RFC3339, j.Start)
+	if err != nil {
+		return j.Start
+	}
+	return prose.Instant(schema.Time(at.UnixMicro()), "epoch")
 }
 
 // runAddresses are those of the pages of applications, or of the lists of those with one id, by the framework's id.

@@ -219,7 +219,7 @@ func TestPolicies(t *testing.T) {
 	if body := get(s.Handler(), "/policies").Body.String(); !strings.Contains(body, "id=\"t-savings\"") || !strings.Contains(body, "late") {
 		t.Error("no savings of LATE")
 	}
-	if body := get(s.Handler(), "/audit").Body.String(); !strings.Contains(body, "a judgement needs 5") || !strings.Contains(body, "mixed") {
+	if body := get(s.Handler(), "/audit").Body.String(); !strings.Contains(body, "no program has 5 earlier runs") || !strings.Contains(body, "mixed") {
 		t.Error("the audit does not say what it judges, and by how many runs")
 	}
 }
