@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,6 +43,12 @@ var (
 
 func useError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{errUse}, args...)...)
+}
+
+// stopsReading says that an error is that nobody reads standard output any more, which is no failure.
+func stopsReading(err error) bool {
+	var at *fs.PathError
+	return errors.Is(err, syscall.EPIPE) && errors.As(err, &at) && at.Path == os.Stdout.Name()
 }
 
 // exitCode is the exit code of an error.

@@ -23,6 +23,7 @@ const (
 	exitInput       = 3   // input could not be read; what could be is in the store
 	exitInternal    = 4   // internal error, or a disk that is full or read-only
 	exitInterrupted = 130 // by Ctrl-C or a signal to end
+	exitUnread      = 141 // who read standard output has stopped, as head does; shells give this code for SIGPIPE
 )
 
 func main() { os.Exit(program()) }
@@ -36,6 +37,7 @@ func program() (code int) {
 			code = exitInternal
 		}
 	}()
+	signal.Ignore(syscall.SIGPIPE) // which would end the program before temporary files are removed
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 1)
@@ -57,6 +59,9 @@ func program() (code int) {
 	verb, err := newRoot(e).ExecuteContextC(ctx)
 	if err != nil && !e.running && !errors.Is(err, errUse) {
 		err = useError("%s; write it as %q; see %s --help", plainUse(err), verb.UseLine(), verb.CommandPath())
+	}
+	if stopsReading(err) {
+		return exitUnread
 	}
 	if err != nil && interrupted.Load() {
 		fmt.Fprintln(e.err, "straggler: interrupted")

@@ -64,6 +64,34 @@ func TestInterruptLeavesStoreWhole(t *testing.T) {
 	straggler(t, dir, "ingest", "eventlogs", "--store", lake, "--again") // and can be written again
 }
 
+// Who stops reading, as head does, ends the program quietly, and it removes its temporary store and the engine's files.
+func TestNobodyReads(t *testing.T) {
+	dir := t.TempDir()
+	if err := unpackInto(dir); err != nil {
+		t.Fatal(err)
+	}
+	temp := filepath.Join(dir, ".tmp")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("straggler", "report", "eventlogs", "--as", "json") // more than a pipe holds
+	var errs bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(os.Environ(), "TMPDIR="+temp), w, &errs
+	r.Close()
+	if err = cmd.Start(); err == nil {
+		w.Close()
+		err = cmd.Wait()
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitUnread || errs.Len() > 0 {
+		t.Errorf("ended with %v and says %q", err, errs.String())
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary directory: %v, %v", left, err)
+	}
+}
+
 // straggler runs a command that must succeed.
 func straggler(t *testing.T, dir string, args ...string) {
 	t.Helper()

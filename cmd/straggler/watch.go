@@ -157,8 +157,15 @@ func runWatch(ctx context.Context, e *env, o watchOptions, address string) error
 	w := live.New(live.Options{Policies: policies, Health: health})
 	var written error
 	tell := e.notifyFrames(ctx, sender)
-	last, err := live.Run(ctx, src, w, live.RunOptions{
-		Show:    func(f *live.Frame) { written = errors.Join(written, show(f)); tell(f) },
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	last, err := live.Run(watching, src, w, live.RunOptions{
+		Show: func(f *live.Frame) {
+			if written = show(f); written != nil { // nobody can see any more of it
+				stop()
+			}
+			tell(f)
+		},
 		Away:    func(err error) { e.say("%s; asking again", oneMessage(err)) },
 		AwayFor: o.patience,
 	})
