@@ -336,3 +336,19 @@ func TestOlderColumns(t *testing.T) {
 		}
 	}
 }
+
+// A store whose directory of tables was removed is damaged, and says what to do.
+func TestTablesGone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(t.Context(), dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ingest(t, s, 1, storetest.Attempts(1, 5))
+	if err := os.RemoveAll(filepath.Join(dir, "tables")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Snapshot(t.Context()); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "restore it from a copy") {
+		t.Errorf("a reader is told %v", err)
+	}
+}

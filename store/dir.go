@@ -273,6 +273,9 @@ func (d *directory) collectable(_ context.Context, cat *catalog) (obsolete []*Co
 func (d *directory) pin(ctx context.Context) (pin, error) {
 	for {
 		l, err := d.fs.TryLock(d.path("tables"), shared, false)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w: the directory is missing, and all rows with it; restore it from a copy, or ingest the logs into a new store", d.path("tables"), ErrDamaged)
+		}
 		if err != nil {
 			return nil, err
 		}
