@@ -112,7 +112,7 @@ func (t writer) bar(parts []report.LostPart, whole float64) {
 		b.WriteString(t.ansi("38;5;"+causeColor[report.InfoOf(p.Cause).Cause], strings.Repeat(report.InfoOf(p.Cause).Letter, n)))
 	}
 	t.line(b.String())
-	t.paragraph(view.PartsText(parts), false)
+	t.paragraph(view.LetteredPartsText(parts), false)
 }
 
 func (t writer) advice(n int, a *report.Advice) {

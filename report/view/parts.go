@@ -12,6 +12,15 @@ import (
 
 // PartsText says in words what a stacked bar shows, the largest parts first; parts under a hundredth are summed up.
 func PartsText(parts []report.LostPart) string {
+	return partsText(parts, func(c schema.Cause) string { return report.InfoOf(c).Title })
+}
+
+// LetteredPartsText is PartsText with the letter of each cause, for bars that are drawn with those.
+func LetteredPartsText(parts []report.LostPart) string {
+	return partsText(parts, func(c schema.Cause) string { return report.InfoOf(c).Letter + " " + report.InfoOf(c).Title })
+}
+
+func partsText(parts []report.LostPart, title func(schema.Cause) string) string {
 	sorted := slices.Clone(parts)
 	slices.SortStableFunc(sorted, func(a, b report.LostPart) int { return -cmp.Compare(a.LostS, b.LostS) })
 	whole, rest := 0.0, 0.0
@@ -23,7 +32,7 @@ func PartsText(parts []report.LostPart) string {
 		if p.LostS < 0.01*whole {
 			rest += p.LostS
 		} else if p.LostS > 0 {
-			words = append(words, report.InfoOf(p.Cause).Title+" "+prose.Seconds(p.LostS))
+			words = append(words, title(p.Cause)+" "+prose.Seconds(p.LostS))
 		}
 	}
 	if rest > 0 {
