@@ -264,8 +264,8 @@ func (c *cache) adopt(name string, f FileRecord) {
 type copied struct {
 	base  string // path without extension
 	bytes int64
-	used  time.Time
-	links bool // a reader has a link to it
+	used  time.Time // when there is no room
+	links bool      // a reader has a link to it
 }
 
 // makeRoom evicts the least recently used copies until there is room for one more.
@@ -277,9 +277,15 @@ func (c *cache) makeRoom(bytes int64) error {
 	}
 	c.cleanReaders()
 	all, total, err := c.copies()
-	if err != nil {
+	if err != nil || total+bytes <= c.bytes {
 		return err
 	}
+	for i := range all {
+		if u, err := os.Stat(all[i].base + ".used"); err == nil {
+			all[i].used = u.ModTime()
+		}
+	}
+	slices.SortStableFunc(all, func(a, b copied) int { return a.used.Compare(b.used) })
 	for _, x := range all {
 		if total+bytes <= c.bytes {
 			return nil
@@ -300,7 +306,7 @@ func (c *cache) makeRoom(bytes int64) error {
 	return nil
 }
 
-// copies lists the copies, least recently used first, and their total size.
+// copies lists the copies and gives their total size.
 func (c *cache) copies() (all []copied, total int64, err error) {
 	entries, err := os.ReadDir(filepath.Join(c.dir, "files"))
 	if err != nil {
@@ -316,13 +322,9 @@ func (c *cache) copies() (all []copied, total int64, err error) {
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
 			x.links = st.Nlink > 1
 		}
-		if u, err := os.Stat(x.base + ".used"); err == nil {
-			x.used = u.ModTime()
-		}
 		total += x.bytes
 		all = append(all, x)
 	}
-	slices.SortStableFunc(all, func(a, b copied) int { return a.used.Compare(b.used) })
 	return all, total, nil
 }
 

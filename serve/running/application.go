@@ -21,14 +21,12 @@ type Application struct {
 	Seen    time.Time  // when the endpoint last said something of it; zero: not yet
 	Trouble error      // why it says nothing at the moment
 	Ended   bool
+
+	settling time.Duration
 }
 
-// settling is how long after the end of an application what is said elsewhere may be of before its end: a log is still listed as one
-// that is written, a manager lists it as one that runs, and the store has its log without the last lines.
-const settling = time.Minute
-
 // Settled says that it ended long enough ago for that to be known everywhere.
-func (a *Application) Settled() bool { return a.Ended && time.Since(a.Seen) >= settling }
+func (a *Application) Settled() bool { return a.Ended && time.Since(a.Seen) >= a.settling }
 
 // Decision is what a policy would have done at an instant.
 type Decision struct {

@@ -22,6 +22,10 @@ type Options struct {
 	Health    func(context.Context) ([]schema.MachineHealth, error) // what is known of the machines; nil: nothing
 	Keep      func(context.Context, *live.State) error              // is given what was seen of an application that ended without a log; nil: it is forgotten
 	Every     time.Duration                                         // between two looks at what runs at an endpoint; 0 is 10 s
+
+	// Settling is how long after the end of an application what is said elsewhere may be of before its end: a log is still listed as
+	// one that is written, a manager lists it as one that runs, and the store has its log without the last lines. 0 is a minute.
+	Settling time.Duration
 }
 
 // Board knows the applications that run at some endpoints. It is safe for concurrent use.
@@ -47,6 +51,9 @@ const (
 func New(o Options) *Board {
 	if o.Every <= 0 {
 		o.Every = 10 * time.Second
+	}
+	if o.Settling <= 0 {
+		o.Settling = time.Minute
 	}
 	return &Board{o: o, followed: map[string]bool{}, known: map[string]*Application{}, trouble: map[string]error{}}
 }
@@ -126,7 +133,7 @@ func (b *Board) claim(id string, e Endpoint) bool {
 		b.trouble[e.Name()] = fmt.Errorf("more than %d applications run: %s and others are not followed", mostFollowed, id)
 		return false
 	}
-	b.followed[id], b.known[id] = true, &Application{ID: id, Where: e.Name()}
+	b.followed[id], b.known[id] = true, &Application{ID: id, Where: e.Name(), settling: b.o.Settling}
 	return true
 }
 
