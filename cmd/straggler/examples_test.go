@@ -59,6 +59,7 @@ func runShell(dir, line string) (string, error) {
 }
 
 func TestHelpExamples(t *testing.T) {
+	t.Parallel()
 	dir := prepared(t)
 	each(newRoot(newEnv()), func(c *cobra.Command) {
 		if c.Example == "" && c.Runnable() && !c.Hidden && c.Name() != "help" {
@@ -88,6 +89,7 @@ var codeBlock = regexp.MustCompile("(?ms)^```(\\w*)\\n(.*?)^```")
 
 // Blocks of sh are run line by line, and the audits in those of yaml and cron; those of console show commands after a $ and what they print.
 func TestReadmeExamples(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

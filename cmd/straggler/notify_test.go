@@ -18,6 +18,7 @@ import (
 // A finding is told of once, a clean night never, and a message that is not delivered changes no exit code, shows no address and is
 // sent the next time. The metrics of the same night are written beside.
 func TestAuditNotifies(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(folder, label string, day int) {
 		data, err := nightLog("../../testdata/labelled/"+label, label, "nightly", day)

@@ -70,6 +70,7 @@ func (h *hook) bodies() []string {
 // An application that has ended is watched at once to its end: what is known is said, in every encoding, a report follows, and
 // the store has the application in one commit.
 func TestWatchToTheEnd(t *testing.T) {
+	t.Parallel()
 	s := recordedServer(t)
 	s.Set(s.End())
 	lake := filepath.Join(t.TempDir(), "lake")
@@ -104,6 +105,7 @@ func TestWatchToTheEnd(t *testing.T) {
 
 // Wrong use, a server that is none, and one that forbids have their exit codes and words.
 func TestWatchFaults(t *testing.T) {
+	t.Parallel()
 	s := recordedServer(t)
 	for _, x := range []struct {
 		args []string
@@ -130,6 +132,7 @@ func TestWatchFaults(t *testing.T) {
 // Ctrl-C ends a watch at once, and the store has what was seen, in one commit. A message that is not delivered is said once, and not sent
 // again with every poll.
 func TestWatchInterrupted(t *testing.T) {
+	t.Parallel()
 	s := recordedServer(t)
 	s.Set(s.End().Add(-5))
 	lake := filepath.Join(t.TempDir(), "lake")
