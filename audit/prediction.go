@@ -8,10 +8,10 @@ import (
 )
 
 // Method explains how findings are judged; it is part of every output.
-const Method = "a finding is larger than its rule allows, large enough to be felt, and significant: tonight's value, normalised by the work of the night, lies above the one-sided prediction interval of the runs before " +
-	"(Student's t; robust mean and variance; a variance component for levels that last for several nights; no less than the resolution of the log's clock; shrunk towards the variance of all stages, in units of the variance between tasks; values of stages are relative to the speed of the whole run), " +
-	"it is not due to a few tasks that may be slow by chance (binomial test over runs), the largest surprise of a normal night is as large with a probability of at most 1 % " +
-	"(Westfall and Young's maxT over the nights of the history, each predicted from the others; beyond the largest of them a Pareto tail), and the false discovery rate over all comparisons of the night is controlled (Benjamini and Hochberg)"
+const Method = "a finding is (1) larger than its rule allows; (2) large enough to be felt; (3) above the one-sided prediction interval of the runs before, with the work of the night and the speed of the whole run taken out " +
+	"(Student's t with robust mean and variance, the variance shrunk towards that of all stages, widened where nights in a row are alike, and no narrower than the clock's resolution); " +
+	"(4) not due to a few tasks that may be slow by chance (binomial test over runs); and (5) a larger surprise than 99 of 100 normal nights have " +
+	"(Westfall and Young's maxT over the nights of the history, with a Pareto tail beyond the largest). The false discovery rate over all comparisons of a night is controlled (Benjamini and Hochberg)"
 
 // series is what a comparison knows: the values of the runs before, in order of time, and that of tonight.
 type series struct {

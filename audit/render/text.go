@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 
 	"straggler/audit"
 )
@@ -53,7 +54,9 @@ func Text(w io.Writer, n *audit.Night, color bool) error {
 	for _, e := range n.Expired {
 		fmt.Fprintf(out, "\na suppression has expired: %s\n", safe(e))
 	}
-	fmt.Fprintf(out, "\nFalse discovery rate %g. How it is judged: %s.\n", n.FDR, n.Method)
+	if slices.ContainsFunc(n.Runs, func(j audit.Judgement) bool { return j.History >= n.MinRuns }) {
+		fmt.Fprintf(out, "\nFalse discovery rate %g. How it is judged: %s.\n", n.FDR, n.Method)
+	}
 	return out.Flush()
 }
 

@@ -25,10 +25,10 @@ runs before (Student's t, robust to a few bad nights, with variances shrunk over
 each other are alike or drift), normalised by the work of the night. Each night of the history is predicted from the others, and
 a finding is larger than the largest surprise of 99 normal nights in 100; the false discovery rate over all comparisons of the
 night is controlled at 2 %. A level that changed for good replaces the one before it, and a night unlike all others is left out.
-With fewer than five runs the audit is learning: it reports, and does not fail. Every output says how findings are judged, how
-alike the nights were, and how small a change could have been detected.
+With fewer than five runs the audit is learning: it reports, and does not fail. Every output on such runs says how findings are judged,
+how alike the nights were, and how small a change could have been detected.
 
-The tasks of each machine are held against the runs before too: a machine whose tasks take longer than is usual for their stages is
+The tasks of each machine are compared with the runs before too: a machine whose tasks take longer than is usual for their stages is
 named, with what the time went to (processor, disk, network, or what nearly all machines share), although it ran only a few of them.
 Where what the slow tasks have in common is a rack, the rack is named and not each of its machines. Spark's logs name no racks:
 audit them with a file machines.csv beside them, whose columns are machine and rack.
