@@ -113,7 +113,7 @@ func (s *stageTasks) read(stage []timedExecution) error {
 func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int) {
 	if e.mayHaveCandidates() {
 		for i := from; i < to; i++ {
-			if d, mark := rows.duration[i], rows.mark[i]; inRange(d) && d > 1.5*e.usualS && mark&timeRecompute == 0 {
+			if d, mark := rows.duration[i], rows.mark[i]; e.isCandidate(d, mark) {
 				s.candidates = append(s.candidates, candidate{k, rows.attempt[i], rows.task[i], mark&timeNoPartition == 0, d, rows.bytes[i], rows.records[i]})
 			}
 		}

@@ -75,6 +75,11 @@ func (e *timedExecution) mayHaveCandidates() bool {
 	return e.compared > 0 && (!e.inFile || e.times.longestS > 1.5*e.usualS)
 }
 
+// isCandidate says that an attempt of the execution is one of candidates.sql, by its duration and mark.
+func (e *timedExecution) isCandidate(d float64, mark byte) bool {
+	return inRange(d) && d > 1.5*e.usualS && mark&timeRecompute == 0
+}
+
 // addTimed adds the executions of a stage that may have candidates, and those that they are compared with; usual is of those that are todo.
 func (p *part) addTimed(executions []stageExecution, usual []expectation) {
 	from := len(p.timed)
@@ -178,17 +183,18 @@ type storedRows struct {
 	of   map[schema.Key][][2]int // from where to where those of a phase lie
 }
 
-// readStored reads the attempts of the executions whose times are in the store alone.
+// readStored reads the attempts of the executions whose times are in the store alone: those of tasks that candidates are of, or all where it is
+// not known yet which attempts are candidates.
 func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*storedRows, error) {
 	type phase struct {
 		PhaseID schema.Key `col:"phase_id"`
+		StageID schema.Key `col:"stage_id"`
 	}
 	var phases []phase
-	tasks, judged := int64(0), false
+	judged := false
 	for i := range executions {
 		if e := &executions[i]; !e.inFile {
-			phases = append(phases, phase{e.phase})
-			tasks += e.tasks
+			phases = append(phases, phase{e.phase, e.stage})
 			judged = judged || e.mayHaveCandidates()
 		}
 	}
@@ -203,16 +209,23 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 		return nil, err
 	}
 	columns, status := "b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records", "b.status = 'success'"
+	from := p.from("attempts") + " b JOIN detected_past e ON e.phase_id = b.phase_id"
 	if judged {
 		status = "b.status IN ('success', 'killed')"
 		columns += fmt.Sprintf(", b.attempt_id, CAST(CASE b.status WHEN 'success' THEN %d ELSE 0 END + CASE WHEN b.recompute IS NOT FALSE THEN %d ELSE 0 END +"+
 			" CASE WHEN CAST(floor(b.quality / 16) AS BIGINT) %% 2 <> 0 THEN %d ELSE 0 END AS INTEGER) AS mark", timeSucceeded, timeRecompute, timeNoPartition)
+	} else {
+		tasks, err := p.candidateTasks(executions)
+		if err != nil || len(tasks) == 0 {
+			return stored, err
+		}
+		if err := engine.Load(ctx, eng, "detected_tasks", func(yield func([]candidateTask, error) bool) { yield(tasks, nil) }); err != nil {
+			return nil, err
+		}
+		from += " SEMI JOIN detected_tasks c ON c.stage_id = e.stage_id AND c.task = b.task"
 	}
-	sql := "SELECT " + columns + " FROM " + p.from("attempts") + " b SEMI JOIN detected_past e ON e.phase_id = b.phase_id" +
-		" WHERE " + status // what durations are kept, take says: the engine needs longer for that than for all else of a row
+	sql := "SELECT " + columns + " FROM " + from + " WHERE " + status // what durations are kept, take says: the engine needs longer for that than for all else of a row
 	rows := &stored.rows
-	rows.task, rows.duration = slices.Grow(rows.task, int(tasks)), slices.Grow(rows.duration, int(tasks))
-	rows.bytes, rows.records = slices.Grow(rows.bytes, int(tasks)), slices.Grow(rows.records, int(tasks))
 	for b, err := range engine.ReadVectors(ctx, eng, sql) {
 		if err != nil {
 			return nil, err
@@ -234,6 +247,40 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 		}
 	}
 	return stored, nil
+}
+
+// candidateTask is a task that some attempt of the run may be slow for: others are compared with the median task of their stage.
+type candidateTask struct {
+	StageID schema.Key `col:"stage_id"`
+	Task    int64      `col:"task"`
+}
+
+// candidateTasks are those of the executions whose times are in the file.
+func (p *part) candidateTasks(executions []timedExecution) (out []candidateTask, err error) {
+	var rows taskRows
+	var buf []byte
+	for stage := range eachStage(executions) {
+		first := len(out)
+		for k := range stage {
+			e := &stage[k]
+			if !e.inFile || !e.mayHaveCandidates() {
+				continue
+			}
+			rows.reset()
+			if err := p.times.read(e.times, &buf, &rows); err != nil {
+				return nil, err
+			}
+			for i, d := range rows.duration {
+				if e.isCandidate(d, rows.mark[i]) && rows.mark[i]&timeNoPartition == 0 {
+					out = append(out, candidateTask{e.stage, rows.task[i]})
+				}
+			}
+		}
+		of := out[first:]
+		slices.SortFunc(of, func(a, b candidateTask) int { return cmp.Compare(a.Task, b.Task) })
+		out = out[:first+len(slices.Compact(of))]
+	}
+	return out, nil
 }
 
 // chooseStored makes the inputs of the executions that are not part of the run those whose rows are read.
