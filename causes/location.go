@@ -42,7 +42,7 @@ func (a *Attributor) locate(s *split, l *line) (name string) {
 				w.say("; so did tasks on most other machines meanwhile: they all read through what is slow")
 				return ""
 			}
-			w.say("; the others on its machine do not: it is what this task read from")
+			w.say("; the others on its machine wait less: it is what this task read from")
 			return ""
 		case machines.OnRack:
 			r := a.model.Machines.Rack(m)
@@ -52,7 +52,7 @@ func (a *Attributor) locate(s *split, l *line) (name string) {
 			w.say("; some other machines wait as long: it is a link that they share")
 			return ""
 		}
-		w.say("; so do the others on its machine: it is the machine's link")
+		w.say("; the others on its machine wait as long: it is the machine's link")
 	case ofPause:
 		if own = a.model.Machines.Name(s.server); own != "" {
 			w.say("; that was on ").say(own)

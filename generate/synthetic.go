@@ -137,6 +137,7 @@ func declare(ctx context.Context, st *store.Store, tx *store.Tx, o *synth.Option
 // ToLog makes a trace of one application as a Spark event log, uncompressed. The truth is written as JSON; nil leaves
 // it out.
 func ToLog(ctx context.Context, w io.Writer, o synth.Options, lo sparklog.Options, truth io.Writer) (Made, error) {
+	o.Shape.Jobs *= max(1, o.Applications) // a log is one application
 	o.Applications = 1
 	made := Made{Applications: 1}
 	count := &counter{w: bufio.NewWriterSize(w, 64<<10)}

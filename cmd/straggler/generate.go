@@ -55,9 +55,9 @@ one stage of --wide tasks out of its largest stage.`,
 	f := c.Flags()
 	f.StringVar(&o.what.Scenario, "scenario", "mixed", "`NAME` of what goes wrong; --list lists them")
 	f.Uint64Var(&o.what.Seed, "seed", 1, "seed of the random numbers")
-	f.Int64Var(&o.what.Tasks, "tasks", 0, "about this many tasks; without it as many as the scenario has")
-	f.IntVar(&o.what.Wide, "wide", 0, "instead of a scenario, one phase of this many tasks")
-	f.IntVar(&o.what.Phases, "phases", 0, "instead of a scenario, this many phases of a few tasks")
+	f.Var(&atLeastOne[int64]{&o.what.Tasks}, "tasks", "about `N` tasks; without it as many as the scenario has")
+	f.Var(&atLeastOne[int]{&o.what.Wide}, "wide", "instead of a scenario, one phase of `N` tasks")
+	f.Var(&atLeastOne[int]{&o.what.Phases}, "phases", "instead of a scenario, `N` phases of a few tasks")
 	f.StringVar(&o.start, "start", "", "`DATE` at which the first application starts, such as 2026-11-22 or '2026-11-22 18:30' (UTC), for a store of several nights")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
 	f.StringVar(&o.like, "like", "", "repeat this Spark event `LOG`")
@@ -98,6 +98,9 @@ func runGenerate(ctx context.Context, e *env, o generateOptions) error {
 	return nil
 }
 
+// maxTasks bounds --tasks: such a log has 5 TB.
+const maxTasks = 1 << 30
+
 // check validates the combination of flags.
 func (o *generateOptions) check(e *env) error {
 	outputs := 0
@@ -115,6 +118,8 @@ func (o *generateOptions) check(e *env) error {
 		return useError("--logs writes a truth.json for each log; leave out --truth")
 	case o.file == "-" && e.outTerminal:
 		return useError("a log is not written to a terminal; give -o FILE")
+	case o.what.Tasks > maxTasks:
+		return useError("--tasks %d: at most %d", o.what.Tasks, int64(maxTasks))
 	case o.count < 1:
 		return useError("--count %d: at least 1", o.count)
 	}

@@ -209,7 +209,7 @@ func parseShard(text string) (run.Shard, error) {
 		return run.Shard{}, nil
 	}
 	var s run.Shard
-	if n, err := fmt.Sscanf(text, "%d/%d", &s.K, &s.N); err != nil || n != 2 || fmt.Sprintf("%d/%d", s.K, s.N) != text {
+	if n, err := fmt.Sscanf(text, "%d/%d", &s.K, &s.N); err != nil || n != 2 || s.K < 1 || fmt.Sprintf("%d/%d", s.K, s.N) != text {
 		return s, useError("--shard %q: write it as K/N, such as 1/4", text)
 	}
 	return s, nil

@@ -63,7 +63,7 @@ func (*size) Type() string { return "size" }
 type atLeastOne[T int | int64] struct{ v *T }
 
 func (n atLeastOne[T]) String() string {
-	if n.v == nil {
+	if n.v == nil || *n.v == 0 { // no default
 		return ""
 	}
 	return strconv.FormatInt(int64(*n.v), 10)
