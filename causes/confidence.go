@@ -34,7 +34,7 @@ const (
 	onCoefficient                // a coefficient, which may be that of something else
 	onMachine                    // what its machine's other tasks say, or what happened elsewhere meanwhile
 	onMixture                    // the residual, which the attempt itself made, or the scatter of the phase
-	onStart                      // the residual of a first task of an executor, which may be the start's, its machine's or its own
+	onStart                      // the residual of a task of an executor that had just started, which may be the start's, its machine's or its own
 
 	// Scatter multiplies whatever made a task slow. So how much of a body is its work's and how much its own hangs on the form of the model
 	// beside its errors, and an ordinary residual is no reason for a task whose work is one.

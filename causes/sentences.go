@@ -122,11 +122,11 @@ func (a *Attributor) startOrWorkSentence(w *words, e *Evidence, s *split) {
 	default:
 		w.say("it read ").amount(e.Value, e.Unit).say(" where the median task read ").amount(e.Median, e.Unit)
 	}
-	w.say(", ").fixed(e.Value/e.Median, 1).say(" times, and was among the first on its ")
+	w.say(", ").fixed(e.Value/e.Median, 1).say(" times, and ")
 	if a.phase.Cold(int32(s.index)) {
-		w.say("executor")
+		w.say("ran soon after its executor had started")
 	} else {
-		w.say("machine")
+		w.say("was among the first on its machine")
 	}
 	if t.Together > 1 {
 		w.say("; neither the ").others(int64(t.Together - 1)).say(" that began so nor the later tasks")
@@ -163,7 +163,7 @@ func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {
 func (a *Attributor) startSentence(w *words, e *Evidence, s *split) {
 	e.Value, e.Median = math.Exp(s.machine.Start+s.residual), 1
 	e.Coefficient, e.StdErr = math.Exp(s.machine.Start), math.Exp(s.machine.Start)*math.Sqrt(s.machine.StartVariance)
-	w.say("was among the first tasks on its executor, which had just started, and took ").fixed(e.Value, 2)
+	w.say("ran soon after its executor had started, and took ").fixed(e.Value, 2)
 	w.say(" times what its work predicts; ")
 	if e.N = s.machine.StartN; e.N > 0 {
 		w.say("by the ").others(int64(e.N)).say(" there, ")

@@ -119,7 +119,7 @@ func (f *Fitter) Meanwhile(i, k int32, seconds float64) (j int32, ok bool) {
 	return j, ok
 }
 
-// Cold reports whether task i is among the first on its executor, in a phase where most tasks are not.
+// Cold reports whether task i is of an executor that had just started, in a phase where most tasks are not.
 func (f *Fitter) Cold(i int32) bool { return f.coldFew && f.Tasks[i].Cold }
 
 // ColdResiduals gives the residuals of the cold tasks on a machine, but for one task. The slice is valid until the next call of a method.
