@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +41,9 @@ func runMCP(ctx context.Context, e *env, o serveOptions) error {
 	defer cancel()
 	watched := make(chan error, 1)
 	go func() { watched <- c.Run(ctx) }()
-	err = mcp.New(c, version).Run(ctx)
+	if err = mcp.New(c, version).Run(ctx); err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: standard input, where an assistant speaks the Model Context Protocol: %w", errUnread, err)
+	}
 	cancel()
 	if watching := <-watched; watching != nil {
 		return watching
