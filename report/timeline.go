@@ -52,8 +52,35 @@ func (b *builder) timelines() error {
 		SQL: fmt.Sprintf("SELECT * FROM attempts WHERE application_id = %d ORDER BY machine NULLS LAST, start_time NULLS LAST", a.ApplicationID)})
 }
 
+// nearPicked lets queries about report_picked_jobs, where they would see the whole store, see the rows of large tables that lie between the first phase
+// of these jobs and their last, until it is undone: engines leave out what they need not read of files in the order of phases.
+func (b *builder) nearPicked() (undo func(), err error) {
+	undo = func() {}
+	if len(b.seen) > 0 {
+		return undo, nil
+	}
+	type bounds struct {
+		Low  schema.Null[schema.Key] `col:"low"`
+		High schema.Null[schema.Key] `col:"high"`
+	}
+	for r, err := range engine.Read[bounds](b.ctx, b.eng, "SELECT min(p.phase_id) AS low, max(p.phase_id) AS high FROM phases p SEMI JOIN report_picked_jobs r ON r.job_id = p.job_id") {
+		if err != nil || !r.Low.OK {
+			return undo, err
+		}
+		for _, table := range []string{"attempts", "attributions", "outliers"} {
+			b.seen = append(b.seen, engine.Seen{Table: table, SQL: fmt.Sprintf("SELECT * FROM %s WHERE phase_id BETWEEN %d AND %d", table, r.Low.V, r.High.V)})
+		}
+	}
+	return func() { b.seen = nil }, nil
+}
+
 // timeline fills t from the jobs in report_picked_jobs.
 func (b *builder) timeline(t Timeline) error {
+	undo, err := b.nearPicked()
+	if err != nil {
+		return err
+	}
+	defer undo()
 	if err := b.keep("report_timeline_machines", "timeline_machines"); err != nil {
 		return err
 	}
