@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"straggler/causes/fit"
 	"straggler/causes/jobcost"
 	"straggler/causes/machines"
@@ -228,12 +230,24 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
-	for _, work := range []func(context.Context, *store.Tx) error{r.attribute, r.health, r.runHealth, r.skewRepeats, r.jobCosts} {
-		if err := work(ctx, tx); err != nil {
-			return err
-		}
+	if err := r.attribute(ctx, tx); err != nil {
+		return err
 	}
-	return r.writeStatistics(tx)
+	// What is counted of all tasks, and what is said of machines and jobs, are written beside each other: each takes one core.
+	group, ctx := errgroup.WithContext(ctx)
+	if _, many := r.eng.(engine.RemoteRunner); many {
+		group.SetLimit(1) // its session runs one statement at a time
+	}
+	group.Go(func() error { return r.skewRepeats(ctx, tx) })
+	group.Go(func() error {
+		for _, work := range []func(context.Context, *store.Tx) error{r.health, r.runHealth, r.jobCosts} {
+			if err := work(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return r.writeStatistics(tx)
+	})
+	return group.Wait()
 }
 
 // readPhases reads all phases of the store: of those whose results are kept, too, the executions of each stage are counted.
