@@ -43,7 +43,7 @@ func adviseSpeculation(k *known) []Advice {
 		a.GainS, a.GainLow, a.GainHigh = s.SavingS, s.SavingLow, s.SavingHigh
 		a.GainBasis = "Spark’s speculation replayed on these jobs" + prose.After(", slot time ", prose.OrDash(s.SlotTimeChange, signed))
 		a.Settings = k.sparkSettings(s)
-		a.Evidence += " It also helps tasks on slow machines."
+		a.Evidence += " Copies also help tasks on slow machines."
 		if s.Verdict == schema.CannotTell || s.SavingLow.V <= 0 {
 			a.Confidence, a.Reason = Low, "the saving is within the error of the replay"
 		}

@@ -71,6 +71,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return exitInternal
+	case noTemp(err):
+		return exitUse
 	case is(errUse, ingest.ErrUse, location.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
 		selection.ErrNone, detect.ErrShared, detect.ErrReplaces, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping, rest.ErrURL, rest.ErrCredentials):
 		return exitUse
@@ -94,11 +96,19 @@ func oneMessage(err error) string {
 	return strings.Join(lines, "\n")
 }
 
+// noTemp says that an error is that the directory for temporary files is not there.
+func noTemp(err error) bool {
+	var at *fs.PathError
+	return errors.As(err, &at) && errors.Is(at, fs.ErrNotExist) && at.Path == os.TempDir()
+}
+
 // aboutDisk is the remedy for an error of this machine's disk, "" for other errors.
 func aboutDisk(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
 		return "The disk is full. Free some space, or name another disk with --store, -o, --cache or TMPDIR, and repeat the command; the store is intact."
+	case noTemp(err):
+		return "It is the directory for temporary files, which TMPDIR names: make it, or name another one."
 	case errors.Is(err, syscall.EROFS):
 		return "The disk is read-only. Name another one with --store, -o, --cache or TMPDIR."
 	case errors.Is(err, syscall.EACCES):
