@@ -80,6 +80,9 @@ type outcome struct {
 // mean is the mean completion time.
 func (o *outcome) mean() float64 { m, _ := moments(o.jobs); return m }
 
+// sims keep the memory of their replays for the next.
+var sims = sync.Pool{New: func() any { return new(replay.Sim) }}
+
 // play replays a pool under a scheduler and a policy. With spans it keeps what ran where.
 func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.Policy, seed int64, sigma float64, spans bool) (*outcome, error) {
 	chosen, err := schedule.Choose([]string{scheduler})
@@ -100,7 +103,8 @@ func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.P
 	if spans {
 		o.Watch = func(x replay.Span) { out.spans = append(out.spans, x) }
 	}
-	var s replay.Sim
+	s := sims.Get().(*replay.Sim)
+	defer sims.Put(s)
 	r := s.Run(pool, o)
 	if err := ctx.Err(); err != nil {
 		return nil, err
