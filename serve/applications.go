@@ -190,9 +190,12 @@ func applicationRow(a *report.Application, judged bool) []cell {
 	if n := prose.MaybeName(a.Name); n != "" && n != a.NativeID {
 		id.Text, id.Sub = n, prose.Name(a.NativeID)
 	}
-	ended := string(a.Status)
-	if !a.Complete {
-		ended += ", log incomplete"
+	ended := cell{Text: string(a.Status)}
+	switch {
+	case !a.Complete:
+		ended.Text += ", log incomplete"
+	case a.Status == schema.RunUnknown:
+		ended = cell{Text: "yes", Note: "the log has its end and does not say whether it succeeded"}
 	}
 	var mostly cell
 	if a.Loss.LostS.V > 0 && len(a.Loss.Parts) > 0 {
@@ -203,7 +206,7 @@ func applicationRow(a *report.Application, judged bool) []cell {
 	return []cell{id, {Text: prose.Clean(strings.TrimSpace(a.Framework+" "+a.FrameworkVersion.V), 40)}, {Text: prose.MaybeName(a.User)},
 		{Text: prose.OrDash(a.StartTime, func(t schema.Time) string { return prose.Instant(t, a.TimeOrigin) })}, figure(took(a), prose.Seconds, "the log does not say"),
 		{Text: prose.Count(a.Attempts)}, figure(a.Loss.CompletionS, prose.Seconds, unknown), figure(a.Loss.LostS, prose.Seconds, unknown), figure(a.Loss.LostShare, prose.Percent, unknown),
-		mostly, {Text: ended}}
+		mostly, ended}
 }
 
 func figure(v schema.Null[float64], write func(float64) string, note string) cell {
