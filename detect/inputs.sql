@@ -2,9 +2,12 @@
 -- the blocks of keys that they name, one row each. {block} has the bits that the keys of a block share.
 --
 -- Where an input names keys of no other, its phases can be worked on without the rest of the store.
-SELECT DISTINCT input_key, 'phases' AS tab, phase_id & {block} AS first FROM chosen_attempts WHERE phase_id IS NOT NULL
+WITH named AS ( -- attempts are gone through once
+  SELECT DISTINCT input_key, phase_id & {block} AS phases, application_id & {block} AS applications FROM chosen_attempts
+)
+SELECT DISTINCT input_key, 'phases' AS tab, phases AS first FROM named WHERE phases IS NOT NULL
 UNION ALL
-SELECT DISTINCT input_key, 'applications', application_id & {block} FROM chosen_attempts WHERE application_id IS NOT NULL
+SELECT DISTINCT input_key, 'applications', applications FROM named WHERE applications IS NOT NULL
 UNION ALL
 SELECT DISTINCT input_key, 'phases', phase_id & {block} FROM chosen_phases
 UNION ALL
