@@ -228,9 +228,18 @@ func (r *run) findMoved() {
 	if p.whole {
 		return
 	}
-	moved := map[schema.Key]bool{}
+	var kept []*application
+	var inputs []schema.Key // of each
 	for key, a := range r.applications {
-		if input := p.inputOf("applications", key); p.work[input] == nothing && (p.chosen == nil || p.chosen[input]) && r.moved(a) {
+		if input := p.inputOf("applications", key); p.work[input] == nothing && (p.chosen == nil || p.chosen[input]) {
+			kept, inputs = append(kept, a), append(inputs, input)
+		}
+	}
+	found := make([]bool, len(kept))
+	r.parallel(len(kept), func(_, i int) { found[i] = r.moved(kept[i]) })
+	moved := map[schema.Key]bool{}
+	for i, input := range inputs {
+		if found[i] {
 			moved[input] = true
 		}
 	}
