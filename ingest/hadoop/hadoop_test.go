@@ -660,3 +660,12 @@ func benchmark(b *testing.B, f ingest.Format, path string) {
 		}
 	}
 }
+
+// Two attempts of a task whose ids, in a damaged log, say the same number have different ones in the table.
+func TestAttemptNumbersAreUnique(t *testing.T) {
+	log := strings.ReplaceAll(lostMap, "attempt_1_0001_m_000000_1", "attempt_9_0001_m_000000_0")
+	r := ingesttest.Bytes(t, JobHistory(), "job_1_0001.jhist", []byte(log))
+	if r.Err != nil || len(r.Attempts) != 2 || r.Attempts[0].Number == r.Attempts[1].Number {
+		t.Errorf("error %v, attempts %+v", r.Err, r.Attempts)
+	}
+}

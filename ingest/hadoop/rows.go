@@ -194,6 +194,9 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 	slices.SortStableFunc(t.attempts, func(a, c *attempt) int {
 		return cmp.Or(cmp.Compare(a.number, c.number), cmp.Compare(a.order, c.order))
 	})
+	for i := 1; i < len(t.attempts); i++ { // ids of a damaged log may say the same number of two
+		t.attempts[i].number = max(t.attempts[i].number, t.attempts[i-1].number+1)
+	}
 	if len(t.attempts) > 1 {
 		inferSpeculative(t.attempts)
 	} else if len(t.attempts) == 1 && !t.attempts[0].speculative.OK && t.attempts[0].start > 0 {
