@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -226,7 +227,7 @@ func smallDisk(t *testing.T, c *verbCase) fullDisk {
 	}}
 }
 
-// fills: on a full disk no log is read, all are named, nothing is half there, and with room again all are read.
+// fills: on a full disk no log is read, all are named, no store is left, and with room again all are read.
 func (c *verbCase) fills(t *testing.T, disk fullDisk) {
 	out, said := c.straggler(t, 3, "ingest", "eventlogs", "--store", disk.lake, "--shards", "2", c.engine(disk.binary, ""))
 	if !strings.Contains(said, disk.says) || strings.Count(out, "failed") != 2 || !strings.Contains(said, "2 of 2 logs") {
@@ -236,8 +237,8 @@ func (c *verbCase) fills(t *testing.T, disk fullDisk) {
 	if !filepath.IsAbs(lake) {
 		lake = filepath.Join(c.dir, lake)
 	}
-	if left, err := os.ReadDir(filepath.Join(lake, "commits")); err != nil || len(left) != 0 {
-		t.Errorf("%d commits on a full disk: %v", len(left), err)
+	if _, err := os.Stat(lake); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an ingest that read nothing left a store: %v", err)
 	}
 	disk.grow()
 	if _, said := c.straggler(t, 0, "ingest", "eventlogs", "--store", disk.lake, "--shards", "2", c.engine(c.binary, "")); !strings.Contains(said, "2 logs read") {
