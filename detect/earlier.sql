@@ -1,12 +1,15 @@
 -- Which earlier executions each execution of a stage is compared with: takes detected_stages, gives pairs of phases.
 --
--- At most 64, spread evenly over all that the store holds, every so manyth from the first on: a result costs the same however many there
--- are, and a stage that was disturbed for weeks is held against the time before as well. A run of the last executions only would
--- take the disturbance for usual as soon as it fills half of them. They are counted from the first and not from the one before, so that the
--- executions of a night, and of the nights after it, are compared with the same ones.
+-- All up to 64; of more, 33 to 64 that are spread evenly over all that the store holds, every so manyth from the first on: a result costs the
+-- same however many there are, and a stage that was disturbed for weeks is held against the time before as well. A run of the last executions
+-- only would take the disturbance for usual as soon as it fills half of them. They are counted from the first and not from the one before, and
+-- the stride is a power of two, so that the executions of a night, and of the nights after it, are compared with the same ones, and an
+-- execution that one is not compared with is none that a later one is.
 SELECT e.phase_id, h.phase_id AS earlier_phase
 FROM (
-  SELECT phase_id, stage_id, place, CAST(floor((place - 1 + 63) / 64) AS BIGINT) AS stride FROM detected_stages WHERE todo = 1
+  SELECT phase_id, stage_id, place,
+    CASE WHEN place <= 65 THEN 1 ELSE CAST(power(2, length(bin(CAST(floor((place - 1 + 63) / 64) AS BIGINT) - 1))) AS BIGINT) END AS stride
+  FROM detected_stages WHERE todo = 1
 ) AS e
 CROSS JOIN (
   SELECT 8 * a.n + b.n AS k

@@ -215,8 +215,8 @@ func TestHistoryLooksBack(t *testing.T) {
 	if seen == 0 {
 		t.Error("no task is slower than usual: the law was not tried")
 	}
-	if h := all.historyOf(t, 150); h.Executions != 149 || h.Compared != 50 {
-		t.Errorf("the last of 150 is compared with %d of %d, want every third of them from the first on", h.Compared, h.Executions)
+	if h := all.historyOf(t, 150); h.Executions != 149 || h.Compared != 38 {
+		t.Errorf("the last of 150 is compared with %d of %d, want every fourth of them from the first on", h.Compared, h.Executions)
 	}
 	if h := all.historyOf(t, 65); h.Compared != 64 {
 		t.Errorf("the 65th is compared with %d, want all 64", h.Compared)

@@ -6,7 +6,7 @@
 -- known says that earlier results have it.
 --
 -- Executions that started before all that has changed have the places that earlier results gave them. Of these there are only those that others are
--- compared with: earlier.sql wants every so manyth of them from the first on, by at most two strides, unless more has changed than that.
+-- compared with, every so manyth from the first on: those that the first to do is compared with, since later ones are compared with no others.
 WITH
 changed AS (
   SELECT program, identity, kind, ordinal, min(run_start_time) AS since
@@ -48,11 +48,10 @@ numbered AS (
   ) AS e LEFT JOIN placed s ON s.program = e.program AND s.identity = e.identity AND s.kind = e.kind AND s.ordinal = e.ordinal
 ),
 strides AS (
-  SELECT program, identity, kind, ordinal, stage_id,
-    CAST(floor((places + 63) / 64) AS BIGINT) AS least, CAST(floor((places + max(number) - 1 + 63) / 64) AS BIGINT) AS most
+  SELECT DISTINCT program, identity, kind, ordinal, stage_id,
+    CASE WHEN places <= 64 THEN 1 ELSE CAST(power(2, length(bin(CAST(floor((places + 63) / 64) AS BIGINT) - 1))) AS BIGINT) END AS stride
   FROM numbered
   WHERE stage_id IS NOT NULL
-  GROUP BY program, identity, kind, ordinal, stage_id, places
 )
 SELECT phase_id, stage_id, places + number AS place, CASE WHEN state = 'known' THEN 1 ELSE 0 END AS known,
   CASE WHEN state = 'new' OR changed > 0 THEN 1 ELSE 0 END AS todo,
@@ -63,4 +62,4 @@ UNION ALL
 SELECT b.phase_id, s.stage_id, b.executions + 1, 1, 0,
   b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s
 FROM before b JOIN strides s ON s.program = b.program AND s.identity = b.identity AND s.kind = b.kind AND s.ordinal = b.ordinal
-WHERE b.settled AND (b.executions % s.least = 0 OR b.executions % s.most = 0 OR s.most > s.least + 1)
+WHERE b.settled AND b.executions % s.stride = 0

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"math/bits"
 	"sort"
 
 	"straggler/engine"
@@ -95,8 +96,13 @@ func earlierPlaces(place int64) iter.Seq[int64] {
 	}
 }
 
-// strideAt is every how manyth execution the one at a place is compared with.
-func strideAt(place int64) int64 { return (place - 1 + 63) / 64 }
+// strideAt is every how manyth execution the one at a place is compared with: a power of two.
+func strideAt(place int64) int64 {
+	if place <= 65 {
+		return 1
+	}
+	return 1 << bits.Len64(uint64((place-1+63)/64-1))
+}
 
 // findPlace finds the execution at a place among the first n of a stage, in order, of which some may be left out.
 func findPlace(n int, place int64, of func(int) int64) (int, bool) {

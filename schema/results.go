@@ -43,7 +43,7 @@ type StageHistory struct {
 	Ordinal      Null[int32]   `col:"ordinal" doc:"which of the stages of that identity in an application, from 1; NULL where the phase is no execution that others are compared with"`
 	RunStartTime Null[Time]    `col:"run_start_time" doc:"when its application started, else the phase: what is earlier by it is an earlier execution"`
 	Executions   int64         `col:"executions" doc:"earlier executions of the stage in the store"`
-	Compared     int64         `col:"compared" doc:"those it is compared with: all, or 64 spread evenly over them; 0 where they are too few"`
+	Compared     int64         `col:"compared" doc:"those it is compared with: all, or 33 to 64 spread evenly over them; 0 where they are too few"`
 	Tasks        int64         `col:"tasks" doc:"tasks that succeeded"`
 	UsualTasks   Null[float64] `col:"usual_tasks" doc:"median of that over the earlier executions"`
 	MedianS      Null[float64] `col:"median_s" unit:"s" doc:"median duration of its tasks"`
