@@ -151,6 +151,19 @@ func TestSameTag(t *testing.T) {
 	}
 }
 
+// Two attempts of a task that say the same number have different ones in the table.
+func TestAttemptNumbersAreUnique(t *testing.T) {
+	const trace = "task_id\thash\tname\tstatus\tattempt\n1\ta\tfix (x)\tFAILED\t1\n2\tb\tfix (x)\tFAILED\t2\n3\tc\tfix (x)\tCOMPLETED\t2\n"
+	r := ingesttest.Bytes(t, Format(), "trace.txt", []byte(trace))
+	var got []int32
+	for _, a := range r.Attempts {
+		got = append(got, a.Number)
+	}
+	if d := cmp.Diff([]int32{0, 1, 2}, got); d != "" || r.Err != nil {
+		t.Error(r.Err, d)
+	}
+}
+
 // Lines without the header of a trace are none.
 func TestNoHeader(t *testing.T) {
 	for log, bad := range map[string]bool{

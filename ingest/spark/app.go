@@ -35,6 +35,7 @@ type app struct {
 	losses       map[lossID]*loss
 	unresolved   []fetchLoss
 	made         []*stage // stages with outputs, oldest first
+	numbered     int      // what the numbers of attempts take, in words
 	pages        int      // of outputs
 	inferred     int64    // partitions looked at to tell which are missing
 	partitioned  bool     // the log names partitions
@@ -67,6 +68,7 @@ type counts struct {
 	attempts         int64
 	endsWithoutStart int64
 	repeated         int64 // events about attempts that had started, or ended, already
+	renumbered       int64 // attempts whose number another attempt of their task has
 	unknownTasks     int64 // attempts whose partition is not known
 	unmetered        int64 // attempts that ended without metrics
 	shortStages      int64 // stages with fewer ends than tasks

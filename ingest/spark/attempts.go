@@ -37,9 +37,7 @@ func (a *app) launch(p *phase, t *task) run {
 	r := run{phase: p, exec: a.executorOf(t), host: t.host, launch: t.launch, number: t.attempt, queued: none,
 		locality: t.locality, speculative: t.speculative}
 	r.task, r.partition = p.partition(t)
-	if r.number < 0 {
-		r.number = p.nextNumber(r.task)
-	}
+	r.number = a.number(p, r.task, r.number)
 	switch {
 	case t.speculative.V:
 		// Nothing says when the scheduler decided to copy it.
@@ -52,16 +50,6 @@ func (a *app) launch(p *phase, t *task) run {
 	}
 	r.recompute = a.isRecompute(p, r.partition)
 	return r
-}
-
-// nextNumber numbers the attempts of a task by their launch, for logs before Spark 1.1 which do not.
-func (p *phase) nextNumber(task int64) int32 {
-	if p.numbers == nil {
-		p.numbers = map[int64]int32{}
-	}
-	n := p.numbers[task]
-	p.numbers[task] = n + 1
-	return n
 }
 
 // taskEnd writes an attempt that has ended.

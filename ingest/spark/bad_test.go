@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,6 +166,37 @@ func TestRepeatedIDs(t *testing.T) {
 	r := readText(t, appStart, start, start, end, end, other, start, appEnd)
 	if len(r.Attempts) != 1 || caveat(&r.Trace, "events_repeated") != 4 || r.Attempts[0].FinishTime.V != 2000_000 {
 		t.Errorf("%+v %+v", r.Attempts, r.Caveats)
+	}
+}
+
+// Two attempts of a task of which a damaged log says the same number have different ones in the table; numbers that only come in another order, as
+// where starts are missing, stay.
+func TestAttemptNumbersAreUnique(t *testing.T) {
+	end := func(id, attempt int) string {
+		return endOf(fmt.Sprintf(`"Task ID":%d,"Index":0,"Attempt":%d,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`, id, attempt))
+	}
+	for _, x := range []struct {
+		said, want []int32
+		renumbered int64
+	}{
+		{[]int32{0, 0}, []int32{0, 1}, 1},
+		{[]int32{0, 0, 1, 0, 7}, []int32{0, 1, 2, 3, 7}, 3},
+		{[]int32{2, 0, 1}, []int32{2, 0, 1}, 0},
+		{[]int32{math.MaxInt32, math.MaxInt32}, []int32{math.MaxInt32, 0}, 1},
+	} {
+		lines := []string{appStart}
+		for i, n := range x.said {
+			lines = append(lines, end(i, int(n)))
+		}
+		r := readText(t, append(lines, appEnd)...)
+		var got []int32
+		for i := range r.Attempts {
+			got = append(got, r.Attempts[i].Number)
+		}
+		if !slices.Equal(got, x.want) || caveat(&r.Trace, "attempts_renumbered") != x.renumbered {
+			t.Errorf("%v became %v, want %v; %+v", x.said, got, x.want, r.Caveats)
+		}
+		valid(t, &r.Trace)
 	}
 }
 
@@ -362,7 +395,7 @@ func TestHostileStateIsBounded(t *testing.T) {
 	for id := range int64(maxPhases + 1000) {
 		a.taskStart(&task{stage: id, id: id << 20, index: 0, partition: none, launch: 1000})
 	}
-	if len(a.phaseMap) > maxPhases || a.count.dropped != 1000 || len(a.done.pages) > maxIDPages {
+	if len(a.phaseMap) > maxPhases || a.numbered > maxNumbered || a.count.dropped != 1000 || len(a.done.pages) > maxIDPages {
 		t.Errorf("%d phases, %d dropped", len(a.phaseMap), a.count.dropped)
 	}
 	f.finishApp("")

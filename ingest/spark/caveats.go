@@ -37,6 +37,7 @@ func (a *app) writeCaveats(complete bool, truncated string) {
 	}
 	addCount("jobs_without_start", c.jobsWithoutStart, "the starts of jobs are not in the log; their stages are those that came without a job")
 	addCount("events_repeated", c.repeated, "events repeated a start or an end, and were skipped")
+	addCount("attempts_renumbered", c.renumbered, "attempts have the number of another attempt of their task; they got the next free one")
 	addCount("partition_unknown", c.unknownTasks, "of attempts of stages that ran in part the log does not name the partition; their task is a position")
 	addCount("metrics_missing", c.unmetered, "attempts ended without metrics, as they do when they fail early or their executor goes away")
 	addCount("edges_unknown", c.edgesUnknown, "of some stages the log does not name the parents")

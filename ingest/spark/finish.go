@@ -309,6 +309,7 @@ func (a *app) forget(j *job) {
 		delete(a.stages, s.ID)
 		for _, p := range s.phases {
 			delete(a.phaseMap, phaseID{s.ID, p.attempt})
+			a.numbered -= p.numbers.words()
 		}
 		if a.byRDD[s.RDDs.Own] == s {
 			delete(a.byRDD, s.RDDs.Own)

@@ -3,7 +3,7 @@ package spark
 import "straggler/schema"
 
 // What the fold remembers of an application. Attempts are written when they end; what is kept of them is a bit for each
-// Task ID and sixteen bytes for each output, so that a stage of five million tasks fits.
+// Task ID, one for each task, and sixteen bytes for each output, so that a stage of five million tasks fits.
 
 // job is a Spark job, or the unknown job of stages whose JobStart the log has lost.
 type job struct {
@@ -71,9 +71,9 @@ type phase struct {
 	starts    int64
 	ends      int64
 	recompute bool
-	whole     bool            // all its attempts are recomputation, though their partitions are unknown
-	missing   []int32         // the partitions that it computes, where the log does not name them and they follow from what is missing
-	numbers   map[int64]int32 // attempts launched by task, where the log does not number them
+	whole     bool    // all its attempts are recomputation, though their partitions are unknown
+	missing   []int32 // the partitions that it computes, where the log does not name them and they follow from what is missing
+	numbers   numbers
 	ready     map[int64]int64 // when tasks that have to run again became ready, in milliseconds
 	samples   *samples        // of a phase of a query
 }

@@ -177,6 +177,7 @@ func (f *fold) takeAttempt(e event) {
 	if !ok {
 		return
 	}
+	e.id = id.text()
 	if e.word == "TASK_ATTEMPT_STARTED" {
 		if f.done[e.id] { // said again, or late
 			return
@@ -220,7 +221,7 @@ func (f *fold) attempt(id attemptID, e event) *schema.Attempt {
 }
 
 func (f *fold) siblingRuns(id attemptID) bool {
-	for n := range id.number {
+	for n := range min(id.number, 1000) { // a damaged log may say any number
 		if f.running[id.sibling(n)] != nil {
 			return true
 		}

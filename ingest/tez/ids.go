@@ -26,9 +26,12 @@ func parseAttempt(s string) (attemptID, bool) {
 	}
 	return attemptID{
 		parts: p, app: "application_" + p[1] + "_" + p[2], dag: "dag_" + strings.Join(p[1:4], "_"), vertex: "vertex_" + strings.Join(p[1:5], "_"),
-		task: task, number: int32(min(number, 1000)),
+		task: task, number: int32(number),
 	}, true
 }
+
+// text is the id with its number as Tez writes it: other digits of the same number are the same attempt.
+func (a attemptID) text() string { return a.sibling(a.number) }
 
 func (a attemptID) taskID() string { return strings.Join(a.parts[1:6], "_") }
 

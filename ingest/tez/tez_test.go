@@ -200,6 +200,27 @@ func TestSpoiltRecord(t *testing.T) {
 	}
 }
 
+// Two spellings of the number of an attempt are one attempt, and numbers beyond a thousand are different ones.
+func TestAttemptNumbersAreUnique(t *testing.T) {
+	for _, x := range []struct {
+		ids  []string
+		want []int32
+	}{{[]string{"0", "00"}, []int32{0}}, {[]string{"1000", "1001"}, []int32{1000, 1001}}} {
+		var b bytes.Buffer
+		for _, number := range x.ids {
+			fmt.Fprintf(&b, `{"entity":"attempt_1_0007_1_00_000000_%s","entitytype":"TEZ_TASK_ATTEMPT_ID","events":[{"ts":5000,"eventtype":"TASK_ATTEMPT_FINISHED"}],"otherinfo":{"startTime":1000,"endTime":5000,"status":"SUCCEEDED"}}`+"\x01\n", number)
+		}
+		r := ingesttest.Bytes(t, Format(), "history.txt", b.Bytes())
+		var got []int32
+		for _, a := range r.Attempts {
+			got = append(got, a.Number)
+		}
+		if !slices.Equal(got, x.want) || r.Err != nil {
+			t.Errorf("%v became %v, error %v", x.ids, got, r.Err)
+		}
+	}
+}
+
 func FuzzFormat(f *testing.F) {
 	f.Add(historyText())
 	f.Add([]byte("SEQ\x06"))

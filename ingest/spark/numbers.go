@@ -1,0 +1,73 @@
+package spark
+
+// numbers are those of the attempts of a phase that have been launched.
+type numbers struct {
+	first []uint64            // a bit a task: it has an attempt 0
+	later map[taskNumber]bool // all other attempts
+	free  map[int64]int32     // of tasks with attempts that were numbered here: all numbers below it are taken
+}
+
+type taskNumber struct {
+	task   int64
+	number int32
+}
+
+// words is what they take, in words of memory: a place in a map is counted as eight.
+func (n *numbers) words() int { return len(n.first) + 8*(len(n.later)+len(n.free)) }
+
+// maxNumbered bounds what the numbers of attempts take: 128 MiB. Beyond it attempts keep what the log says.
+const maxNumbered = 16 << 20
+
+// number is the number of an attempt of a task: what the log says, unless another attempt has it, as in a log that was damaged or edited; else,
+// and in logs before Spark 1.1, which do not number attempts, the lowest that is free. Attempts of these are numbered by their launch.
+func (a *app) number(p *phase, task int64, said int32) int32 {
+	n := &p.numbers
+	words := n.words()
+	if a.numbered >= maxNumbered || !n.reserve(task, maxNumbered-a.numbered) {
+		return max(said, 0)
+	}
+	number := max(said, 0)
+	if n.has(task, number) {
+		if said >= 0 {
+			a.count.renumbered++
+		}
+		for number = n.free[task]; n.has(task, number); number++ {
+		}
+		if n.free == nil {
+			n.free = map[int64]int32{}
+		}
+		n.free[task] = number + 1
+	}
+	n.add(task, number)
+	a.numbered += n.words() - words
+	return number
+}
+
+// reserve makes room for a task, and says whether it fits into some words.
+func (n *numbers) reserve(task int64, words int) bool {
+	if task < 0 || task/64 >= int64(words) {
+		return false
+	}
+	if need := int(task/64) + 1; len(n.first) < need {
+		n.first = append(n.first, make([]uint64, need-len(n.first))...)
+	}
+	return true
+}
+
+func (n *numbers) has(task int64, number int32) bool {
+	if number == 0 {
+		return n.first[task/64]>>(task%64)&1 == 1
+	}
+	return n.later[taskNumber{task, number}]
+}
+
+func (n *numbers) add(task int64, number int32) {
+	if number == 0 {
+		n.first[task/64] |= 1 << (task % 64)
+		return
+	}
+	if n.later == nil {
+		n.later = map[taskNumber]bool{}
+	}
+	n.later[taskNumber{task, number}] = true
+}
