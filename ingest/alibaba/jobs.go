@@ -102,7 +102,9 @@ func (r *reader) finish(ctx context.Context) error {
 	if err := j.end(); err != nil {
 		return err
 	}
-	r.application(j.first, j.last)
+	if rows := r.out.Counts().Rows; len(r.trace.Jobs)+len(r.trace.Machines) > 0 || rows["jobs"]+rows["attempts"]+rows["machines"]+rows["machine_usage"] > 0 { // else it is blank
+		r.application(j.first, j.last)
+	}
 	return r.flush(true)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -130,6 +131,8 @@ type wfTask struct {
 	} `json:"command"`
 }
 
+var errNoTasks = errors.New("it holds no task of a workflow; is it another kind of file?")
+
 // maxInstance bounds a workflow, which is one JSON object and is held whole.
 const maxInstance = 256 << 20
 
@@ -139,8 +142,12 @@ func readWfCommons(ctx context.Context, in *ingest.Input, out *ingest.Sink) erro
 		if err != nil {
 			return err
 		}
+		f := newWorkflow(in, out, w)
+		if len(f.tasks) == 0 {
+			return fmt.Errorf("%s: %w", p.Name, errNoTasks)
+		}
 		out.Decoded(1)
-		if err := newWorkflow(in, out, w).emit(); err != nil {
+		if err := f.emit(); err != nil {
 			return err
 		}
 	}

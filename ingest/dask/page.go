@@ -88,6 +88,9 @@ func (r *reader) page(ctx context.Context, p ingest.Part, f *bufio.Reader) error
 	if !found {
 		return fmt.Errorf("%s: %w", p.Name, errNoStream)
 	}
+	if len(r.Trace.Phases) == 0 {
+		r.out.Decoded(1) // the page, which says that no task ended
+	}
 	return nil
 }
 

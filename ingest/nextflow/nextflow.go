@@ -78,6 +78,9 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 			break
 		}
 	}
+	if r.columns == nil && err == nil && out.Counts().Rejects == 0 {
+		return errNoHeader
+	}
 	r.caveats()
 	r.Widen()
 	return errors.Join(r.Emit(), err)
@@ -195,7 +198,9 @@ func (r *reader) taskOf(phase int, row *schema.Attempt) int64 {
 	switch {
 	case numbered:
 		row.Number = int32(n - 1)
-		known = known && row.Number > 0
+		if known = known && row.Number > 0; known { // a damaged trace may say the same number of two
+			row.Number = max(row.Number, before.number+1)
+		}
 	case known && before.failed && k.name != "" && !earlier(row, before.end):
 		row.Number = before.number + 1
 	default:

@@ -105,6 +105,8 @@ func (r *reader) object(v jsontext.Value) (unusable, err error) {
 	case read.HasKeys(v, "task_id", "attempt_number"):
 		var s taskState
 		unusable, take = read.UnmarshalJSON(v, &s), func() error { return r.state(&s) }
+	case !read.HasKeys(v, "ph"):
+		return errNoEvent, nil
 	default:
 		var e traceEvent
 		unusable, take = read.UnmarshalJSON(v, &e), func() error { return r.event(&e) }
@@ -117,6 +119,8 @@ func (r *reader) object(v jsontext.Value) (unusable, err error) {
 	}
 	return nil, err
 }
+
+var errNoEvent = errors.New("neither a task's state nor an event of a timeline")
 
 // wrappers are the members that lead to a list: {"traceEvents": […]} of Chrome's traces, and the dashboard's
 // {"data": {"result": {"result": […]}}}.

@@ -121,9 +121,9 @@ func (a *Application) CaveatOf(n int64, code, detail string) {
 	}
 }
 
-// Emit gives all rows that wait to the sink.
+// Emit gives all rows that wait to the sink. An input without a record that was decoded is no application.
 func (a *Application) Emit() error {
-	if c := a.out.Counts(); c.Decoded == 0 && c.Rejects > 0 { // the input is no log of the format
+	if a.out.Counts().Decoded == 0 { // blank, or no log of the format
 		return nil
 	}
 	return ingest.EmitTrace(a.out, &a.Trace)
