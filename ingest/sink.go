@@ -20,6 +20,9 @@ type Sink struct {
 	apps    []schema.Key // the first applications, for the caveats that the sink itself adds
 	ended   int64        // attempts that succeeded
 	untimed int64        // of them, those without a duration
+	lastEnd schema.Time  // of an attempt
+	appEnd  schema.Time  // the last one of an application
+	open    bool         // an application does not say when it ended
 	err     error        // the first error of write, after which nothing is taken
 }
 
@@ -64,6 +67,7 @@ func (s *Sink) emit(b schema.Batch) error {
 	}
 	if attempts, ok := schema.RowsOf[schema.Attempt](b); ok {
 		for i := range attempts {
+			s.lastEnd = max(s.lastEnd, attempts[i].FinishTime.V)
 			if attempts[i].Status == schema.Success {
 				s.ended++
 				if !attempts[i].DurationS.OK {
@@ -145,6 +149,10 @@ func (s *Sink) Counts() Counts {
 const maxCaveatApps = 64
 
 func (s *Sink) remember(apps []schema.Application) {
+	for i := range apps {
+		s.open = s.open || !apps[i].FinishTime.OK
+		s.appEnd = max(s.appEnd, apps[i].FinishTime.V)
+	}
 	for i := 0; i < len(apps) && len(s.apps) < maxCaveatApps; i++ {
 		s.apps = append(s.apps, apps[i].ApplicationID)
 	}
@@ -161,6 +169,10 @@ func (s *Sink) caveatAll(c schema.Caveat) error {
 	s.mu.Unlock()
 	return Emit(s, rows)
 }
+
+// lateS is how many seconds after its application an attempt may end without a caveat. Estimate: clocks of a cluster differ by less than half an
+// hour, and time zones by more.
+const lateS = 1800
 
 // Finish ends the input: err is what Format.Read returned. It adds the caveats that a format cannot know.
 func (s *Sink) Finish(err error) error {
@@ -179,6 +191,12 @@ func (s *Sink) Finish(err error) error {
 	if s.untimed > 0 && 2*s.untimed >= s.ended {
 		if e := s.caveatAll(schema.Caveat{Code: "no_durations", Count: schema.Some(s.untimed),
 			Detail: fmt.Sprintf("of %d attempts that succeeded %d have no duration, as the log has no usable times of their start and end; they are not compared", s.ended, s.untimed)}); e != nil {
+			return e
+		}
+	}
+	if late := s.lastEnd.Sub(s.appEnd); len(s.apps) > 0 && !s.open && late > lateS {
+		if e := s.caveatAll(schema.Caveat{Code: "ends_late", Detail: fmt.Sprintf("attempts end up to %.3g hours after their application: a clock was set, or times are wrong or in another unit; "+
+			"what is said of the time that they took is as wrong", late/3600)}); e != nil {
 			return e
 		}
 	}

@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -44,6 +45,41 @@ func TestSinkCounts(t *testing.T) {
 	c := out.Counts()
 	if c.Decoded != 1200 || c.Rejects != 400 || c.Rows["attempts"] != 2800 || c.Rows["rejects"] != 100 || written.Load() != 2900 {
 		t.Errorf("%+v, %d written", c, written.Load())
+	}
+}
+
+// Attempts that end long after the last application of their log are a caveat, unless one does not say when it ended.
+func TestSinkEndsLate(t *testing.T) {
+	app := func(hours float64) schema.Application {
+		return schema.Application{ApplicationID: 7, FinishTime: schema.Null[schema.Time]{V: schema.Time(hours * 3600e6), OK: hours > 0}}
+	}
+	attempt := func(hours float64) schema.Attempt {
+		return schema.Attempt{Status: schema.Success, DurationS: schema.Some(1.0), FinishTime: schema.Some(schema.Time(hours * 3600e6))}
+	}
+	for _, x := range []struct {
+		apps     []schema.Application
+		attempts []schema.Attempt
+		want     string
+	}{
+		{[]schema.Application{app(1), app(2)}, []schema.Attempt{attempt(0.5), attempt(2.4)}, ""},
+		{[]schema.Application{app(1), app(2)}, []schema.Attempt{attempt(26), attempt(2)}, "up to 24 hours after"},
+		{[]schema.Application{app(1), app(0)}, []schema.Attempt{attempt(26)}, ""},
+		{nil, []schema.Attempt{attempt(26)}, ""},
+	} {
+		var said string
+		out := ingest.NewSink(ingest.Limits{}, func(b schema.Batch) error {
+			rows, _ := schema.RowsOf[schema.Caveat](b)
+			for _, c := range rows {
+				said += c.Code + ": " + c.Detail
+			}
+			return nil
+		})
+		if err := errors.Join(ingest.Emit(out, x.attempts), ingest.Emit(out, x.apps), out.Finish(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if x.want == "" && said != "" || !strings.Contains(said, x.want) {
+			t.Errorf("%+v: %q", x, said)
+		}
 	}
 }
 
