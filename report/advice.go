@@ -10,6 +10,52 @@ import (
 	"straggler/schema"
 )
 
+// Advice is something to do, or the statement that there is nothing to do.
+type Advice struct {
+	Rule       string               `col:"rule" doc:"name of the rule in advice.go"`
+	Kind       Kind                 `col:"kind"`
+	Title      string               `col:"title"`
+	Action     string               `col:"action" doc:"what to do, as specific as the evidence allows"`
+	Settings   []Setting            `col:"settings" doc:"configuration lines to set"`
+	Evidence   string               `col:"evidence"`
+	GainS      schema.Null[float64] `col:"gain_s" unit:"s" doc:"job time it should save; an upper bound where gain_low is NULL"`
+	GainLow    schema.Null[float64] `col:"gain_low" unit:"s"`
+	GainHigh   schema.Null[float64] `col:"gain_high" unit:"s"`
+	GainBasis  string               `col:"gain_basis" doc:"how the gain was estimated"`
+	Confidence Confidence           `col:"confidence"`
+	Reason     string               `col:"reason" doc:"why not more confident"`
+	SQL        string               `col:"sql"`
+
+	jobWorth bool // worthwhile for one job, although the total gains little
+	everyRun bool // about what every run has and no setting changes: it comes after what is about faults
+}
+
+// Kind says what sort of advice it is.
+type Kind string
+
+const (
+	Act        Kind = "act"
+	Nothing    Kind = "nothing_worth_doing"
+	CannotTell Kind = "cannot_tell"
+)
+
+// Confidence is how sure an advice is.
+type Confidence string
+
+const (
+	High   Confidence = "high"
+	Medium Confidence = "medium"
+	Low    Confidence = "low"
+)
+
+// Setting is a configuration line.
+type Setting struct {
+	Name    string              `col:"name"`
+	Value   string              `col:"value"`
+	Current schema.Null[string] `col:"current" doc:"value in the log; NULL where the log does not say"`
+	Line    string              `col:"line" doc:"a line of a program or a hint of a statement, in place of name and value"`
+}
+
 // The least gain that is worthwhile, as a fraction of all job time, or of the time of the one job that the advice is about.
 // Estimates: a hundredth of the cluster pays for an afternoon's work, and under it gains are lost in how runs differ.
 const (

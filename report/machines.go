@@ -10,6 +10,57 @@ import (
 	"straggler/schema"
 )
 
+// Machines compares the machines.
+type Machines struct {
+	List   List[Machine] `col:"list" doc:"bad verdicts first, then by cost and by factor"`
+	Phases []HeatColumn  `col:"phases" doc:"the columns of the heat map, in order of time"`
+	Hidden int64         `col:"hidden" doc:"phases that the heat map leaves out"`
+}
+
+// HeatColumn is a phase of the heat map.
+type HeatColumn struct {
+	PhaseID     schema.Key           `col:"phase_id"`
+	NativeID    string               `col:"native_id"`
+	Attempt     int32                `col:"attempt"`
+	Name        schema.Null[string]  `col:"name"`
+	Application string               `col:"application"`
+	Job         string               `col:"job"`
+	MedianS     schema.Null[float64] `col:"median_s" unit:"s"`
+}
+
+// Machine is a machine's health.
+type Machine struct {
+	MachineRow
+	CostS schema.Null[float64] `col:"cost_s" unit:"s" doc:"part of the time jobs lost that is attributed to bad_machine on it"`
+	Cells []Heat               `col:"cells" doc:"one a column of the heat map"`
+
+	shown int64 // attempts of the window that Factor is of
+}
+
+// MachineRow is a machine with the health that it is listed with.
+type MachineRow struct {
+	Machine     string               `col:"machine"`
+	Rack        schema.Null[string]  `col:"rack"`
+	Attempts    int64                `col:"attempts" doc:"attempts that its health was judged by, over all windows"`
+	Phases      int64                `col:"phases" doc:"phases of those attempts"`
+	Factor      schema.Null[float64] `col:"factor" unit:"ratio" doc:"of its worst window that has a verdict, else of its largest"`
+	FactorLow   schema.Null[float64] `col:"factor_low" unit:"ratio"`
+	FactorHigh  schema.Null[float64] `col:"factor_high" unit:"ratio"`
+	OutlierRate schema.Null[float64] `col:"outlier_rate" unit:"fraction"`
+	Losses      int64                `col:"losses"`
+	Verdict     schema.Verdict       `col:"verdict"`
+	Windows     int64                `col:"windows"`
+	BadWindows  int64                `col:"bad_windows" doc:"windows in which it was slow or flaky"`
+	Course      schema.Null[string]  `col:"course" doc:"over all windows: chronic, intermittent, recovered"`
+	Note        schema.Null[string]  `col:"note" doc:"why the verdict is what the factor alone does not say"`
+}
+
+// Heat compares the tasks of a phase on one machine with the whole phase.
+type Heat struct {
+	N     int64                `col:"n" doc:"tasks; 0 where it ran none"`
+	Ratio schema.Null[float64] `col:"ratio" unit:"ratio" doc:"median duration on the machine / median of the phase"`
+}
+
 // machines lists the machines, bad verdicts first and then by cost, and fills the heat map.
 func (b *builder) machines() error {
 	m := &b.doc.Machines

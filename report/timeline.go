@@ -8,6 +8,67 @@ import (
 	"straggler/schema"
 )
 
+// Timeline shows which attempts ran when, on the slots of machines. Times are seconds from its start.
+type Timeline struct {
+	Title         string                  `col:"title"`
+	ApplicationID schema.Key              `col:"application_id"`
+	Application   string                  `col:"application"`
+	JobID         schema.Null[schema.Key] `col:"job_id" doc:"NULL = the whole application"`
+	StartTime     schema.Time             `col:"start_time"`
+	LengthS       float64                 `col:"length_s" unit:"s"`
+	PixelS        float64                 `col:"pixel_s" unit:"s" doc:"bars closer than this are drawn as one"`
+	Lanes         []Lane                  `col:"lanes"`
+	Marks         int64                   `col:"marks" doc:"outliers, copies, retries, recomputations and failures, drawn or not"`
+	Drawn         int64                   `col:"drawn" doc:"marks that are drawn"`
+	Replayed      bool                    `col:"replayed" doc:"it is of a replay"`
+	Copies        int64                   `col:"copies" doc:"copies in a replay"`
+	Killed        int64                   `col:"killed" doc:"attempts killed in a replay"`
+	Attempts      int64                   `col:"attempts"`
+	MoreMachines  int64                   `col:"more_machines" doc:"machines left out"`
+	Phases        []Span                  `col:"phases" doc:"when each phase ran, in order of start"`
+	SQL           string                  `col:"sql"`
+	Note          string                  `col:"note"`
+}
+
+// Lane is one slot of a machine.
+type Lane struct {
+	Machine string `col:"machine"`
+	Slot    int    `col:"slot" doc:"from 1, assigned here: each attempt takes the lowest free slot"`
+	Busy    []Bar  `col:"busy" doc:"ordinary attempts, merged where they are too short to see"`
+	Marks   []Mark `col:"marks" doc:"attempts drawn individually: outliers, copies, retries, recomputations, failures"`
+}
+
+// Bar is a stretch of time in which a slot was busy.
+type Bar struct {
+	FromS float64 `col:"from_s" unit:"s"`
+	ToS   float64 `col:"to_s" unit:"s"`
+	N     int64   `col:"n" doc:"attempts in it"`
+}
+
+// Span is the time of a phase.
+type Span struct {
+	Phase string  `col:"phase"`
+	FromS float64 `col:"from_s" unit:"s"`
+	ToS   float64 `col:"to_s" unit:"s"`
+}
+
+// Mark is an attempt that is drawn by itself.
+type Mark struct {
+	AttemptID schema.Key           `col:"attempt_id" doc:"0 where it was replayed"`
+	Phase     string               `col:"phase"`
+	Task      int64                `col:"task"`
+	Number    int32                `col:"number"`
+	FromS     float64              `col:"from_s" unit:"s"`
+	ToS       float64              `col:"to_s" unit:"s"`
+	Open      bool                 `col:"open" doc:"the log stops before its end"`
+	Status    schema.AttemptStatus `col:"status"`
+	Copy      bool                 `col:"copy" doc:"a speculative copy"`
+	Retry     bool                 `col:"retry" doc:"not the first attempt of its task, and no copy"`
+	Recompute bool                 `col:"recompute"`
+	Cause     schema.Cause         `col:"cause" doc:"verdict; empty where it is no outlier"`
+	ExcessS   schema.Null[float64] `col:"excess_s" unit:"s"`
+}
+
 const (
 	timelineMachines = 48   // as timeline.sql takes them
 	timelineLanes    = 96   // slots drawn in one timeline

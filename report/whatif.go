@@ -9,6 +9,45 @@ import (
 	"straggler/schema"
 )
 
+// Whatif is what policies would have saved, where straggler whatif has replayed them.
+type Whatif struct {
+	Savings          List[Saving]         `col:"savings" doc:"over all jobs: policies by saving, then bounds"`
+	ReplayErrorS     schema.Null[float64] `col:"replay_error_s" unit:"s" doc:"how far a replay of the unchanged log is from the observed job times"`
+	ReplayErrorShare schema.Null[float64] `col:"replay_error_share" unit:"fraction"`
+	Notes            []string             `col:"notes" doc:"assumptions of the savings"`
+	Before           *Timeline            `col:"before" doc:"one job as replayed, where Options.Replayed has it"`
+	After            *Timeline            `col:"after" doc:"the same job under the policy"`
+}
+
+// Saving is what a policy would have saved over all jobs.
+type Saving struct {
+	SavingRow
+	Ideal            bool                 `col:"ideal" doc:"a bound that no live scheduler reaches"`
+	Does             string               `col:"does" doc:"what the policy does"`
+	Settings         string               `col:"settings" doc:"its settings that differ from the defaults"`
+	Seeds            int64                `col:"seeds"`
+	Copies           schema.Null[float64] `col:"copies" doc:"mean over the seeds"`
+	Wins             schema.Null[float64] `col:"wins" doc:"copies that finished first"`
+	WastedSlotS      schema.Null[float64] `col:"wasted_slot_s" unit:"s"`
+	MedianJobS       schema.Null[float64] `col:"median_job_s" unit:"s" doc:"median completion time with the policy"`
+	MedianJobWasS    schema.Null[float64] `col:"median_job_was_s" unit:"s" doc:"and without"`
+	SmallJobs        int64                `col:"small_jobs" doc:"jobs of at most ten tasks"`
+	SmallSavingShare schema.Null[float64] `col:"small_saving_share" unit:"fraction" doc:"saving on those"`
+}
+
+// SavingRow is a row of savings.sql.
+type SavingRow struct {
+	Policy         string               `col:"policy"`
+	Parameters     string               `col:"parameters" unit:"JSON"`
+	SavingS        schema.Null[float64] `col:"saving_s" unit:"s"`
+	SavingLow      schema.Null[float64] `col:"saving_low" unit:"s"`
+	SavingHigh     schema.Null[float64] `col:"saving_high" unit:"s"`
+	SavingShare    schema.Null[float64] `col:"saving_share" unit:"fraction"`
+	SlotTimeChange schema.Null[float64] `col:"slot_time_change" unit:"fraction"`
+	Verdict        schema.SavingVerdict `col:"verdict"`
+	Assumptions    string               `col:"assumptions" unit:"JSON"`
+}
+
 // whatif reads what policies would have saved.
 func (b *builder) whatif() error {
 	w := &b.doc.Whatif
