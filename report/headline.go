@@ -165,7 +165,7 @@ func assumptions(d *Document) []string {
 		replayed = replayed || c.CostS.OK
 	}
 	if replayed {
-		a = append(a, "‘Without it’ replays each job with the cause’s excess removed; causes overlap, so these figures do not sum to the whole.")
+		a = append(a, "‘Without it’ replays each job with the cause’s excess removed and its tasks taking slots as these come free, so it may be more than the time lost; causes overlap, so these figures do not sum to the whole.")
 	}
 	return a
 }

@@ -20,7 +20,7 @@ func causesTable(d *report.Document) Table {
 		Columns: []Column{{Title: "Cause", Essential: true}, {Title: "Outliers", Doc: "attempts of which it is the verdict", Number: true, Essential: true},
 			{Title: "Job time lost", Doc: "its part of the time that jobs lost; the parts sum to the whole", Number: true, Essential: true},
 			{Title: "Excess", Doc: "seconds beyond the median that it accounts for, over all slots, also where no job waited", Number: true, Essential: true},
-			{Title: "Without it", Doc: "how much earlier jobs would have ended without it, replayed; causes overlap, so these do not sum", Number: true}}}
+			{Title: "Without it", Doc: "how much earlier jobs would have ended without it, replayed with tasks taking slots as these come free, so it may be more than the time lost; causes overlap, so these do not sum", Number: true}}}
 	if d.Cost.TogetherS.OK {
 		t.After = "Without any of them jobs would have ended " + prose.Seconds(d.Cost.TogetherS.V) + " earlier, replayed all at once; one by one they sum to " + prose.Seconds(sumOfCosts(d)) +
 			": to less where causes hide behind one another, to more where they share what they delay."
