@@ -21,7 +21,8 @@ const (
 	recompute
 	cpuKnown
 	waitKnown
-	noPartition // the number of its task is not that of a partition
+	noPartition      // the number of its task is not that of a partition
+	recomputeUnknown // nothing says whether it recomputes
 )
 
 // noTime is a time that the log does not say.
@@ -86,8 +87,11 @@ func (a *attempts) read(b *engine.Batch) {
 	for k, flag := range [...]uint8{succeeded, killed, running, recompute} {
 		is := &c[14+k]
 		for i, yes := range is.Bools[:b.Len] {
-			if !is.Null(i) && yes {
+			switch {
+			case !is.Null(i) && yes:
 				flags[i] |= flag
+			case is.Null(i) && flag == recompute:
+				flags[i] |= recomputeUnknown
 			}
 		}
 	}

@@ -98,8 +98,8 @@ func (t *taskRows) addAttempts(a *attempts) {
 		if flags&succeeded != 0 {
 			mark |= timeSucceeded
 		}
-		if flags&recompute != 0 {
-			mark |= timeRecompute
+		if flags&(recompute|recomputeUnknown) != 0 {
+			mark |= timeRecompute // as in candidates.sql, what may recompute is not compared
 		}
 		if flags&noPartition != 0 {
 			mark |= timeNoPartition
