@@ -15,6 +15,7 @@ type Pair struct {
 	A           RunName      `json:"a"`
 	B           RunName      `json:"b"`
 	Method      string       `json:"method"`
+	FDR         float64      `json:"fdr"`         // q-values up to it are called differences that chance does not explain
 	Differences []Difference `json:"differences"` // of what both have, largest evidence first
 	OnlyA       []string     `json:"stages_only_in_a"`
 	OnlyB       []string     `json:"stages_only_in_b"`
@@ -50,7 +51,7 @@ const PairMethod = "differences of lost time and of shares are tested against th
 
 // Compare lines up two runs.
 func Compare(a, b *measure.Run, cfg *Config) *Pair {
-	p := &Pair{A: RunName{a.Group, a.ID, a.Start}, B: RunName{b.Group, b.ID, b.Start}, Method: PairMethod, Differences: []Difference{}, Machines: []string{}, Plans: []string{}}
+	p := &Pair{A: RunName{a.Group, a.ID, a.Start}, B: RunName{b.Group, b.ID, b.Start}, Method: PairMethod, FDR: cfg.FDR, Differences: []Difference{}, Machines: []string{}, Plans: []string{}}
 	matches := measure.Match(b, []*measure.Run{a})
 	var ps []float64
 	var tested []int

@@ -232,6 +232,32 @@ func TestPairEscapes(t *testing.T) {
 	}
 }
 
+// Two runs are compared in sentences and a table of what differs: no measure that is the same, and nothing that only a database would say.
+func TestPairIsReadable(t *testing.T) {
+	runs := audittest.Runs(2)
+	p := audit.Compare(&runs[0], &runs[1], audit.DefaultConfig())
+	if len(p.Differences) < 3 {
+		t.Fatal("too little to compare")
+	}
+	stages := slices.DeleteFunc(slices.Clone(p.Differences), func(d audit.Difference) bool { return d.Stage == nil })
+	stages[0].A, stages[0].Change = nil, nil
+	stages[1].A = stages[1].B
+	p.Differences = append(stages, p.Differences...)
+	text := rendered(t, func(w io.Writer) error { return errors.Join(PairText(w, p, 0), PairMarkdown(w, p), PairHTML(w, p)) })
+	for _, s := range []string{"The run took ", " in a and ", "%).", " the same", "a log does not say enough"} {
+		if strings.Count(text, s) < 3 {
+			t.Errorf("no %q in each of\n%s", s, text)
+		}
+	}
+	if strings.Contains(text, "NULL") || strings.Contains(text, "unknown") {
+		t.Errorf("it shows what is not known:\n%s", text)
+	}
+	p.Differences = slices.Repeat(stages, 100)
+	if text := rendered(t, func(w io.Writer) error { return PairText(w, p, 0) }); strings.Count(text, "\n") > pairLines+30 || !strings.Contains(text, "smaller differences; -o compare.html") {
+		t.Errorf("a text of %d lines", strings.Count(text, "\n"))
+	}
+}
+
 func judged(tonight, history []measure.Run, cfg *audit.Config, o audit.Options) *audit.Night {
 	n, err := audit.Judge(tonight, &baseline.Baseline{Runs: history}, cfg, o)
 	if err != nil {

@@ -6,18 +6,30 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"slices"
 
 	"straggler/audit"
 	"straggler/table"
 )
 
+// pairLines is how many differences a text lists; Markdown, HTML and JSON have all.
+const pairLines = 25
+
 // PairText writes the differences for a terminal.
 func PairText(w io.Writer, p *audit.Pair, width int) error {
+	d := differencesOf(p)
 	fmt.Fprintf(w, "a  %s\nb  %s\n\n", safe(p.A.String()), safe(p.B.String()))
-	if _, err := table.Encodings()[0].Write(w, pairRows(p), table.Options{MaxWidth: width, Terminal: true}); err != nil {
-		return err
+	for _, s := range d.sentences(p) {
+		fmt.Fprintf(w, "%s\n", safe(s))
+	}
+	if len(d.rows) > 0 {
+		fmt.Fprintln(w)
+		if _, err := table.Encodings()[0].Write(w, d.table(pairLines), table.Options{MaxWidth: width, Terminal: true}); err != nil {
+			return err
+		}
+	}
+	if more := len(d.rows) - pairLines; more > 0 {
+		fmt.Fprintf(w, "… and %s; -o compare.html or --as json has all\n", plural(more, "smaller difference"))
 	}
 	return writeLists(p, w, safe, "\n%s:\n", "  %s\n")
 }
@@ -25,15 +37,22 @@ func PairText(w io.Writer, p *audit.Pair, width int) error {
 // PairMarkdown writes the differences as Markdown.
 func PairMarkdown(w io.Writer, p *audit.Pair) error {
 	md := func(s string) string { return table.Markdown(safe(s)) }
+	d := differencesOf(p)
 	fmt.Fprintf(w, "## What differs between two runs\n\n- a: %s\n- b: %s\n\n", md(p.A.String()), md(p.B.String()))
-	enc, _ := table.Named("md")
-	if _, err := enc.Write(w, pairRows(p), table.Options{}); err != nil {
-		return err
+	for _, s := range d.sentences(p) {
+		fmt.Fprintf(w, "%s\n", md(s))
+	}
+	if len(d.rows) > 0 {
+		fmt.Fprintln(w)
+		enc, _ := table.Named("md")
+		if _, err := enc.Write(w, d.table(len(d.rows)), table.Options{}); err != nil {
+			return err
+		}
 	}
 	return writeLists(p, w, md, "\n%s:\n\n", "- %s\n")
 }
 
-// rest writes what is no table.
+// writeLists writes what is no table.
 func writeLists(p *audit.Pair, w io.Writer, escape func(string) string, head, item string) error {
 	out := bufio.NewWriter(w)
 	for _, list := range pairLists(p) {
@@ -48,31 +67,94 @@ func writeLists(p *audit.Pair, w io.Writer, escape func(string) string, head, it
 	return out.Flush()
 }
 
-// Rows gives the differences as a table.
-func pairRows(p *audit.Pair) table.Rows {
-	t := table.NewFixed("measure", "about", "unit", "a DOUBLE", "b DOUBLE", "change_percent DOUBLE", "false_discovery_rate DOUBLE")
+// differences are what differs by more than the last digit that is shown.
+type differences struct {
+	rows           []pairRow
+	same, unknown  int // measures that do not differ; that a log, or both, do not say
+	tested, beyond int // by chance between tasks; larger than that explains
+}
+
+type pairRow struct{ Rule, About, A, B, Change, Q string }
+
+func differencesOf(p *audit.Pair) differences {
+	var out differences
 	for i := range p.Differences {
 		d := &p.Differences[i]
-		t.Add(d.Rule, about(d), d.Unit, value(d.A), value(d.B), percent(d.Change), value(d.Q))
+		r := pairRow{Rule: d.Rule, About: safe(about(d)), A: figure(d.A, d.Unit), B: figure(d.B, d.Unit)}
+		if d.Q != nil {
+			out.tested++
+			r.Q = fmt.Sprintf("%.2g", *d.Q)
+			if *d.Q <= p.FDR {
+				out.beyond++
+			}
+		}
+		switch {
+		case d.A == nil || d.B == nil:
+			out.unknown++
+			continue
+		case r.A == r.B:
+			out.same++
+			continue
+		}
+		if d.Change != nil {
+			r.Change = percentWords(*d.Change)
+		}
+		out.rows = append(out.rows, r)
+	}
+	return out
+}
+
+func percentWords(change float64) string { return fmt.Sprintf("%+.1f %%", 100*change) }
+
+// sentences say what a reader wants to know first.
+func (d *differences) sentences(p *audit.Pair) (out []string) {
+	for i := range p.Differences {
+		x := &p.Differences[i]
+		if x.Stage != nil || x.Cause != "" {
+			continue
+		}
+		words := map[string]string{"run_time": "The run took", "lost_time": "Slow tasks took, beyond the medians of their stages,"}[x.Rule]
+		switch {
+		case words == "":
+			continue
+		case x.A == nil || x.B == nil:
+			out = append(out, fmt.Sprintf("%s %s in a and %s in b.", words, figure(x.A, x.Unit), figure(x.B, x.Unit)))
+		case figure(x.A, x.Unit) == figure(x.B, x.Unit):
+			out = append(out, fmt.Sprintf("%s %s in both.", words, figure(x.A, x.Unit)))
+		case x.Change == nil:
+			out = append(out, fmt.Sprintf("%s %s in a and %s in b.", words, figure(x.A, x.Unit), figure(x.B, x.Unit)))
+		default:
+			out = append(out, fmt.Sprintf("%s %s in a and %s in b (%s).", words, figure(x.A, x.Unit), figure(x.B, x.Unit), percentWords(*x.Change)))
+		}
+	}
+	line := fmt.Sprintf("%s of stages and causes differ", plural(len(d.rows), "measure"))
+	if len(d.rows) == 1 {
+		line = "1 measure differs"
+	}
+	if d.same > 0 {
+		line += fmt.Sprintf(", %d are the same", d.same)
+	}
+	if d.unknown > 0 {
+		line += fmt.Sprintf(", of %d a log does not say enough", d.unknown)
+	}
+	if d.tested > 0 {
+		line += fmt.Sprintf("; of %d that are tested, %d differ by more than chance between tasks explains", d.tested, d.beyond)
+	}
+	return append(out, line+".")
+}
+
+// table gives the first of the differences.
+func (d *differences) table(most int) table.Rows {
+	t := table.NewFixed("measure", "of", "in a", "in b", "change", "false discovery rate")
+	for _, r := range d.rows[:min(most, len(d.rows))] {
+		t.Add(r.Rule, r.About, r.A, r.B, r.Change, r.Q)
 	}
 	return t
 }
 
 // PairHTML writes the differences as one page that needs nothing else.
 func PairHTML(w io.Writer, p *audit.Pair) error {
-	type row struct{ Rule, About, A, B, Change, Q string }
-	var rows []row
-	for i := range p.Differences {
-		d := &p.Differences[i]
-		r := row{Rule: d.Rule, About: safe(about(d)), A: figure(d.A, d.Unit), B: figure(d.B, d.Unit)}
-		if d.Change != nil {
-			r.Change = fmt.Sprintf("%+.1f %%", 100**d.Change)
-		}
-		if d.Q != nil {
-			r.Q = fmt.Sprintf("%.2g", *d.Q)
-		}
-		rows = append(rows, r)
-	}
+	d := differencesOf(p)
 	t, err := template.New("pair").Parse(pairPage)
 	if err != nil {
 		return err
@@ -84,7 +166,11 @@ func PairHTML(w io.Writer, p *audit.Pair) error {
 			lists[i].Lines[k] = safe(lists[i].Lines[k])
 		}
 	}
-	return t.Execute(w, map[string]any{"A": safe(p.A.String()), "B": safe(p.B.String()), "Rows": rows, "Lists": lists, "Method": p.Method})
+	sentences := d.sentences(p)
+	for i := range sentences {
+		sentences[i] = safe(sentences[i])
+	}
+	return t.Execute(w, map[string]any{"A": safe(p.A.String()), "B": safe(p.B.String()), "Sentences": sentences, "Rows": d.rows, "Lists": lists, "Method": p.Method})
 }
 
 //go:embed pair.html.tmpl
@@ -110,18 +196,4 @@ func about(d *audit.Difference) string {
 		return d.Cause
 	}
 	return "application"
-}
-
-func value(x *float64) any {
-	if x == nil {
-		return nil
-	}
-	return *x
-}
-
-func percent(x *float64) any {
-	if x == nil {
-		return nil
-	}
-	return math.Round(1000**x) / 10
 }
