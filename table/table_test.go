@@ -78,6 +78,29 @@ func TestTextFits(t *testing.T) {
 }
 
 // Nothing that a log holds may command a terminal, whatever the encoding.
+// A value is shown to some length: the whole of a long one would be padded into each row. Other encodings have all of it.
+func TestLongValue(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	rows := func() Rows {
+		f := NewFixed("a", strings.Repeat("n", 5000))
+		f.Add(long, "b")
+		f.Add("short", strings.Repeat("é", 1000))
+		return f
+	}
+	got := encode(t, "table", rows(), Options{})
+	for line := range strings.Lines(got) {
+		if n := len([]rune(line)); n > 2*maxCell+len(gap)+1 {
+			t.Errorf("a line of %d characters", n)
+		}
+	}
+	if !strings.Contains(got, strings.Repeat("x", maxCell-1)+"… ") || !strings.Contains(got, strings.Repeat("é", 1000)) {
+		t.Errorf("%.3000s", got)
+	}
+	if !strings.Contains(encode(t, "csv", rows(), Options{}), long) {
+		t.Error("csv lacks a part of the value")
+	}
+}
+
 func TestTerminalIsSafe(t *testing.T) {
 	for _, e := range Encodings() {
 		if e.Binary {

@@ -20,7 +20,7 @@ func writeText(w io.Writer, rows Rows, o Options) (int64, error) {
 	columns := rows.Columns()
 	lines := make([][]string, 1, sampleRows+1)
 	for _, c := range columns {
-		lines[0] = append(lines[0], Printable(c.Name))
+		lines[0] = append(lines[0], cell(c.Name))
 	}
 	n, more := int64(0), true
 	for len(lines) <= sampleRows {
@@ -54,12 +54,27 @@ func writeText(w io.Writer, rows Rows, o Options) (int64, error) {
 	return n, rows.Err()
 }
 
+// maxCell bounds the characters of a value in a table for people: each of 500 rows is padded to the widest. Other encodings have all of it.
+const maxCell = 1000
+
 func textLine(rows Rows, columns int) []string {
 	line := make([]string, columns)
 	for i := range line {
-		line[i] = Printable(forPeople(rows.Value(i)))
+		line[i] = cell(forPeople(rows.Value(i)))
 	}
 	return line
+}
+
+// cell is a text as a table shows it.
+func cell(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > maxCell { // what is beyond is not looked at: a value may have a gigabyte
+			text = text[:i] + "…"
+			break
+		}
+	}
+	return cut(Printable(text), maxCell)
 }
 
 // layout holds the widths of the columns.
