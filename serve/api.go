@@ -36,6 +36,8 @@ func refuse(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, report.ErrNoRow) || errors.Is(err, errNoPage):
 		code = http.StatusNotFound
+	case errors.Is(err, errMethod):
+		code = http.StatusMethodNotAllowed
 	case errors.Is(err, errParameter):
 		code = http.StatusBadRequest
 	case errors.Is(err, errSeveral):

@@ -104,12 +104,10 @@ func (g *guard) refuse(r *http.Request) (code int, reason string) {
 		if site := r.Header.Get("Sec-Fetch-Site"); (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 			return http.StatusForbidden, "Other sites may link to this one and no more."
 		}
-	case http.MethodPost, http.MethodDelete:
+	default:
 		if err := g.origins.Check(r); err != nil {
 			return http.StatusForbidden, "Other sites may not send anything to this one."
 		}
-	default:
-		return http.StatusMethodNotAllowed, "This server answers GET, HEAD, POST and DELETE."
 	}
 	return 0, ""
 }

@@ -84,6 +84,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p = page{Title: "Not found", Status: http.StatusNotFound}
 	}
 	switch {
+	case errors.Is(err, errMethod):
+		p = page{Title: "Not asked this way", Status: http.StatusMethodNotAllowed}
 	case errors.Is(err, catalog.ErrReplaying):
 		p = page{Title: "Already replaying", Status: http.StatusConflict}
 	case errors.Is(err, catalog.ErrReplay) || errors.Is(err, errParameter):
@@ -97,12 +99,35 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 var errNoPage = errors.New("no page has this address")
 
-func (s *Server) noPage(w http.ResponseWriter, r *http.Request) {
+var errMethod = errors.New("this address is not asked with that method")
+
+// noAnswer says that an address does not exist, or which methods it is asked with.
+func (s *Server) noAnswer(w http.ResponseWriter, r *http.Request, m *http.ServeMux) {
+	err := errNoPage
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		other := *r
+		other.Method = method
+		if _, pattern := m.Handler(&other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		err = fmt.Errorf("%w, but with %s", errMethod, strings.Join(allowed, " or "))
+	}
+	s.answerError(w, r, err)
+}
+
+func (s *Server) noPage(w http.ResponseWriter, r *http.Request) { s.answerError(w, r, errNoPage) }
+
+// answerError writes an error as the API or as pages do.
+func (s *Server) answerError(w http.ResponseWriter, r *http.Request, err error) {
 	if strings.HasPrefix(r.URL.Path, "/api/") {
-		refuse(w, errNoPage)
+		refuse(w, err)
 		return
 	}
-	s.fail(w, r, errNoPage)
+	s.fail(w, r, err)
 }
 
 // writeLinks links to other pages on the same; texts and addresses are our own.

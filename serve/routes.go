@@ -55,6 +55,6 @@ func (s *Server) Handler() http.Handler {
 	}
 	m.HandleFunc("GET /static/{name}", s.asset)
 	m.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	m.HandleFunc("/", s.noPage)
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.noAnswer(w, r, m) })
 	return s.guard.around(m)
 }

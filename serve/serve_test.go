@@ -200,6 +200,29 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// An address that is there says which methods it is asked with; another is not found, whatever the method.
+func TestMethods(t *testing.T) {
+	s, _ := served(t, filled(t), serve.Options{})
+	method := func(m string) func(*http.Request) { return func(r *http.Request) { r.Method = m } }
+	for _, m := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "STRANGE"} {
+		for path, allow := range map[string]string{"/": "GET, HEAD", "/machines": "GET, HEAD", "/api/v1/applications": "GET, HEAD", "/nothing": "", "/api/v1/nothing": "", "/policies/replay": "POST"} {
+			if m == "POST" && allow == "POST" {
+				continue
+			}
+			want := 404
+			if allow != "" {
+				want = 405
+			}
+			if w := get(s.Handler(), path, method(m)); w.Code != want || w.Header().Get("Allow") != allow {
+				t.Errorf("%s %s: %d, allowed %q", m, path, w.Code, w.Header().Get("Allow"))
+			}
+		}
+	}
+	if w := get(s.Handler(), "/policies/replay"); w.Code != 405 || !strings.Contains(w.Body.String(), "but with POST") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // Two applications are compared as straggler compare does it.
 func TestCompare(t *testing.T) {
 	s, c := served(t, filled(t, "mixed", "skew"), serve.Options{})
