@@ -225,7 +225,11 @@ func (o *watchOptions) source(address string) (watched, error) {
 		if host.MatchString(address) {
 			return nil, useError("%s: write the address of a driver as http://HOST:PORT", address)
 		}
-		if _, err := os.Stat(address); err != nil && !location.IsURL(address) {
+		if location.IsURL(address) {
+			if err := remote.Check(address); err != nil {
+				return nil, fmt.Errorf("%s: %w", address, err)
+			}
+		} else if _, err := os.Stat(address); err != nil {
 			return nil, fmt.Errorf("%w: %w", errUnread, err)
 		}
 		client := remote.New(remote.Options{})

@@ -14,10 +14,19 @@ type location = urls.Location
 // schemes are those that Open takes.
 var schemes = []string{"s3", "gs", "azblob", "hdfs"}
 
+// Check returns the error that Open would about a URL itself, and asks nobody.
+func Check(url string) error {
+	if strings.HasPrefix(strings.ToLower(url), "file://") {
+		return nil // discover opens it
+	}
+	_, err := parse(url)
+	return err
+}
+
 func parse(text string) (location, error) {
 	l, err := urls.Parse(text)
 	if !slices.Contains(schemes, l.Scheme) {
-		return l, fmt.Errorf("%w: there is no reader for URLs of %s; there are %s and file", ingest.ErrUse, l.Scheme, strings.Join(schemes, ", "))
+		return l, fmt.Errorf("%w: there is no reader for URLs of %s; there are %s and file, and http and https of servers", ingest.ErrUse, l.Scheme, strings.Join(schemes, ", "))
 	}
 	if err != nil {
 		_, reason, _ := strings.Cut(err.Error(), ": ")

@@ -77,6 +77,18 @@ func (s *Server) Set(now schema.Time) {
 	s.mu.Unlock()
 }
 
+// Polls is how often the stages that run were asked for.
+func (s *Server) Polls() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, uri := range s.Asked {
+		if strings.HasSuffix(uri, "/stages?status=active") {
+			n++
+		}
+	}
+	return n
+}
+
 func number(native string) int64 { n, _ := strconv.ParseInt(native, 10, 64); return n }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
