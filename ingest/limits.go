@@ -3,8 +3,8 @@ package ingest
 // Limits bound the resources that an untrusted log may use. The zero value of a field means its default.
 type Limits struct {
 	Line     int64 // bytes of one line; a longer one is rejected and skipped; default 64 MiB
-	Input    int64 // bytes that one input, a file or an archive with all that is in it, may decompress to; default 1 TiB
-	Run      int64 // bytes that all inputs of a run together may decompress to; default 16 TiB
+	Input    int64 // bytes that one compressed file, or an archive with all that is in it, may decompress to; default 1 TiB
+	Run      int64 // bytes that all compressed inputs of a run together may decompress to; default 16 TiB
 	Ratio    int64 // decompressed bytes for each byte of an input, once 100 MiB have come out; default 1000
 	Entries  int   // entries of one archive; default 1 000 000
 	Depth    int   // archives within archives; default 2

@@ -27,8 +27,8 @@ func (o *logOptions) flags(f *pflag.FlagSet) {
 	l := &o.limits
 	*l = ingest.Limits{}.WithDefaults()
 	f.Var((*size)(&l.Line), "max-line", "skip lines that are longer than `SIZE`, as rejects")
-	f.Var((*size)(&l.Input), "max-input", "read no more of a log, or an archive, than decompresses to `SIZE`")
-	f.Var((*size)(&l.Run), "max-run", "read no more of all logs together than decompresses to `SIZE`")
+	f.Var((*size)(&l.Input), "max-input", "read no more of a compressed log, or an archive, than decompresses to `SIZE`; a plain log is read whole")
+	f.Var((*size)(&l.Run), "max-run", "read no more of all compressed logs and archives together than decompresses to `SIZE`")
 	f.Var(&atLeastOne[int64]{&l.Ratio}, "max-ratio", "read no more of what decompresses to over `N` times its size, once that is over 100 MiB")
 	f.Var(&atLeastOne[int]{&l.Entries}, "max-entries", "read no archive of more than `N` entries")
 	f.Var((*size)(&l.Spool), "max-temp", "take at most `SIZE` of the temporary directory for archives and streams")
