@@ -15,61 +15,83 @@ import (
 // together is how far apart, as a share of their delay, the ends are that a driver logs when it goes on.
 const together = 0.1
 
-// lateEnds are the ends of the prepared phase's tasks, in order, and their delays beyond the usual.
+// lateEnds are the ends of the prepared phase's tasks, and their delays beyond the usual.
 type lateEnds struct {
-	known   bool
-	byEnd   []lateEnd
-	counted []int32 // by machine: the task that it was last counted for
+	known     bool
+	all       []schema.Time // in order
+	byMachine []lateEnd     // in order of their machines, and on each of their ends
+	first     []int32       // in byMachine, of each machine; and how many there are
 }
 
 type lateEnd struct {
 	end     schema.Time
 	delay   float64
-	machine int32
+	machine int64
 }
 
 // driverStopped reports whether the delay of task i beyond the usual is the driver's: for half of it no task of the phase ended, and then those on
-// over a third of the other machines, two or more, ended at the same time with half of it or more.
+// over a third of the other machines, two or more, ended at the same time with half of it or more. A sample of the machines is asked.
 func (a *Attributor) driverStopped(i int32, delay float64) bool {
 	b := &a.phase.Fitter
-	own := b.Machines.Of[i]
-	if own < 0 || !b.Tasks[i].Start.OK || math.IsNaN(b.Tasks[i].Duration) {
+	t := &b.Tasks[i]
+	if t.Machine < 0 || !t.Start.OK || math.IsNaN(t.Duration) {
 		return false
 	}
 	w := &a.ends
 	if !w.known {
-		w.load(a)
+		w.load(b, a.mid[fit.SchedulerDelay])
 	}
-	end := b.Tasks[i].Start.V.Add(b.Tasks[i].Duration)
+	end := t.Start.V.Add(t.Duration)
 	from, until := end.Add(-together*delay), end.Add(together*delay)
-	at, _ := slices.BinarySearchFunc(w.byEnd, end.Add(-alike*delay), func(e lateEnd, t schema.Time) int { return cmp.Compare(e.end, t) })
-	n := 0
-	for ; at < len(w.byEnd) && w.byEnd[at].end <= until; at++ {
-		e := &w.byEnd[at]
-		switch {
-		case e.end < from:
-			return false
-		case b.Machines.Same(e.machine, own) || e.delay < alike*delay || w.counted[e.machine] == i:
+	if at, _ := slices.BinarySearch(w.all, end.Add(-alike*delay)); at < len(w.all) && w.all[at] < from {
+		return false
+	}
+	const enough = 64 // machines
+	machines := len(w.first) - 1
+	asked, late := 0, 0
+	for k := 0; k < machines; k += 1 + machines/enough {
+		ends := w.byMachine[w.first[k]:w.first[k+1]]
+		if ends[0].machine == t.Machine {
 			continue
 		}
-		w.counted[e.machine] = i
-		if n++; n >= 2 && float64(n) > fewCollect*float64(b.Machines.Distinct-1) {
+		asked++
+		if endsLate(ends, from, until, alike*delay) {
+			late++
+		}
+	}
+	return late >= 2 && float64(late) > fewCollect*float64(asked)
+}
+
+// endsLate reports whether one of a machine's tasks ended within a time with a delay of so many seconds.
+func endsLate(ends []lateEnd, from, until schema.Time, delay float64) bool {
+	const most = 32
+	at, _ := slices.BinarySearchFunc(ends, from, func(e lateEnd, t schema.Time) int { return cmp.Compare(e.end, t) })
+	for _, e := range ends[at:min(len(ends), at+most)] {
+		if e.end > until {
+			break
+		}
+		if e.delay >= delay {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *lateEnds) load(a *Attributor) {
-	b := &a.phase.Fitter
-	w.known, w.byEnd, w.counted = true, w.byEnd[:0], w.counted[:0]
-	for range b.Machines.Numbers {
-		w.counted = append(w.counted, -1)
-	}
+func (w *lateEnds) load(b *fit.Fitter, usual float64) {
+	w.known, w.all, w.byMachine, w.first = true, w.all[:0], w.byMachine[:0], w.first[:0]
 	for _, i := range b.Rows {
-		if t := &b.Tasks[i]; t.Start.OK && b.Machines.Of[i] >= 0 {
-			w.byEnd = append(w.byEnd, lateEnd{t.Start.V.Add(t.Duration), b.Part[fit.SchedulerDelay][i] - a.mid[fit.SchedulerDelay], b.Machines.Of[i]})
+		if t := &b.Tasks[i]; t.Start.OK && t.Machine >= 0 {
+			end := t.Start.V.Add(t.Duration)
+			w.all = append(w.all, end)
+			w.byMachine = append(w.byMachine, lateEnd{end, b.Part[fit.SchedulerDelay][i] - usual, t.Machine})
 		}
 	}
-	slices.SortFunc(w.byEnd, func(x, y lateEnd) int { return cmp.Compare(x.end, y.end) })
+	slices.Sort(w.all)
+	slices.SortFunc(w.byMachine, func(x, y lateEnd) int { return cmp.Or(cmp.Compare(x.machine, y.machine), cmp.Compare(x.end, y.end)) })
+	for k := range w.byMachine {
+		if k == 0 || w.byMachine[k].machine != w.byMachine[k-1].machine {
+			w.first = append(w.first, int32(k))
+		}
+	}
+	w.first = append(w.first, int32(len(w.byMachine)))
 }

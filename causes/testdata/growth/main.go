@@ -21,6 +21,7 @@ func main() {
 	for range phases {
 		all = append(all, phase(c, tasks, machines))
 	}
+	all = append(all, stopped(tasks, machines))
 	l := model.NewLearner(3600, nil, nil)
 	for _, p := range all {
 		l.Observe(p)
@@ -59,6 +60,24 @@ func phase(c *causestest.Cluster, tasks, machines int) *fit.Phase {
 			t.Convert = 3
 		case 9:
 			t.Recompute, t.Succeeded = tasks > 100 && t.Index%50 == 0, true
+		}
+	})
+}
+
+// stopped has tasks that begin at once, of which those on every fifth machine end at once, when the driver goes on.
+func stopped(tasks, machines int) *fit.Phase {
+	c := causestest.New(4, machines)
+	c.Slots = (tasks + machines - 1) / machines
+	from := c.Now
+	return c.Phase(tasks, 2, nil, func(t *fit.Task, body *float64) {
+		t.Wait = 0.01
+		switch end := t.Start.V.Sub(from) + *body; {
+		case t.Machine%5 > 0:
+			*body += 4 - end + c.Rng.Float64()
+		case t.Index%3 == 0:
+			t.Wait, t.Delay = 3, 4-end
+		default:
+			t.Delay = 7 - end - t.Wait
 		}
 	})
 }
