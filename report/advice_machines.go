@@ -77,6 +77,9 @@ func (k *known) drain(m *Machine) Advice {
 		}
 		a.Evidence += fmt.Sprintf(", by %s in %s.", prose.Plural(m.Attempts, "attempt", "attempts"), prose.Plural(m.Phases, "phase", "phases"))
 	}
+	if t := k.worstOn(m.Machine); t != nil && !BadVerdict(m.Verdict) { // the factor is that of all its tasks, most of which were not slow
+		a.Evidence += fmt.Sprintf(" That is over all of its tasks; of those that it slowed, task %d of phase %s cost most. %s", t.Task, prose.Name(t.Phase), t.Words)
+	}
 	if m.Verdict == schema.Flaky && m.OutlierRate.OK {
 		a.Evidence += fmt.Sprintf(" It is slow at times: %s of its attempts are outliers.", prose.Percent(m.OutlierRate.V))
 	}
@@ -98,6 +101,16 @@ func (k *known) drain(m *Machine) Advice {
 		}
 	}
 	return k.gainOf(a, m.CostS.V)
+}
+
+// worstOn is the outlier that its machine slowed which ranks first; nil where none is listed.
+func (k *known) worstOn(machine string) *Outlier {
+	for _, o := range k.worstOf(schema.BadMachine) {
+		if o.Machine.OK && o.Machine.V == machine {
+			return o
+		}
+	}
+	return nil
 }
 
 // gainOf fills in a gain that is part of what bad machines cost.

@@ -129,6 +129,24 @@ func TestNoTask(t *testing.T) {
 	}
 }
 
+// Of a machine that is as fast as the others over all, the evidence is that of a task that it slowed; of one that is bad it is its factor.
+func TestEvidenceOfASlowSpell(t *testing.T) {
+	for _, verdict := range []schema.Verdict{schema.Healthy, schema.Slow} {
+		var d Document
+		d.Cost.Loss.CompletionS = schema.Some(100.0)
+		d.Machines.List.Rows = []Machine{{MachineRow: MachineRow{Machine: "m2", Verdict: verdict, Factor: schema.Some(1.01), FactorLow: schema.Some(0.95)}, CostS: schema.Some(20.0)}}
+		for _, machine := range []string{"m1", "m2"} {
+			o := Outlier{Cause: schema.BadMachine, Words: "Its machine takes 3 times as long."}
+			o.Machine, o.Task, o.Phase = schema.Some(machine), 7, machine
+			d.Outliers.Rows = append(d.Outliers.Rows, o)
+		}
+		got := adviseDrain(&known{&d, &facts{}})
+		if len(got) != 1 || strings.Contains(got[0].Evidence, "task 7 of phase m2 cost most. Its machine takes 3 times") != (verdict == schema.Healthy) {
+			t.Errorf("%s: %+v", verdict, got)
+		}
+	}
+}
+
 // What every run has comes after what a fault has cost, however much more it is, unless a setting gives executors back between jobs.
 func TestStartupComesAfterFaults(t *testing.T) {
 	var d Document
