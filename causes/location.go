@@ -176,7 +176,7 @@ type slowSender struct {
 
 // slowSender finds the machine of the phase whose own messages queue behind the blocks that it serves. The phase must wait for blocks, for
 // which takes longer than one lost packet and is material. Then it is the one machine whose median delay is as long too, where no other's is half
-// of it. A machine that is slow by itself answers late too, and is none.
+// of it; machines with fewer than three tasks have none. A machine that is slow by itself answers late too, and is none.
 func (a *Attributor) slowSender() (k int32, ok bool) {
 	w := &a.sender
 	if w.known {
@@ -191,7 +191,7 @@ func (a *Attributor) slowSender() (k int32, ok bool) {
 	for k := range b.Machines.Numbers {
 		a.tmp = partsOn(a.tmp, b, fit.SchedulerDelay, int32(k), -1, math.MaxInt)
 		w.delays = append(w.delays, 0)
-		if len(a.tmp) > 0 {
+		if len(a.tmp) >= 3 { // the median of fewer may be that of one that was late by itself
 			w.delays[k] = stats.Median(a.tmp)
 		}
 		if w.delays[k] > w.delays[w.machine] {
@@ -205,7 +205,7 @@ func (a *Attributor) slowSender() (k int32, ok bool) {
 		}
 	}
 	z, _, _ := b.MachineMean(w.machine)
-	w.ok = late >= retransmission && len(b.Machines.Tasks(w.machine)) >= 3 && a.phase.LogFactor[w.machine]-a.phase.Usual+z < math.Log(1+halfway)
+	w.ok = late >= retransmission && a.phase.LogFactor[w.machine]-a.phase.Usual+z < math.Log(1+halfway)
 	return w.machine, w.ok
 }
 

@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"strings"
 	"testing"
 
 	"straggler/causes/causestest"
@@ -118,7 +119,7 @@ func TestSharedWaits(t *testing.T) {
 }
 
 // Tasks on five machines wait for blocks of a sixth, whose own messages queue behind these: its tasks start late, and its first ones get their
-// code late. All of that is the network's, at that machine. Where all wait and two machines are late, where the late machine computes slowly too, where its
+// code late. All of that is the network's, at that machine, also where another, which runs two tasks, is late by chance. Where all wait and two machines are late, where the late machine computes slowly too, where its
 // messages are mostly late by less than a lost packet takes, or where no task waits, delays are no link's and no machine is named.
 func TestSlowSender(t *testing.T) {
 	for _, c := range []struct {
@@ -128,12 +129,15 @@ func TestSlowSender(t *testing.T) {
 		least              float64 // by so much, and by twice of it at most, but for some
 		delay              float64
 		delayed, elsewhere schema.Cause
+		longer             float64 // on machine 5 tasks wait so many times as long, so that it runs two, and are delayed for 0.7 s
+		named              bool
 	}{
-		{"slow uplink", 2, 1, 1, 0.5, 2.5, schema.Network, schema.Network},
-		{"two machines are late", 2, 1, 2, 0.5, 2.5, schema.Scheduler, schema.Network},
-		{"the machine is slow", 2, 2.5, 1, 0.5, 2.5, "", schema.Network},
-		{"its messages are hardly late", 2, 1, 1, 0.08, 2.5, schema.Scheduler, schema.Network},
-		{"no wait", 0, 1, 1, 0.5, 2.5, schema.Scheduler, ""},
+		{"slow uplink", 2, 1, 1, 0.5, 2.5, schema.Network, schema.Network, 0, true},
+		{"slow uplink, and a machine with two tasks", 2, 1, 1, 0.5, 2.5, schema.Network, schema.Network, 30, true},
+		{"two machines are late", 2, 1, 2, 0.5, 2.5, schema.Scheduler, schema.Network, 0, false},
+		{"the machine is slow", 2, 2.5, 1, 0.5, 2.5, "", schema.Network, 0, false},
+		{"its messages are hardly late", 2, 1, 1, 0.08, 2.5, schema.Scheduler, schema.Network, 0, false},
+		{"no wait", 0, 1, 1, 0.5, 2.5, schema.Scheduler, "", 0, false},
 	} {
 		cluster := causestest.New(71, 6)
 		cluster.Slots = 2
@@ -145,6 +149,9 @@ func TestSlowSender(t *testing.T) {
 				late := t.Machine < c.late
 				if t.Wait = c.wait * (0.8 + 0.4*cluster.Rng.Float64()); t.Index%10 == 9 && !late {
 					t.Wait *= 3
+				}
+				if c.longer > 0 && t.Machine == 5 {
+					t.Delay, t.Wait = 0.7, c.longer*t.Wait
 				}
 				if late {
 					t.Delay, t.Wait = c.least*(1+cluster.Rng.Float64()), t.Wait/2
@@ -175,16 +182,19 @@ func TestSlowSender(t *testing.T) {
 					want, delayed = c.delayed, delayed+1
 				case task.Machine >= c.late && task.Wait > 1.5*c.wait:
 					want, elsewhere = c.elsewhere, elsewhere+1
-				case task.Convert == c.delay && c.name == "slow uplink":
+				case task.Convert == c.delay && c.named:
 					want, first = schema.Network, first+1
+					if strings.Contains(r.Evidence, "queued behind") && !strings.Contains(r.Evidence, "its code came over that link too, which took 2.5 s; that of the median first task 5 ms") {
+						t.Errorf("task %d: %s", task.Index, r.Evidence)
+					}
 				}
 				named := r.Place.V == "machine m0" && r.Cause == schema.Network
-				if want != "" && r.Cause != want || named != (want != "" && c.name == "slow uplink") {
+				if want != "" && r.Cause != want || named != (want != "" && c.named) {
 					t.Errorf("%s: task %d on m%d: %s at %q, want %s: %s", c.name, task.Index, task.Machine, r.Cause, r.Place.V, want, r.Evidence)
 				}
 			}
 		}
-		if delayed < 3 || c.wait > 0 && elsewhere < 20 || c.name == "slow uplink" && first < 6 {
+		if delayed < 3 || c.wait > 0 && elsewhere < 20 || c.named && first < 6 {
 			t.Errorf("%s: %d outliers that were delayed, %d that waited, %d first ones", c.name, delayed, elsewhere, first)
 		}
 	}

@@ -199,6 +199,9 @@ func (a *Attributor) partSentence(w *words, e *Evidence, s *split, k term) {
 	}
 	e.Value, e.Median = a.phase.Part[part][s.index], a.mid[part]
 	w.say(before).seconds(e.Value).say(after).say("; the median task ").seconds(e.Median)
+	if k == ofLink && s.lateCode {
+		w.say("; its code came over that link too, which took ").seconds(a.phase.Part[fit.Conversion][s.index]).say("; that of the median first task ").seconds(stats.Median(a.firstConverts))
+	}
 	if n, others, ok := a.neighbours(s.index, part); ok && (k == ofWait || k == ofGC) {
 		w.say("; the other ").int(int64(n)).say(" on its machine ").seconds(others)
 	}
