@@ -86,11 +86,11 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 		return fmt.Errorf("programs: %w", err)
 	}
 	if in, ok := here(eng); ok {
-		repeated, err := p.repeated(ctx, eng)
+		named, err := p.named(ctx, eng)
 		if err != nil {
-			return fmt.Errorf("programs that ran often: %w", err)
+			return fmt.Errorf("names of programs: %w", err)
 		}
-		if repeated {
+		if named {
 			if p.times, err = newTaskTimes(); err != nil {
 				return err
 			}

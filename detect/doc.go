@@ -1,5 +1,5 @@
-// Package detect takes the log tables of a store and gives three result tables: how the tasks of each phase compare, how each
-// phase compares with the earlier executions of its stage, and which attempts a rule calls slow.
+// Package detect takes the log tables of a store and gives four result tables: how the tasks of each phase compare, how each
+// phase compares with the earlier executions of its stage, which attempts a rule calls slow, and the tasks that later executions are compared with.
 //
 //  1. phase_stats.sql picks the attempt that won each task and compares the winners: median, rates, slowdown ratio, how
 //     many are slow, what that cost the phase, how much of it the input explains. Where it cannot, it says why.
@@ -10,6 +10,7 @@
 //     compared with; usual.sql computes what is usual, as usual.go does on an engine in this process; stage_history.sql compares.
 //  4. slower.go runs the rule that compares attempts with their own history: candidates.sql and slower_than_usual.sql. On an engine in this
 //     process slowertasks.go does what they say, from times that tasktimes.go keeps in a file, and judge.go compares the tasks of a stage.
+//     Those of earlier nights earliertimes.go has written into a table of their own, which task_times.sql defines.
 //  5. detect.go runs all of them and commits their rows, which write.go writes: on a cluster its machines do. pin.go keeps small
 //     tables in Spark's session, so that Spark does not compute them for every statement.
 //  6. On an engine in this process the attempts are read once: scan.go gathers those of each phase, which attempts.go keeps column by column, and

@@ -65,6 +65,9 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	if err != nil {
 		return fmt.Errorf("comparison: %w", err)
 	}
+	if err := p.keepTimes(ctx, tx, eng); err != nil {
+		return fmt.Errorf("what later executions are compared with: %w", err)
+	}
 	return p.slower(ctx, tx, eng, chunkAttempts)
 }
 
@@ -143,17 +146,12 @@ func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 	return made.join(ctx)
 }
 
-// repeated says whether a stage may have a history: three executions before one of the part, each of another application of its program.
-func (p *part) repeated(ctx context.Context, eng engine.Engine) (bool, error) {
-	if p.kept {
-		return true, nil
-	}
-	sql := "SELECT count(*) AS runs FROM " + p.from("applications") + " i LEFT JOIN detected_programs n ON n.application_id = i.application_id" +
-		" WHERE i.name IS NOT NULL GROUP BY coalesce(n.program, i.name) HAVING count(*) > 3 LIMIT 1"
+// named says whether stages may have executions: some program of the part has a name.
+func (p *part) named(ctx context.Context, eng engine.Engine) (bool, error) {
 	found := false
 	for _, err := range engine.Read[struct {
-		Runs int64 `col:"runs"`
-	}](ctx, eng, sql) {
+		Key schema.Key `col:"application_id"`
+	}](ctx, eng, "SELECT application_id FROM "+p.from("applications")+" WHERE name IS NOT NULL LIMIT 1") {
 		if err != nil {
 			return false, err
 		}
@@ -245,6 +243,9 @@ func (p *part) copy(ctx context.Context, tx *store.Tx, eng engine.Engine, but []
 	if err := writeRows(ctx, tx, eng, p, slow, "phase_id, attempt_id, rule", attempts, phaseOfOutlier); err != nil {
 		return err
 	}
-	history := "SELECT * FROM stage_history" + where + " AND phase_id NOT IN (" + schema.KeyList(but) + ")"
-	return writeRows(ctx, tx, eng, p, history, "phase_id", attempts, phaseOfHistory)
+	where += " AND phase_id NOT IN (" + schema.KeyList(but) + ")"
+	if err := writeRows(ctx, tx, eng, p, "SELECT * FROM stage_history"+where, "phase_id", attempts, phaseOfHistory); err != nil {
+		return err
+	}
+	return writeRows(ctx, tx, eng, p, "SELECT * FROM task_times"+where, timesOrder, attempts, phaseOfTime)
 }

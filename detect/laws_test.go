@@ -131,4 +131,7 @@ func differ(t *testing.T, how string, want, got *detected, o ...gocmp.Option) {
 	if diff := gocmp.Diff(want.outliers, got.outliers, o...); diff != "" {
 		t.Errorf("outliers, %s:\n%.3000s", how, diff)
 	}
+	if diff := gocmp.Diff(want.times, got.times, o...); diff != "" {
+		t.Errorf("times of tasks, %s:\n%.3000s", how, diff)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -86,7 +85,9 @@ func (p *part) addTimed(executions []stageExecution, usual []expectation) {
 	for i := range executions {
 		e := &executions[i]
 		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks}
-		t.times, t.inFile = p.timesOf[e.PhaseID]
+		if t.times, t.inFile = p.timesOf[e.PhaseID]; t.inFile && comparedLater(e.Place) {
+			p.keep = append(p.keep, keptExecution{e.PhaseID, longestStride(e.Place), t.times})
+		}
 		if e.Todo == 1 {
 			u := &usual[0]
 			usual = usual[1:]
@@ -175,127 +176,4 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, ex
 			}
 		}
 	}, phaseOfOutlier)
-}
-
-// storedRows are the attempts of some executions that are not part of the run, as they lie in the store.
-type storedRows struct {
-	rows taskRows                // without attempt and mark where none may be a candidate: then all have succeeded
-	of   map[schema.Key][][2]int // from where to where those of a phase lie
-}
-
-// readStored reads the attempts of the executions whose times are in the store alone: those of tasks that candidates are of, or all where it is
-// not known yet which attempts are candidates.
-func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*storedRows, error) {
-	type phase struct {
-		PhaseID schema.Key `col:"phase_id"`
-		StageID schema.Key `col:"stage_id"`
-	}
-	var phases []phase
-	judged := false
-	for i := range executions {
-		if e := &executions[i]; !e.inFile {
-			phases = append(phases, phase{e.phase, e.stage})
-			judged = judged || e.mayHaveCandidates()
-		}
-	}
-	stored := &storedRows{of: make(map[schema.Key][][2]int, len(phases))}
-	if len(phases) == 0 {
-		return stored, nil
-	}
-	if err := p.chooseStored(ctx, tx, eng, executions); err != nil {
-		return nil, err
-	}
-	if err := engine.Load(ctx, eng, "detected_past", func(yield func([]phase, error) bool) { yield(phases, nil) }); err != nil {
-		return nil, err
-	}
-	columns, status := "b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records", "b.status = 'success'"
-	from := p.from("attempts") + " b JOIN detected_past e ON e.phase_id = b.phase_id"
-	if judged {
-		status = "b.status IN ('success', 'killed')"
-		columns += fmt.Sprintf(", b.attempt_id, CAST(CASE b.status WHEN 'success' THEN %d ELSE 0 END + CASE WHEN b.recompute IS NOT FALSE THEN %d ELSE 0 END +"+
-			" CASE WHEN CAST(floor(b.quality / 16) AS BIGINT) %% 2 <> 0 THEN %d ELSE 0 END AS INTEGER) AS mark", timeSucceeded, timeRecompute, timeNoPartition)
-	} else {
-		tasks, err := p.candidateTasks(executions)
-		if err != nil || len(tasks) == 0 {
-			return stored, err
-		}
-		if err := engine.Load(ctx, eng, "detected_tasks", func(yield func([]candidateTask, error) bool) { yield(tasks, nil) }); err != nil {
-			return nil, err
-		}
-		from += " SEMI JOIN detected_tasks c ON c.stage_id = e.stage_id AND c.task = b.task"
-	}
-	sql := "SELECT " + columns + " FROM " + from + " WHERE " + status // what durations are kept, take says: the engine needs longer for that than for all else of a row
-	rows := &stored.rows
-	for b, err := range engine.ReadVectors(ctx, eng, sql) {
-		if err != nil {
-			return nil, err
-		}
-		for from, to, ids := 0, 0, b.Columns[0].Int64s[:b.Len]; from < len(ids); from = to {
-			for to = from + 1; to < len(ids) && ids[to] == ids[from]; to++ {
-			}
-			phase, at := schema.Key(ids[from]), rows.len()
-			stored.of[phase] = append(stored.of[phase], [2]int{at + from, at + to})
-		}
-		rows.task = append(rows.task, b.Columns[1].Int64s[:b.Len]...)
-		rows.duration = appendKnown(rows.duration, b.Columns[2].Float64s, &b.Columns[2], b.Len, math.NaN())
-		rows.bytes, rows.records = appendWhole(rows.bytes, &b.Columns[3], b.Len), appendWhole(rows.records, &b.Columns[4], b.Len)
-		if judged {
-			rows.attempt = append(rows.attempt, b.Columns[5].Int64s[:b.Len]...)
-			for _, m := range b.Columns[6].Int32s[:b.Len] {
-				rows.mark = append(rows.mark, byte(m))
-			}
-		}
-	}
-	return stored, nil
-}
-
-// candidateTask is a task that some attempt of the run may be slow for: others are compared with the median task of their stage.
-type candidateTask struct {
-	StageID schema.Key `col:"stage_id"`
-	Task    int64      `col:"task"`
-}
-
-// candidateTasks are those of the executions whose times are in the file.
-func (p *part) candidateTasks(executions []timedExecution) (out []candidateTask, err error) {
-	var rows taskRows
-	var buf []byte
-	for stage := range eachStage(executions) {
-		first := len(out)
-		for k := range stage {
-			e := &stage[k]
-			if !e.inFile || !e.mayHaveCandidates() {
-				continue
-			}
-			rows.reset()
-			if err := p.times.read(e.times, &buf, &rows); err != nil {
-				return nil, err
-			}
-			for i, d := range rows.duration {
-				if e.isCandidate(d, rows.mark[i]) && rows.mark[i]&timeNoPartition == 0 {
-					out = append(out, candidateTask{e.stage, rows.task[i]})
-				}
-			}
-		}
-		of := out[first:]
-		slices.SortFunc(of, func(a, b candidateTask) int { return cmp.Compare(a.Task, b.Task) })
-		out = out[:first+len(slices.Compact(of))]
-	}
-	return out, nil
-}
-
-// chooseStored makes the inputs of the executions that are not part of the run those whose rows are read.
-func (p *part) chooseStored(ctx context.Context, tx *store.Tx, eng engine.Engine, executions []timedExecution) error {
-	if p.whole {
-		return nil
-	}
-	inputs := slices.Concat(p.inputs, tx.Kept())
-	owners, wanted := store.OwnersOf(inputs), make(map[schema.Key]bool)
-	for i := range executions {
-		if !executions[i].inFile {
-			if input, ok := owners.Of("phases", executions[i].phase); ok {
-				wanted[input] = true
-			}
-		}
-	}
-	return p.choose(ctx, eng, slices.DeleteFunc(inputs, func(in store.InputRecord) bool { return !wanted[schema.Key(in.Key)] }))
 }

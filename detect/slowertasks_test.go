@@ -121,12 +121,15 @@ func (m *made) vary(r *rand.Rand, i, stage, run int) {
 	}
 }
 
-// The times of tasks go to a file where a program has run four times, and nowhere where no stage can have a history.
-func TestTimesOfTasksOnlyWithHistory(t *testing.T) {
-	for runs, want := range map[int]bool{3: false, 4: true} {
-		t.Run(fmt.Sprint(runs, " runs"), func(t *testing.T) {
+// The times of tasks go to a file where a program has a name, and nowhere where no stage can have a history.
+func TestTimesOfTasksOnlyWithNames(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		t.Run(fmt.Sprint("named ", named), func(t *testing.T) {
 			m := newMade()
-			m.nights(runs, 10, 11, 12)
+			m.nights(4, 10, 11, 12)
+			for i := range m.Applications {
+				m.Applications[i].Name.OK = named && m.Applications[i].Name.OK
+			}
 			st := enginetest.Store(t)
 			enginetest.IngestTrace(t, st, &m.Trace)
 			eng, err := engines.Open(t.Context(), st, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
@@ -136,7 +139,7 @@ func TestTimesOfTasksOnlyWithHistory(t *testing.T) {
 			defer eng.Close()
 			t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 			_, err = Run(t.Context(), st, eng, Options{})
-			if got := err != nil && strings.Contains(err.Error(), "times of tasks"); got != want || err != nil && !got {
+			if got := err != nil && strings.Contains(err.Error(), "times of tasks"); got != named || err != nil && !got {
 				t.Errorf("without a directory for the file: %v", err)
 			}
 		})

@@ -63,6 +63,7 @@ type detected struct {
 	phases   []schema.PhaseStats
 	outliers []schema.Outlier
 	history  []schema.StageHistory
+	times    []schema.TaskTime
 	summary  Summary
 }
 
@@ -124,5 +125,7 @@ func resultsOf(t *testing.T, eng engine.Engine) *detected {
 		phases:   enginetest.ReadAll[schema.PhaseStats](t, eng, "SELECT * FROM phase_stats ORDER BY phase_id NULLS LAST"),
 		outliers: enginetest.ReadAll[schema.Outlier](t, eng, "SELECT * FROM outliers ORDER BY phase_id NULLS LAST, attempt_id NULLS LAST, rule NULLS LAST"),
 		history:  enginetest.ReadAll[schema.StageHistory](t, eng, "SELECT * FROM stage_history ORDER BY phase_id NULLS LAST"),
+		times: enginetest.ReadAll[schema.TaskTime](t, eng, "SELECT * FROM task_times ORDER BY phase_id NULLS LAST, "+
+			"task NULLS LAST, duration_s NULLS LAST, input_bytes NULLS LAST, input_records NULLS LAST"),
 	}
 }

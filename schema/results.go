@@ -68,6 +68,16 @@ type StageHistory struct {
 	Note         Null[string]  `col:"note" doc:"why there is no history"`
 }
 
+// TaskTime is a task that succeeded, of an execution of a stage that later ones are compared with.
+type TaskTime struct {
+	PhaseID      Key         `col:"phase_id" key:"phases" doc:"the execution"`
+	Stride       int64       `col:"stride" doc:"the most executions of the stage that lie from one to the next of those that one is compared with where this is one of them: a power of two, 2^62 of the first"`
+	Task         int64       `col:"task" doc:"the task, that is the partition"`
+	DurationS    float64     `col:"duration_s" unit:"s" doc:"its duration"`
+	InputBytes   Null[int64] `col:"input_bytes" unit:"bytes" doc:"its input"`
+	InputRecords Null[int64] `col:"input_records" unit:"records" doc:"its input in records"`
+}
+
 // Attribution is the part of an outlier's excess that one cause accounts for. Seconds of an attempt sum to its excess.
 type Attribution struct {
 	AttemptID  Key           `col:"attempt_id" key:"attempts" doc:"the outlier"`

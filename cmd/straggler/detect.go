@@ -26,7 +26,8 @@ func detectCommand(e *env) *cobra.Command {
 		Use:   "detect --store DIR",
 		Short: "Compare the tasks of each phase and find the slow ones",
 		Long: glossary(`Detect compares the tasks of each phase, and each stage with its earlier executions, and writes the tables phase_stats,
-stage_history and outliers. straggler schema phase_stats stage_history outliers explains their columns.
+stage_history and outliers. straggler schema phase_stats stage_history outliers explains their columns. It also writes
+task_times: the tasks that later executions of a stage will be compared with.
 
 Only new or changed logs are worked on; the rows of the others are kept, and those of removed logs are dropped. An execution
 of a stage that is added late, or removed, changes what is usual for the executions after it: these are compared again.

@@ -1,0 +1,258 @@
+package detect
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// What later nights compare tasks with is written down when an execution is detected, apart from all else that is known of attempts: the
+// executions of a stage lie all over the store, and whoever wants a task of some of them has to decompress nearly all pages of attempts.
+
+//go:embed task_times.sql
+var taskTimesSQL string
+
+// keptExecution is an execution whose tasks task_times is to have, and where they are in the file.
+type keptExecution struct {
+	phase  schema.Key
+	stride int64
+	times  phaseTimes
+}
+
+// longestStride is the longest by which the execution at a place is one of those that others are compared with: task_times.sql.
+func longestStride(place int64) int64 {
+	if place == 1 {
+		return 1 << 62
+	}
+	return (place - 1) & (1 - place)
+}
+
+// comparedLater says that executions after the one at a place may be compared with it.
+func comparedLater(place int64) bool { return longestStride(place) >= strideAt(place+1) }
+
+// keepTimes writes task_times of the executions that are to do.
+func (p *part) keepTimes(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
+	seen := p.seen(span{all: true})
+	if _, ok := here(eng); ok {
+		if err := p.keepFromFile(tx); err != nil || len(p.again) == 0 {
+			return err
+		}
+		seen = append(seen, engine.Seen{Table: "detected_stages", SQL: "SELECT * FROM detected_stages WHERE known = 1"})
+	}
+	return engine.UseParts(ctx, eng, "detected_times", taskTimesSQL, func(sql string) error {
+		return writeRows(ctx, tx, eng, p, sql, timesOrder, p.attempts, phaseOfTime)
+	}, seen...)
+}
+
+const timesOrder = "phase_id, task, duration_s, input_bytes, input_records"
+
+func phaseOfTime(t *schema.TaskTime) schema.Key { return t.PhaseID }
+
+// keepFromFile writes those of the executions that are new. Those that are compared with for longest come first: readers skip the others.
+func (p *part) keepFromFile(tx *store.Tx) error {
+	slices.SortFunc(p.keep, func(a, b keptExecution) int {
+		return cmp.Or(cmp.Compare(b.stride, a.stride), cmp.Compare(a.phase, b.phase))
+	})
+	var tasks taskRows
+	var buf []byte
+	var rows []schema.TaskTime
+	for _, e := range p.keep {
+		tasks.reset()
+		if err := p.times.read(e.times, &buf, &tasks); err != nil {
+			return err
+		}
+		rows = rows[:0]
+		for i, d := range tasks.duration {
+			if tasks.mark[i]&timeSucceeded != 0 && d > 0 {
+				rows = append(rows, schema.TaskTime{PhaseID: e.phase, Stride: e.stride, Task: tasks.task[i], DurationS: d,
+					InputBytes: whole(tasks.bytes[i]), InputRecords: whole(tasks.records[i])})
+			}
+		}
+		if err := store.Append(tx, p.inputOf(e.phase), rows); err != nil {
+			return err
+		}
+	}
+	p.keep = nil
+	return nil
+}
+
+// whole is an integer that was read as a double; NaN is NULL.
+func whole(v float64) schema.Null[int64] {
+	switch {
+	case math.IsNaN(v):
+		return schema.Null[int64]{}
+	case v >= math.MaxInt64: // which is 2^63 as a double
+		return schema.Some[int64](math.MaxInt64)
+	}
+	return schema.Some(int64(v))
+}
+
+// storedRows are tasks of some executions that are not part of the run, as they lie in the store.
+type storedRows struct {
+	rows taskRows                // without attempt and mark where none may be a candidate: then all have succeeded
+	of   map[schema.Key][][2]int // from where to where those of a phase lie
+}
+
+// readStored reads the tasks of the executions whose times are in the store alone: of those that others are compared with the tasks that
+// candidates are of, or all where it is not known yet which attempts are candidates; of those that may have candidates all attempts.
+func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*storedRows, error) {
+	var past, judged []storedPhase
+	stride := int64(math.MaxInt64) // the shortest by which executions are compared with
+	for i := range executions {
+		e := &executions[i]
+		if e.mayHaveCandidates() {
+			stride = min(stride, strideAt(e.place))
+		}
+		switch {
+		case e.inFile:
+		case e.mayHaveCandidates():
+			judged = append(judged, storedPhase{e.phase, e.stage})
+		default:
+			past = append(past, storedPhase{e.phase, e.stage})
+		}
+	}
+	stored := &storedRows{of: make(map[schema.Key][][2]int, len(past)+len(judged))}
+	if err := p.readPast(ctx, eng, executions, past, stride, len(judged) == 0, stored); err != nil || len(judged) == 0 {
+		return stored, err
+	}
+	r := &stored.rows
+	r.attempt, r.mark = make([]int64, r.len()), slices.Repeat([]byte{timeSucceeded}, r.len())
+	return stored, p.readJudged(ctx, tx, eng, judged, stored)
+}
+
+type storedPhase struct {
+	PhaseID schema.Key `col:"phase_id"`
+	StageID schema.Key `col:"stage_id"`
+}
+
+// loadPhases makes a session table.
+func loadPhases(ctx context.Context, eng engine.Loader, name string, phases []storedPhase) error {
+	return engine.Load(ctx, eng, name, func(yield func([]storedPhase, error) bool) { yield(phases, nil) })
+}
+
+// readPast reads tasks of executions that others are compared with.
+func (p *part) readPast(ctx context.Context, eng engine.Loader, executions []timedExecution, phases []storedPhase, stride int64, tasksKnown bool, to *storedRows) error {
+	if len(phases) == 0 {
+		return nil
+	}
+	if err := loadPhases(ctx, eng, "detected_past", phases); err != nil {
+		return err
+	}
+	from := ""
+	if tasksKnown {
+		tasks, err := p.candidateTasks(executions)
+		if err != nil || len(tasks) == 0 {
+			return err
+		}
+		if err := engine.Load(ctx, eng, "detected_tasks", func(yield func([]candidateTask, error) bool) { yield(tasks, nil) }); err != nil {
+			return err
+		}
+		from = " SEMI JOIN detected_tasks c ON c.stage_id = e.stage_id AND c.task = b.task"
+	}
+	sql := fmt.Sprintf("SELECT b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records FROM task_times b JOIN detected_past e ON e.phase_id = b.phase_id%s"+
+		" WHERE b.stride >= %d", from, stride)
+	for b, err := range engine.ReadVectors(ctx, eng, sql) {
+		if err != nil {
+			return err
+		}
+		to.add(b)
+	}
+	return nil
+}
+
+// readJudged reads the attempts of executions that may have candidates.
+func (p *part) readJudged(ctx context.Context, tx *store.Tx, eng engine.Loader, phases []storedPhase, to *storedRows) error {
+	if err := p.chooseStored(ctx, tx, eng, phases); err != nil {
+		return err
+	}
+	if err := loadPhases(ctx, eng, "detected_judged", phases); err != nil {
+		return err
+	}
+	// What durations are kept, take says: the engine needs longer for that than for all else of a row.
+	sql := fmt.Sprintf("SELECT b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records, b.attempt_id,"+
+		" CAST(CASE b.status WHEN 'success' THEN %d ELSE 0 END + CASE WHEN b.recompute IS NOT FALSE THEN %d ELSE 0 END +"+
+		" CASE WHEN CAST(floor(b.quality / 16) AS BIGINT) %% 2 <> 0 THEN %d ELSE 0 END AS INTEGER) AS mark"+
+		" FROM %s b SEMI JOIN detected_judged e ON e.phase_id = b.phase_id WHERE b.status IN ('success', 'killed')",
+		timeSucceeded, timeRecompute, timeNoPartition, p.from("attempts"))
+	for b, err := range engine.ReadVectors(ctx, eng, sql) {
+		if err != nil {
+			return err
+		}
+		to.add(b)
+		to.rows.attempt = append(to.rows.attempt, b.Columns[5].Int64s[:b.Len]...)
+		for _, m := range b.Columns[6].Int32s[:b.Len] {
+			to.rows.mark = append(to.rows.mark, byte(m))
+		}
+	}
+	return nil
+}
+
+// add appends rows of phase, task, duration and input.
+func (s *storedRows) add(b *engine.Batch) {
+	rows := &s.rows
+	for from, to, ids := 0, 0, b.Columns[0].Int64s[:b.Len]; from < len(ids); from = to {
+		for to = from + 1; to < len(ids) && ids[to] == ids[from]; to++ {
+		}
+		phase, at := schema.Key(ids[from]), rows.len()
+		s.of[phase] = append(s.of[phase], [2]int{at + from, at + to})
+	}
+	rows.task = append(rows.task, b.Columns[1].Int64s[:b.Len]...)
+	rows.duration = appendKnown(rows.duration, b.Columns[2].Float64s, &b.Columns[2], b.Len, math.NaN())
+	rows.bytes, rows.records = appendWhole(rows.bytes, &b.Columns[3], b.Len), appendWhole(rows.records, &b.Columns[4], b.Len)
+}
+
+// candidateTask is a task that some attempt of the run may be slow for: others are compared with the median task of their stage.
+type candidateTask struct {
+	StageID schema.Key `col:"stage_id"`
+	Task    int64      `col:"task"`
+}
+
+// candidateTasks are those of the executions whose times are in the file.
+func (p *part) candidateTasks(executions []timedExecution) (out []candidateTask, err error) {
+	var rows taskRows
+	var buf []byte
+	for stage := range eachStage(executions) {
+		first := len(out)
+		for k := range stage {
+			e := &stage[k]
+			if !e.inFile || !e.mayHaveCandidates() {
+				continue
+			}
+			rows.reset()
+			if err := p.times.read(e.times, &buf, &rows); err != nil {
+				return nil, err
+			}
+			for i, d := range rows.duration {
+				if e.isCandidate(d, rows.mark[i]) && rows.mark[i]&timeNoPartition == 0 {
+					out = append(out, candidateTask{e.stage, rows.task[i]})
+				}
+			}
+		}
+		of := out[first:]
+		slices.SortFunc(of, func(a, b candidateTask) int { return cmp.Compare(a.Task, b.Task) })
+		out = out[:first+len(slices.Compact(of))]
+	}
+	return out, nil
+}
+
+// chooseStored makes the inputs of executions that are not part of the run those whose rows are read.
+func (p *part) chooseStored(ctx context.Context, tx *store.Tx, eng engine.Engine, phases []storedPhase) error {
+	if p.whole {
+		return nil
+	}
+	inputs := slices.Concat(p.inputs, tx.Kept())
+	owners, wanted := store.OwnersOf(inputs), make(map[schema.Key]bool)
+	for _, e := range phases {
+		if input, ok := owners.Of("phases", e.PhaseID); ok {
+			wanted[input] = true
+		}
+	}
+	return p.choose(ctx, eng, slices.DeleteFunc(inputs, func(in store.InputRecord) bool { return !wanted[schema.Key(in.Key)] }))
+}
