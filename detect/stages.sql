@@ -17,18 +17,22 @@ changed AS (
   ) AS e
   GROUP BY program, identity, kind, ordinal
 ),
-before AS (
-  SELECT b.*, coalesce(b.run_start_time < c.since, FALSE) AS settled
-  FROM detected_before b JOIN changed c ON c.program = b.program AND c.identity = b.identity AND c.kind = b.kind AND c.ordinal = b.ordinal
-),
 placed AS (
-  SELECT program, identity, kind, ordinal, max(executions) + 1 AS places
-  FROM before
-  WHERE settled
-  GROUP BY program, identity, kind, ordinal
+  SELECT program, identity, kind, ordinal, since, places,
+    CASE WHEN places <= 64 THEN 1 ELSE CAST(power(2, length(bin(CAST(floor((places + 63) / 64) AS BIGINT) - 1))) AS BIGINT) END AS stride
+  FROM (
+    SELECT c.program, c.identity, c.kind, c.ordinal, c.since, coalesce(max(CASE WHEN b.run_start_time < c.since THEN b.executions + 1 END), 0) AS places
+    FROM changed c LEFT JOIN detected_before b ON b.program = c.program AND b.identity = c.identity AND b.kind = c.kind AND b.ordinal = c.ordinal
+    GROUP BY c.program, c.identity, c.kind, c.ordinal, c.since
+  ) AS p
+),
+before AS (
+  SELECT b.*, coalesce(b.run_start_time < p.since, FALSE) AS settled
+  FROM detected_before b JOIN placed p ON p.program = b.program AND p.identity = b.identity AND p.kind = b.kind AND p.ordinal = b.ordinal
+  WHERE b.executions % p.stride = 0 OR NOT coalesce(b.run_start_time < p.since, FALSE)
 ),
 numbered AS (
-  SELECT e.*, coalesce(s.places, 0) AS places,
+  SELECT e.*, s.places,
     min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY e.program, e.identity, e.kind, e.ordinal) AS stage_id,
     CAST(sum(CASE WHEN state = 'gone' THEN 0 ELSE 1 END) OVER (
       PARTITION BY e.program, e.identity, e.kind, e.ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
@@ -45,13 +49,10 @@ numbered AS (
       CASE WHEN stands THEN 'known' ELSE 'gone' END
     FROM before
     WHERE NOT settled
-  ) AS e LEFT JOIN placed s ON s.program = e.program AND s.identity = e.identity AND s.kind = e.kind AND s.ordinal = e.ordinal
+  ) AS e JOIN placed s ON s.program = e.program AND s.identity = e.identity AND s.kind = e.kind AND s.ordinal = e.ordinal
 ),
-strides AS (
-  SELECT DISTINCT program, identity, kind, ordinal, stage_id,
-    CASE WHEN places <= 64 THEN 1 ELSE CAST(power(2, length(bin(CAST(floor((places + 63) / 64) AS BIGINT) - 1))) AS BIGINT) END AS stride
-  FROM numbered
-  WHERE stage_id IS NOT NULL
+ids AS (
+  SELECT DISTINCT program, identity, kind, ordinal, stage_id FROM numbered WHERE stage_id IS NOT NULL
 )
 SELECT phase_id, stage_id, places + number AS place, CASE WHEN state = 'known' THEN 1 ELSE 0 END AS known,
   CASE WHEN state = 'new' OR changed > 0 THEN 1 ELSE 0 END AS todo,
@@ -61,5 +62,5 @@ WHERE state <> 'gone'
 UNION ALL
 SELECT b.phase_id, s.stage_id, b.executions + 1, 1, 0,
   b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s
-FROM before b JOIN strides s ON s.program = b.program AND s.identity = b.identity AND s.kind = b.kind AND s.ordinal = b.ordinal
-WHERE b.settled AND b.executions % s.stride = 0
+FROM before b JOIN ids s ON s.program = b.program AND s.identity = b.identity AND s.kind = b.kind AND s.ordinal = b.ordinal
+WHERE b.settled
