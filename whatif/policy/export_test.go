@@ -40,6 +40,20 @@ func (s *Sleepy) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return again
 }
 
+// InOrder are the numbers of the tasks that gain so much, in the order in which Mantri deals with them.
+func InOrder(gains []float64) []int32 {
+	var m mantri
+	for task, gain := range gains {
+		m.found = append(m.found, mantriCase{gain: gain, task: int32(task)})
+	}
+	m.inOrder()
+	var tasks []int32
+	for _, c := range m.found {
+		tasks = append(tasks, c.task)
+	}
+	return tasks
+}
+
 // Estimating is LATE that estimates the time left of every attempt at every look.
 type Estimating struct{ late }
 
@@ -51,10 +65,12 @@ func (e *Estimating) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return e.late.Look(v, do)
 }
 
-// Bounding is LATE that counts the looks at which bounds told which attempts have the longest time left, and those at which they did not.
+// Bounding is LATE that counts the looks at which bounds told which attempts have the longest time left, and those at which they did not;
+// and those at which an earlier count of rates still tells that a rate is slow, and how often that is wrong.
 type Bounding struct {
 	late
 	Decided, Undecided int
+	Counted, Wrong     int
 }
 
 func NewBounding(l LATE) *Bounding { return &Bounding{late: late{LATE: l}} }
@@ -66,6 +82,13 @@ func (b *Bounding) Look(v *replay.View, do *replay.Actions) replay.Again {
 			b.Undecided++
 		} else if len(p.longest.old) > 0 {
 			b.Decided++
+		}
+		c, s := &p.longest.count, slowness{l: &b.late, v: v, phase: p}
+		if c.rate > 0 && c.till >= v.Now() && c.started < len(v.Started()) && s.few(c) {
+			b.Counted++
+			if !(c.rate < b.slowRate(v, p)) {
+				b.Wrong++
+			}
 		}
 	}
 	return again

@@ -18,9 +18,10 @@ type longest struct {
 	aside  []bounded          // of tasks that run in several attempts and were not copied by the policy: the log's own copies
 	now    heap.Heap[candidate]
 	back   []bounded
-	slow   float64 // a rate that is likely to be slow
-	varied bool    // an attempt is not steady: all are estimated at every look
-	scans  int     // looks at which all are estimated, as bounds told too little
+	slow   float64   // a rate that is likely to be slow
+	count  slowCount // of that rate
+	varied bool      // an attempt is not steady: all are estimated at every look
+	scans  int       // looks at which all are estimated, as bounds told too little
 }
 
 // bounded is an attempt and a bound of its time left once it has the age.
@@ -192,7 +193,7 @@ func (s *slowness) is(rate float64) bool {
 		case 3:
 			near := s.l.slowRateAbout(s.v, s.phase)
 			s.below, s.from = near*(1-1e-9), near*(1+1e-9)
-			s.phase.longest.slow = near * 0.97 // it moves little from look to look
+			s.phase.longest.slow = near * 0.99 // it moves little from look to look
 		default:
 			return rate < s.l.slowRate(s.v, s.phase)
 		}
@@ -215,27 +216,59 @@ func (s *slowness) byFinished() {
 	}
 }
 
-// byCount counts the rates up to one: it is slow if they are no more than the percentile's rank.
+// slowCount is how many of the attempts that ran when they were counted are up to a rate then or until an instant.
+type slowCount struct {
+	rate    float64
+	till    replay.Time
+	slower  int // those that had not begun among them
+	waiting int // had not begun
+	started int // of View.Started
+}
+
+// byCount counts the rates up to one: it is slow if they are no more than the percentile's rank. What has started since the attempts were
+// counted may all be as slow; they are counted again where that is too many.
 func (s *slowness) byCount() {
-	rate := s.phase.longest.slow
-	if rate <= s.below || rate >= s.from {
+	g := &s.phase.longest
+	if g.slow <= s.below || g.slow >= s.from {
 		return
 	}
-	begun, slower := 0, s.phase.rates.upTo(rate)
+	known := g.count.rate == g.slow && g.count.till >= s.v.Now()
+	if known && s.few(&g.count) {
+		s.below = g.slow
+		return
+	}
+	if g.count = s.countSlow(g.slow); s.few(&g.count) {
+		s.below = g.slow
+	}
+}
+
+// few is whether those up to a rate are no more than the percentile's rank, by a count.
+func (s *slowness) few(c *slowCount) bool {
+	since := len(s.v.Started()) - c.started
+	begun := max(len(s.v.Running())-c.waiting-since, 0)
+	return s.phase.rates.upTo(c.rate)+c.slower+since <= rankOf(s.phase.rates.n()+begun, s.l.SlowTask)
+}
+
+// countSlow counts the attempts that run and are up to a rate at some instant of the next thirty looks: their lines are straight, so at the
+// first or at the last.
+func (s *slowness) countSlow(rate float64) slowCount {
+	span := replay.Seconds(30 * s.l.Heartbeat)
+	c := slowCount{rate: rate, till: s.v.Now() + span, started: len(s.v.Started())}
 	least := 1 / (rate * (1 + 1e-9))
 	running := s.v.Running()
 	for i := range running {
 		a := &running[i]
-		if e := s.v.Elapsed(a).Seconds(); e > 0 {
-			begun++
-			if start, slope := line(s.v, a); start+slope*e >= least {
-				slower++
-			}
+		e := s.v.Elapsed(a).Seconds()
+		start, slope := line(s.v, a)
+		switch {
+		case e <= 0:
+			c.waiting++
+			c.slower++
+		case max(start+slope*e, start+slope*(e+span.Seconds())) >= least:
+			c.slower++
 		}
 	}
-	if slower <= rankOf(s.phase.rates.n()+begun, s.l.SlowTask) {
-		s.below = rate
-	}
+	return c
 }
 
 // slowRateAbout is slowRate of steady attempts but for rounding.

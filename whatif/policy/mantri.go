@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"straggler/whatif/replay"
@@ -45,9 +46,11 @@ var mantriDefaults = Mantri{Alpha: 2, Gamma: 3, Delta: 0.25, Rho: 3, Report: 10,
 
 type mantri struct {
 	Mantri
-	found   []mantriCase
-	seen    sample
-	perByte sample
+	found    []mantriCase
+	unsorted []mantriCase
+	keys     []uint64 // of the cases
+	seen     sample
+	perByte  sample
 }
 
 type mantriPhase struct {
@@ -265,57 +268,6 @@ func averaged(a *replay.Running, left, score, delta float64) float64 {
 	return left
 }
 
-// Most attempts can be seen early never to be restarted or duplicated: what a steady attempt is estimated to need only falls, and
-// so stays under its greatest value from now on. Such an attempt is put to sleep, which is written into it in place of its
-// average: Last is −1, and Note is that value. It is weighed again when what it would take to act on it has fallen below that,
-// with the average that the reports in between give.
-
-const sleeping = -1.0
-
-func asleep(a *replay.Running) bool { return a.Last == sleeping }
-
-// harmless is a t_rem with which an attempt is neither restarted nor duplicated, given what t_new is on average and what it stays
-// under with δ: at most two copies run of what may be duplicated, so that t_rem · c/(c+1) is at most two thirds.
-func (m *mantri) harmless(mean, likely, delta float64) float64 { return min(mean+delta, 1.5*likely) }
-
-// sleep puts an attempt to sleep whose t_rem is well under what is harmless: a hundredth, so that it is not woken at once.
-func (m *mantri) sleep(v *replay.View, p *mantriPhase, a *replay.Running, left, harmless float64) {
-	if p.all || !(left <= 0.99*harmless) || !v.Steady(a) {
-		return
-	}
-	elapsed := v.Elapsed(a).Seconds()
-	if most := max(left, elapsed/a.Last-elapsed) * (1 + 1e-9); most <= 0.99*harmless {
-		a.Note, a.Last = most, sleeping
-	}
-}
-
-// wake gives an attempt the average that it would have, had it been weighed each time.
-func (m *mantri) wake(v *replay.View, p *mantriPhase, a *replay.Running) {
-	a.Note, a.Last = 0, 0
-	first, _ := slices.BinarySearchFunc(p.weighed, a.Start, func(w weighing, start replay.Time) int { return cmp.Compare(w.at, start) })
-	for _, w := range p.weighed[first:] {
-		if elapsed := (w.at - a.Start).Seconds(); elapsed >= w.delta {
-			if score := v.Reported(a, w.at); score > 0 {
-				averaged(a, elapsed/score-elapsed, score, w.delta)
-			}
-		}
-	}
-}
-
-// wakeAll wakes all attempts, for good: where t_wrapup counts, or not all are weighed at a look, nothing is known in advance.
-func (m *mantri) wakeAll(v *replay.View, p *mantriPhase) {
-	if p.all {
-		return
-	}
-	running := v.Running()
-	for i := range running {
-		if a := &running[i]; asleep(a) {
-			m.wake(v, p, a)
-		}
-	}
-	p.all, p.weighed = true, nil
-}
-
 // withdraw takes back the duplicates that got no slot since they were asked for: whether they save anything is weighed anew.
 func (m *mantri) withdraw(v *replay.View, do *replay.Actions, p *mantriPhase) {
 	for _, q := range p.queued {
@@ -464,9 +416,34 @@ func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delt
 	return true
 }
 
-// inOrder sorts the cases by what they gain, most first.
+// inOrder sorts the cases by what they gain, most first. There may be a thousand: plain numbers, of what a case gains but for the last
+// bits and of its place, are sorted several times as fast as cases are; equal ones, and nearly equal ones, are put right by insertion.
 func (m *mantri) inOrder() {
-	slices.SortFunc(m.found, func(a, b mantriCase) int {
-		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.task, b.task))
-	})
+	width := bits.Len(uint(len(m.found)))
+	m.keys, m.unsorted = m.keys[:0], append(m.unsorted[:0], m.found...)
+	for n := range m.found {
+		m.keys = append(m.keys, falling(m.found[n].gain)>>width<<width|uint64(n))
+	}
+	slices.Sort(m.keys)
+	for n, key := range m.keys {
+		c := m.unsorted[key&(1<<width-1)]
+		for ; n > 0 && c.before(&m.found[n-1]); n-- {
+			m.found[n] = m.found[n-1]
+		}
+		m.found[n] = c
+	}
+}
+
+// before is whether a case is dealt with before another.
+func (c *mantriCase) before(d *mantriCase) bool {
+	return c.gain > d.gain || c.gain == d.gain && c.task < d.task
+}
+
+// falling is a number that is the smaller the greater x is.
+func falling(x float64) uint64 {
+	b := math.Float64bits(x)
+	if b>>63 == 0 {
+		b ^= 1<<63 - 1
+	}
+	return b
 }

@@ -1,7 +1,9 @@
 package policy_test
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -56,5 +58,28 @@ func TestMantriSleeps(t *testing.T) {
 	t.Logf("%d times an attempt slept through a look, %d were woken, %d attempts killed", slept, woken, acted)
 	if slept == 0 || woken == 0 || acted == 0 {
 		t.Error("the law says nothing")
+	}
+}
+
+// The task that gains most goes first, of equal ones that of the lowest number; also where gains differ in their last bits only.
+func TestMantriOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	for _, n := range []int{0, 1, 2, 50, 3000} {
+		gains := make([]float64, n)
+		for i := range gains {
+			x := []float64{math.Inf(1), 7, 1e-300, 0, math.Copysign(0, -1), -7, -1e9}[r.IntN(7)]
+			for range r.IntN(3) {
+				x = math.Nextafter(x, -8)
+			}
+			gains[i] = x
+		}
+		var want []int32
+		for task := range int32(n) {
+			want = append(want, task)
+		}
+		slices.SortStableFunc(want, func(a, b int32) int { return cmp.Compare(gains[b], gains[a]) })
+		if got := policy.InOrder(gains); !slices.Equal(got, want) {
+			t.Errorf("%d cases are not in order", n)
+		}
 	}
 }
