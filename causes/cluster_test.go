@@ -56,7 +56,7 @@ func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []s
 	if _, err := Run(t.Context(), st, work, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"attributions", "machine_health", "skew_repeats", "job_costs"} {
+	for _, table := range []string{"attributions", "application_causes", "machine_health", "skew_repeats", "job_costs"} {
 		rows, err := read.Query(t.Context(), "SELECT * FROM "+table)
 		if err != nil {
 			t.Fatal(err)

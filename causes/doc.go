@@ -44,7 +44,7 @@
 // sentence, such as the phases on which a machine's factor rests, stays as it was when the sentence was written. Options.Again works on everything, and gives the same rows to the
 // last bit as a store to which the same logs came at once.
 //
-// Run health, history_attributions and job_costs follow from one input and what its history was, and are kept with it. skew_repeats are counted
+// Run health, history_attributions, job_costs and application_causes, the sums of attributions, follow from one input and what its history was, and are kept with it. skew_repeats are counted
 // anew from skewed_tasks and the phases.
 //
 // # Which cause gets what

@@ -73,4 +73,9 @@ func (x *attributed) Fields(c *wire.Codec) {
 		c.Float(&e.ratio)
 	})
 	wire.Slice(c, &x.saved, func(s *jobcost.Saving) { s.Fields(c) })
+	wire.Slice(c, &x.totals, func(t *causeTotal) {
+		c.String((*string)(&t.cause))
+		c.Int64(&t.verdicts)
+		c.Float(&t.micros)
+	})
 }

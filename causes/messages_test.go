@@ -49,6 +49,7 @@ var (
 		outliers: []machines.Window{{Machine: 3, Number: 4}},
 		skewed:   []skewEvent{{phase: 2, attempt: 1 << 62, task: 5, seconds: 2.5, ratio: 3}},
 		saved:    []jobcost.Saving{{Phase: 2, Cause: schema.GC, Sum: 1, SD: 2, Factor: 5, Packed: 3, Fixed: 4}},
+		totals:   []causeTotal{{cause: schema.Network, verdicts: 2, micros: 3}},
 	}
 	sampleObservation = model.Observation{
 		Stage:    model.Stage{ElasticityW: 1, Elasticity: 2, N: 3, LogSigma: 4, SpillW: 5, Spill: 6},

@@ -90,6 +90,7 @@ func (n *nights) run(t *testing.T, o causes.Options) causes.Summary {
 // causeTables are the tables that causes writes.
 type causeTables struct {
 	attributions []schema.Attribution
+	totals       []schema.ApplicationCause
 	health, runs []schema.MachineHealth
 	history      []schema.HistoryAttribution
 	costs        []schema.JobCost
@@ -103,6 +104,7 @@ func (n *nights) found(t *testing.T) *causeTables {
 	t.Helper()
 	f := &causeTables{
 		attributions: rowsOf[schema.Attribution](t, n.eng, attributionsSQL),
+		totals:       rowsOf[schema.ApplicationCause](t, n.eng, "SELECT * FROM application_causes ORDER BY ALL NULLS LAST"),
 		health:       rowsOf[schema.MachineHealth](t, n.eng, "SELECT * FROM machine_health WHERE application_id IS NULL ORDER BY ALL NULLS LAST"),
 		runs:         rowsOf[schema.MachineHealth](t, n.eng, "SELECT * FROM machine_health WHERE application_id IS NOT NULL ORDER BY ALL NULLS LAST"),
 		history:      rowsOf[schema.HistoryAttribution](t, n.eng, "SELECT * FROM history_attributions ORDER BY ALL NULLS LAST"),
@@ -111,6 +113,13 @@ func (n *nights) found(t *testing.T) *causeTables {
 		machines:     rowsOf[schema.MachineStatistics](t, n.eng, "SELECT * FROM machine_statistics ORDER BY ALL NULLS LAST"),
 		stages:       rowsOf[schema.StageStatistics](t, n.eng, "SELECT * FROM stage_statistics ORDER BY ALL NULLS LAST"),
 		skewed:       rowsOf[schema.SkewedTask](t, n.eng, "SELECT * FROM skewed_tasks ORDER BY ALL NULLS LAST"),
+	}
+	// Those that are kept, too, are the sums of the attributions.
+	summed := rowsOf[schema.ApplicationCause](t, n.eng, `SELECT j.application_id, t.cause, count(*) FILTER (WHERE t.rank = 1) AS verdicts,
+  CAST(sum(CAST(t.seconds AS DECIMAL(28, 6))) AS DOUBLE) AS seconds
+FROM attributions t JOIN phases p ON p.phase_id = t.phase_id JOIN jobs j ON j.job_id = p.job_id GROUP BY j.application_id, t.cause ORDER BY ALL NULLS LAST`)
+	if diff := gocmp.Diff(summed, f.totals); diff != "" {
+		t.Fatalf("application_causes: -sums of attributions +got\n%.3000s", diff)
 	}
 	return f
 }

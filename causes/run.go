@@ -69,7 +69,7 @@ type CauseSummary struct {
 }
 
 // Run attributes the outliers of the inputs that earlier runs of this version have not seen, and of those that the model says something else of by
-// now, and commits attributions, machine_health, skew_repeats, job_costs and the statistics of the model with what these runs found of the other
+// now, and commits attributions and their sums, machine_health, skew_repeats, job_costs and the statistics of the model with what these runs found of the other
 // inputs, in place of all earlier results.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	r := newRun(eng, o)
@@ -221,7 +221,7 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 				return err
 			}
 		}
-		return r.writeStatistics(tx)
+		return errors.Join(r.writeTotals(tx), r.writeStatistics(tx))
 	})
 	return group.Wait()
 }
@@ -392,6 +392,7 @@ type attributed struct {
 	outliers []machines.Window // where those by high_runtime ran
 	skewed   []skewEvent
 	saved    []jobcost.Saving
+	totals   []causeTotal
 }
 
 // attribute gives what was found in a phase, in memory that is the caller's until rows is emptied.
@@ -399,7 +400,7 @@ func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution)
 	from := len(a.rows)
 	a.rows = a.Attribute(p, a.rows)
 	rows := a.rows[from:]
-	x := &attributed{skewed: a.skewed(p, rows), saved: a.savings.Weigh(p.ID, p.Tasks, nil)}
+	x := &attributed{skewed: a.skewed(p, rows), saved: a.savings.Weigh(p.ID, p.Tasks, nil), totals: totals(rows)}
 	for i := range p.Tasks {
 		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 {
 			x.outliers = append(x.outliers, a.model.Window(t))
@@ -410,9 +411,14 @@ func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution)
 
 // keep takes what was found in a phase, which other tables are made of.
 func (r *run) keep(tx *store.Tx, p *phaseRow, x *attributed) error {
-	slow := r.application(p.Application).slow
+	a := r.application(p.Application)
 	for _, w := range x.outliers {
-		slow[w]++
+		a.slow[w]++
+	}
+	for _, t := range x.totals {
+		sum := a.causes[t.cause]
+		sum.add(t)
+		a.causes[t.cause] = sum
 	}
 	r.repeats.events = append(r.repeats.events, x.skewed...)
 	r.saved = append(r.saved, x.saved...)

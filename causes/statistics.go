@@ -37,6 +37,8 @@ type application struct {
 	slow  map[machines.Window]int64 // its outliers by high_runtime
 	racks map[int64]string          // of its machines; "" unknown
 
+	causes map[schema.Cause]causeTotal // of its attributions, where these are worked out
+
 	before []schema.MachineStatistics // as kept rows say: under which model it was attributed
 	stages []schema.StageStatistics
 }
@@ -144,7 +146,7 @@ func (r *run) tellNumbers(ctx context.Context) error {
 func (r *run) application(key schema.Key) *application {
 	a := r.applications[key]
 	if a == nil {
-		a = &application{sums: model.NewStatistics(), slow: map[machines.Window]int64{}, racks: map[int64]string{}}
+		a = &application{sums: model.NewStatistics(), slow: map[machines.Window]int64{}, racks: map[int64]string{}, causes: map[schema.Cause]causeTotal{}}
 		r.applications[key] = a
 	}
 	return a

@@ -10,10 +10,6 @@ import (
 	"straggler/schema"
 )
 
-// Seconds are summed exactly, to the microsecond, since a sum of doubles depends on their order.
-const causesSummarySQL = `SELECT cause, count(*) FILTER (WHERE rank = 1) AS verdicts, CAST(sum(CAST(seconds AS DECIMAL(28, 6))) AS DOUBLE) AS seconds
-FROM attributions GROUP BY cause`
-
 const machinesSummarySQL = `SELECT count(*) AS machines, count(*) FILTER (WHERE slow = 1) AS slow, count(*) FILTER (WHERE slow = 0 AND flaky = 1) AS flaky
 FROM (
   SELECT machine, max(CASE WHEN verdict = 'slow' THEN 1 ELSE 0 END) AS slow, max(CASE WHEN verdict = 'flaky' THEN 1 ELSE 0 END) AS flaky
@@ -23,15 +19,11 @@ FROM (
 // summary counts what is in the tables, or of the outliers those of the chosen applications.
 func (r *run) summary(ctx context.Context) (Summary, error) {
 	s := Summary{FalseShare: r.o.FalseShare, Inputs: len(r.part.fresh), Renewed: len(r.part.moved), Kept: len(r.part.kept) > 0}
-	seen, err := r.o.Applications.Seen(ctx, r.eng, "attributions")
-	if err != nil {
+	var err error
+	if s.Causes, err = r.readTotals(ctx); err != nil {
 		return s, err
 	}
-	for c, err := range engine.ReadParts[CauseSummary](ctx, r.eng, "causes_sums", causesSummarySQL, seen...) {
-		if err != nil {
-			return s, err
-		}
-		s.Causes = append(s.Causes, *c)
+	for _, c := range s.Causes {
 		s.Outliers += c.Verdicts
 	}
 	order := schema.Cause("").Values()

@@ -91,6 +91,14 @@ type Attribution struct {
 	Evidence   string        `col:"evidence" unit:"JSON" doc:"predictor, coefficient, standard error, n, values of the task and of the median task"`
 }
 
+// ApplicationCause is what one cause made of the outliers of one application, summed over attributions.
+type ApplicationCause struct {
+	ApplicationID Key     `col:"application_id" key:"applications" doc:"the application"`
+	Cause         Cause   `col:"cause" doc:"the cause"`
+	Verdicts      int64   `col:"verdicts" doc:"outliers that it is the verdict of"`
+	Seconds       float64 `col:"seconds" unit:"s" doc:"excess of all its outliers due to the cause, each to the microsecond"`
+}
+
 // HistoryAttribution is the part of an attempt's excess over its usual duration that one cause accounts for. Seconds of an attempt sum to the
 // excess of its outlier slower_than_usual.
 type HistoryAttribution struct {

@@ -62,6 +62,7 @@ var tables = slices.Concat(traceTables, []*Table{
 	result[StageHistory]("stage_history", "how each phase compares with the earlier executions of its stage in the store"),
 	result[TaskTime]("task_times", "tasks of the executions of stages that later ones are compared with: what slower_than_usual looks up"),
 	result[Attribution]("attributions", "the excess of each outlier split into causes; sums to the excess"),
+	result[ApplicationCause]("application_causes", "what the outliers of each application lost by each cause: sums of attributions"),
 	result[HistoryAttribution]("history_attributions", "the excess of attempts over their usual duration split into causes; sums to the excess"),
 	result[MachineHealth]("machine_health", "each machine's speed relative to the others, by window of time, and in each run against its history"),
 	result[SkewRepeat]("skew_repeats", "tasks whose input made them slow, and whether it does in every execution of their stage"),
