@@ -143,15 +143,22 @@ func (m *minima) least() (int32, float64) {
 	return at, math.Float64frombits(least)
 }
 
-// find finds the least of a block.
+// find finds the least of a block: first its value, by four minima side by side that need no branches, then its place.
 func (m *minima) find(b int) int32 {
 	from := b * block
 	values := m.bits[from:min(from+block, len(m.bits))]
-	at, least := 0, values[0]
-	for n, x := range values {
-		if x < least {
-			at, least = n, x
-		}
+	least := values[0]
+	rest, x, y, z := values[1:], least, least, least
+	for ; len(rest) >= 4; rest = rest[4:] {
+		least, x, y, z = min(least, rest[0]), min(x, rest[1]), min(y, rest[2]), min(z, rest[3])
+	}
+	for _, r := range rest {
+		least = min(least, r)
+	}
+	least = min(least, x, y, z)
+	at := 0
+	for values[at] != least {
+		at++
 	}
 	m.best[b] = int32(from + at)
 	return int32(from + at)
