@@ -15,6 +15,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
 )
 
 // decided is a decision about a task, by its own ids.
@@ -79,7 +80,7 @@ func (r *recorder) Look(v *replay.View, _ *replay.Actions) replay.Again {
 // replayed are the decisions of a policy in the replay of a log as it was, with the instant of the first of each.
 func replayed(tb testing.TB, t *schema.Trace, p policy.Policy) map[decided]schema.Time {
 	tb.Helper()
-	w := workload.Build(workload.FromTrace(t))
+	w := workload.Build(workloadtest.FromTrace(t))
 	out := map[decided]schema.Time{}
 	for _, pool := range w.Pools {
 		tasks := tasksOf(t, pool)

@@ -9,6 +9,7 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
 )
 
 // sharing is what all machines of a generated cluster share.
@@ -99,7 +100,7 @@ func coverage(t *testing.T, clusters int, s sharing) (share, width float64, mean
 	inside, jobs := 0, 0
 	var widths []float64
 	for n := range uint64(clusters) {
-		c := newComparison(workload.Build(workload.FromTrace(generatedRun(n, 1, s))), Options{Policies: []policy.Policy{mustPolicy(t, "spark")}, Errors: []float64{0.1}, Workers: 1})
+		c := newComparison(workload.Build(workloadtest.FromTrace(generatedRun(n, 1, s))), Options{Policies: []policy.Policy{mustPolicy(t, "spark")}, Errors: []float64{0.1}, Workers: 1})
 		var savings []JobSaving
 		err := c.replayNone(t.Context())
 		if err == nil {
@@ -109,7 +110,7 @@ func coverage(t *testing.T, clusters int, s sharing) (share, width float64, mean
 			t.Fatal(err)
 		}
 		var sim replay.Sim
-		measured := sim.Run(workload.Build(workload.FromTrace(generatedRun(n, 2, s))).Pools[0], replay.Options{Policy: mustPolicy(t, "spark").New(), Seed: 1_000_000 + int64(n), Sigma: 0.1})
+		measured := sim.Run(workload.Build(workloadtest.FromTrace(generatedRun(n, 2, s))).Pools[0], replay.Options{Policy: mustPolicy(t, "spark").New(), Seed: 1_000_000 + int64(n), Sigma: 0.1})
 		if err := measured.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -10,11 +10,12 @@ import (
 	"straggler/whatif/policy"
 	"straggler/whatif/schedule"
 	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
 )
 
 // oneJob is a log of a phase of four tasks; near says that it tells where they ran.
 func oneJob(near bool, framework string) *workload.Workload {
-	return workload.Build(workload.FromTrace(oneJobTrace(near, framework)))
+	return workload.Build(workloadtest.FromTrace(oneJobTrace(near, framework)))
 }
 
 // oneLoss is the same where the output of a task was lost and made again; bytes is how large outputs were, -1 where it does not say.
@@ -30,7 +31,7 @@ func oneLoss(bytes int64) *workload.Workload {
 			t.Attempts[n].OutputBytes = schema.Some(bytes)
 		}
 	}
-	return workload.Build(workload.FromTrace(t))
+	return workload.Build(workloadtest.FromTrace(t))
 }
 
 func oneJobTrace(near bool, framework string) *schema.Trace {

@@ -16,6 +16,7 @@ import (
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
 	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
 )
 
 // The policies keep indices and order statistics from one look to the next. These are their rules written down plainly:
@@ -325,7 +326,7 @@ func logged(t *testing.T) []*workload.Pool {
 		}
 		for _, in := range found.Inputs {
 			r := ingesttest.Read(t, in.Format, in.Input, ingest.Limits{})
-			pools = append(pools, workload.Build(workload.FromTrace(&r.Trace)).Pools...)
+			pools = append(pools, workload.Build(workloadtest.FromTrace(&r.Trace)).Pools...)
 		}
 		if err := found.Close(); err != nil {
 			t.Fatal(err)

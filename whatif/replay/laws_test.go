@@ -1,14 +1,18 @@
 package replay
 
-import "straggler/whatif/workload"
-import "testing"
+import (
+	"testing"
+
+	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
+)
 
 // Law 5 of the design: policy none repeats every job of a generated trace exactly.
 func TestIdentity(t *testing.T) {
 	var s Sim
 	jobs := 0
 	for seed := range uint64(3000) {
-		w := workload.Build(workload.FromTrace(newGen(seed).trace()))
+		w := workload.Build(workloadtest.FromTrace(newGen(seed).trace()))
 		for i, p := range w.Pools {
 			out := s.Run(p, Options{})
 			if out.Stopped > 0 {

@@ -3,6 +3,7 @@ package replay
 import (
 	"slices"
 	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
 	"testing"
 
 	"straggler/schema"
@@ -32,7 +33,7 @@ func lossTrace() *schema.Trace {
 }
 
 func TestOutputs(t *testing.T) {
-	p := workload.Build(workload.FromTrace(lossTrace())).Pools[0]
+	p := workload.Build(workloadtest.FromTrace(lossTrace())).Pools[0]
 	o := p.Outputs()
 	if o == nil {
 		t.Fatal("the log has a loss, the pool none")
@@ -52,7 +53,7 @@ func TestOutputs(t *testing.T) {
 	}
 	trace := lossTrace()
 	trace.Losses = nil
-	if workload.Build(workload.FromTrace(trace)).Pools[0].Outputs() != nil {
+	if workload.Build(workloadtest.FromTrace(trace)).Pools[0].Outputs() != nil {
 		t.Error("a log without losses has outputs to protect")
 	}
 }

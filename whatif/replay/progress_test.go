@@ -8,6 +8,7 @@ import (
 	"straggler/schema"
 	"straggler/whatif/replay"
 	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
 )
 
 // reported is a job of reduces on machines of their own, with what each had reported.
@@ -64,7 +65,7 @@ func (w *watcher) Look(v *replay.View, do *replay.Actions) replay.Again {
 // there, and no random number is drawn for it. A task without reports keeps its synthetic one.
 func TestReportedProgress(t *testing.T) {
 	twoParts := [][2]float64{{10, 0.5}, {60, 1}}
-	w := workload.Build(workload.FromTrace(reported(reduce{0, 60, twoParts}, reduce{10, 60, twoParts}, reduce{0, 60, nil})))
+	w := workload.Build(workloadtest.FromTrace(reported(reduce{0, 60, twoParts}, reduce{10, 60, twoParts}, reduce{0, 60, nil})))
 	if w.Notes.Reported != 2 || w.Notes.Attempts != 3 {
 		t.Errorf("%d of %d attempts have reports", w.Notes.Reported, w.Notes.Attempts)
 	}
@@ -82,7 +83,7 @@ func TestReportedProgress(t *testing.T) {
 			t.Errorf("%s: %g, want %g", what, got, want)
 		}
 	}
-	w = workload.Build(workload.FromTrace(reported(reduce{0, 60, twoParts})))
+	w = workload.Build(workloadtest.FromTrace(reported(reduce{0, 60, twoParts})))
 	if out := s.Run(w.Pools[0], replay.Options{Policy: look, Seed: 1, Sigma: 0.3}); out.Drew {
 		t.Error("progress that the log reports was drawn")
 	}
@@ -93,7 +94,7 @@ func TestReportedProgressDamaged(t *testing.T) {
 	trace := reported(reduce{10, 60, [][2]float64{{-5, 0.1}, {20, 0.5}, {30, 0.4}, {40, 0.9}, {70, 1}}}, reduce{0, 60, [][2]float64{{30, math.NaN()}}})
 	trace.Progress = append(trace.Progress, schema.Progress{AttemptID: 99, Time: 1, Progress: 0.5, Source: schema.Reported},
 		schema.Progress{AttemptID: 11, Time: 30_000_000, Progress: 0.9, Source: schema.Synthetic})
-	w := workload.Build(workload.FromTrace(trace))
+	w := workload.Build(workloadtest.FromTrace(trace))
 	look := &watcher{seen: map[string]float64{}}
 	var s replay.Sim
 	s.Run(w.Pools[0], replay.Options{Policy: look, Seed: 1})

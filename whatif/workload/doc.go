@@ -6,7 +6,7 @@
 //
 // From a log:
 //
-//  2. rows.go holds the rows that are needed, compactly; trace.go fills them from rows in memory, reports.go with progress.
+//  2. rows.go holds the rows that are needed, compactly; attemptrow.go fills them from rows of attempts, reports.go with progress.
 //  3. batches.go divides them into pools, the applications that share slots, of which a few are in memory at once; build.go makes
 //     a pool, with its jobs, phases and attempts.
 //  4. place.go gives each attempt the slot it ran on; releases.go says what each phase and job waited for.

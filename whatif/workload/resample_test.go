@@ -1,4 +1,4 @@
-package workload
+package workload_test
 
 import (
 	"math"
@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
 )
 
 // raced is the log of a phase on three machines, the last of them twice as slow, with attempts that lost against copies.
-func raced() *Pool {
+func raced() *workload.Pool {
 	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
 	t := &schema.Trace{Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}}}
 	id := schema.Key(1000)
@@ -28,18 +30,18 @@ func raced() *Pool {
 		add(9, "c", 0, 45.005, schema.Killed) // the copy on a ended 5 ms before it was gone
 		add(9, "a", 20, 45, schema.Success)
 	}
-	return Build(FromTrace(t)).Pools[0]
+	return workload.Build(workloadtest.FromTrace(t)).Pools[0]
 }
 
 // A draw moves what is uncertain by as much as the model says, leaves the pool as it was, and is the same for the same seed.
 func TestDraw(t *testing.T) {
 	p := raced()
-	slow := p.Machines[slices.IndexFunc(p.Machines, func(m Machine) bool { return m.Name == "c" })]
+	slow := p.Machines[slices.IndexFunc(p.Machines, func(m workload.Machine) bool { return m.Name == "c" })]
 	if !(slow.Factor > 1.5) || !(slow.SD > 0) {
 		t.Fatalf("the slow machine: %+v", slow)
 	}
 	factor, work := p.Machines[0].Factor, p.Tasks[0].Work
-	var s Sample
+	var s workload.Sample
 	var sum, squares float64
 	const seeds = 2000
 	for seed := range int64(seeds) {
@@ -54,7 +56,7 @@ func TestDraw(t *testing.T) {
 	if p.Machines[0].Factor != factor || p.Tasks[0].Work != work {
 		t.Error("a draw changed the pool")
 	}
-	var other Sample
+	var other workload.Sample
 	a, b := s.Draw(p, 7), other.Draw(p, 7)
 	if !slices.Equal(a.Ratios, b.Ratios) || !slices.Equal(a.Attempts, b.Attempts) {
 		t.Error("two draws of one seed differ")
@@ -66,7 +68,7 @@ func TestDraw(t *testing.T) {
 			continue
 		}
 		at := p.RatioOf[p.Phases[x.Phase].FirstRatio+x.Ratio]
-		took := float64(x.Work) * float64(a.Ratios[p.Phases[x.Phase].FirstRatio+x.Ratio]) * float64(a.Machines[p.machineOf(&p.Attempts[at])].At(0))
+		took := float64(x.Work) * float64(a.Ratios[p.Phases[x.Phase].FirstRatio+x.Ratio]) * float64(a.Machines[p.Slots[p.Attempts[at].Slot].Machine].At(0))
 		if want := float64(p.Attempts[at].Dur) / 1e6; math.Abs(took/want-1) > 1e-4 {
 			t.Errorf("task %d took %g s, and the draw says %g", n, want, took)
 		}
@@ -79,7 +81,7 @@ func TestLosersOutlive(t *testing.T) {
 	if len(p.Losers) != 6 {
 		t.Fatalf("%d attempts lost, want 6", len(p.Losers))
 	}
-	var s Sample
+	var s workload.Sample
 	seen := map[int64]bool{}
 	for seed := range int64(50) {
 		q := s.Draw(p, seed)

@@ -1,9 +1,11 @@
-package workload
+package workload_test
 
 import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
 )
 
 // An attempt whose end the log lost ended with its phase, or else its job; only in a phase that still runs it goes on to the end of the log.
@@ -24,7 +26,7 @@ func TestUnendedAttempts(t *testing.T) {
 			Phases:       []schema.Phase{{PhaseID: 3, JobID: 2, Kind: "map", FinishTime: c.phase}},
 			Attempts:     []schema.Attempt{{AttemptID: 5, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Running, Machine: schema.Some("m"), StartTime: at(2)}},
 		}
-		p := Build(FromTrace(tr)).Pools[0]
+		p := workload.Build(workloadtest.FromTrace(tr)).Pools[0]
 		if got := 2 + float64(p.Attempts[0].Dur)/1e6; got != c.want {
 			t.Errorf("%s: it ends at %g s, want %g s", name, got, c.want)
 		}

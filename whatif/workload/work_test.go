@@ -1,4 +1,4 @@
-package workload
+package workload_test
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"straggler/schema"
+	"straggler/whatif/workload"
+	"straggler/whatif/workload/workloadtest"
 )
 
 // worked are the durations that a phase's data predicts for tasks with so many bytes that took so long.
@@ -21,7 +23,7 @@ func worked(bytes []int64, seconds []float64) []float64 {
 			Status: schema.Success, Machine: schema.Some("m"), StartTime: at(0), FinishTime: at(seconds[n]), InputBytes: schema.Some(bytes[n])})
 	}
 	var out []float64
-	for _, task := range Build(FromTrace(t)).Pools[0].Tasks {
+	for _, task := range workload.Build(workloadtest.FromTrace(t)).Pools[0].Tasks {
 		out = append(out, float64(task.Work))
 	}
 	return out
