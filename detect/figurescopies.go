@@ -30,33 +30,33 @@ const FiguresStep = "figures"
 var figuresColumns = []string{"phase_id", "attempt_id", "application_id", "task", "number", "start_us", "finish_us", "duration_s", "succeeded", "killed", "running", "recompute",
 	"input_bytes", "remote_bytes", "input_records", "cpu_s", "fetch_wait_s", "gang", "skipped"}
 
-// told is what copies must know.
-type told struct {
+// copyFile is the job's File of the copies.
+type copyFile struct {
 	Inputs   map[schema.Key]schema.Key // of phases, as copies.Rows has them
 	LastSeen map[schema.Key]int64      // part.lastSeen
 }
 
 // figuresOnCopies is figuresHere on an engine of many machines. errors.ErrUnsupported is returned, before anything is run, where their machines cannot
-// write to the store, and where there are more phases than are pinned.
+// write to the store, and where there are more phases than mostOnCopies.
 func (p *part) figuresOnCopies(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner) (usage string, err error) {
 	phases, err := p.count(ctx, eng)
 	if err != nil {
 		return "", err
 	}
-	if phases > int64(mostPinned) {
+	if phases > mostOnCopies {
 		return "", fmt.Errorf("%d phases: %w", phases, errors.ErrUnsupported)
 	}
 	lastSeen, err := p.lastSeen(ctx, eng)
 	if err != nil {
 		return "", fmt.Errorf("when incomplete logs end: %w", err)
 	}
-	file, err := json.Marshal(told{p.inputsByBlock(), lastSeen})
+	file, err := json.Marshal(copyFile{p.inputsByBlock(), lastSeen})
 	if err != nil {
 		return "", err
 	}
 	var found []taskUsage
 	err = engine.UseParts(ctx, eng, "detected_figures", figuresSQL, func(sql string) error {
-		job := engine.RemoteJob{SQL: sql, Columns: figuresColumns, Order: "phase_id", Partitions: int(p.attempts/fileAttempts) + 1,
+		job := engine.RemoteJob{SQL: sql, Columns: figuresColumns, Order: "phase_id", Partitions: partitionsOf(p.attempts),
 			Verb: []string{"copy", FiguresStep, "--version", tx.Tool()}, File: file}
 		return copies.Run(ctx, tx, eng, job, func(phase schema.Key, message []byte) error {
 			u, err := decodeUsage(phase, message)
@@ -69,6 +69,16 @@ func (p *part) figuresOnCopies(ctx context.Context, tx *store.Tx, eng engine.Rem
 	}
 	return "SELECT * FROM detected_usage AS u", pinRows(ctx, eng, "detected_usage", found)
 }
+
+// copyAttempts is how many attempts a copy gets, about, or a five-thousandth of all where that is more: each leaves up to three files. A core takes
+// some ten seconds for them.
+const copyAttempts = 500_000
+
+// partitionsOf is into how many shares attempts are divided for copies.
+func partitionsOf(attempts int64) int { return int(attempts/max(copyAttempts, attempts/5_000)) + 2 }
+
+// mostOnCopies is of how many phases the process that commits holds the usage of tasks and what is usual, in some 400 bytes each; tests lower it.
+var mostOnCopies int64 = 20_000_000
 
 // count sets about how many attempts there are, and gives the number of phases.
 func (p *part) count(ctx context.Context, eng engine.Engine) (phases int64, err error) {
@@ -126,7 +136,7 @@ func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader
 	if err != nil {
 		return err
 	}
-	var know told
+	var know copyFile
 	if err := json.Unmarshal(data, &know); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

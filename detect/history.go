@@ -111,17 +111,21 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 		" FROM detected_executions e LEFT JOIN ("+used+") AS u ON u.phase_id = e.phase_id")
 }
 
+// namesAtOnce is how many names are written into a statement, a megabyte of text.
+const namesAtOnce = 10_000
+
 // programs makes the table detected_programs: of the applications whose names have parts that differ in each run, the names without.
 func (p *part) programs(ctx context.Context, eng engine.Engine) error {
-	none := "SELECT CAST(NULL AS BIGINT) AS application_id, CAST(NULL AS STRING) AS program WHERE FALSE"
-	made, rows := pieced{eng, "detected_programs", []string{none}}, []string(nil)
+	pieces := []string{"SELECT CAST(NULL AS BIGINT) AS application_id, CAST(NULL AS STRING) AS program WHERE FALSE"}
+	var rows []string
 	keep := func() error {
 		if len(rows) == 0 {
 			return nil
 		}
+		piece := fmt.Sprintf("detected_programs_%d", len(pieces))
 		sql := "SELECT CAST(c0 AS BIGINT) AS application_id, c1 AS program FROM (VALUES " + strings.Join(rows, ", ") + ") AS t(c0, c1)"
-		rows = rows[:0]
-		return made.add(ctx, sql)
+		rows, pieces = rows[:0], append(pieces, "SELECT * FROM "+piece)
+		return eng.Materialize(ctx, piece, sql)
 	}
 	for a, err := range engine.Read[struct {
 		Key  schema.Key          `col:"application_id"`
@@ -134,7 +138,7 @@ func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 		if program == a.Name.V {
 			continue
 		}
-		if rows = append(rows, fmt.Sprintf("(%d, %s)", a.Key, eng.Dialect().QuoteText(program))); len(rows) == pinnedAtOnce {
+		if rows = append(rows, fmt.Sprintf("(%d, %s)", a.Key, eng.Dialect().QuoteText(program))); len(rows) == namesAtOnce {
 			if err := keep(); err != nil {
 				return err
 			}
@@ -143,7 +147,7 @@ func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 	if err := keep(); err != nil {
 		return err
 	}
-	return made.join(ctx)
+	return eng.Materialize(ctx, "detected_programs", strings.Join(pieces, " UNION ALL "))
 }
 
 // named says whether stages may have executions: some program of the part has a name.

@@ -26,7 +26,7 @@ var comparedAttemptsSQL string
 // SlowerStep is the step of copies that compare attempts with their history.
 const SlowerStep = "slower"
 
-// comparedColumns are those of copies_attempts.sql, in the order in which readCompared reads them.
+// comparedColumns are those of copies_attempts.sql, in the order in which comparer.add reads them.
 var comparedColumns = []string{"share", "stage_id", "task", "place", "past", "phase_id", "attempt_id", "duration_s", "input_bytes", "input_records",
 	"is_partition", "usual_s", "usual_bytes", "usual_records", "compared", "within_run", "between_runs", "tick_s"}
 
@@ -45,12 +45,12 @@ func (p *part) slowerOnCopies(ctx context.Context, tx *store.Tx, eng engine.Remo
 	if err := of.choose(ctx, eng, inputs); err != nil {
 		return err
 	}
-	file, err := json.Marshal(told{Inputs: p.inputsByBlock()})
+	file, err := json.Marshal(copyFile{Inputs: p.inputsByBlock()})
 	if err != nil {
 		return err
 	}
 	return engine.UseParts(ctx, eng, "detected_attempts", comparedAttemptsSQL, func(sql string) error {
-		return copies.Run(ctx, tx, eng, engine.RemoteJob{SQL: sql, Columns: comparedColumns, Order: "share, stage_id, task, place", Partitions: int(tasks/fileAttempts) + 1,
+		return copies.Run(ctx, tx, eng, engine.RemoteJob{SQL: sql, Columns: comparedColumns, Order: "share, stage_id, task, place", Partitions: partitionsOf(tasks),
 			Verb: []string{"copy", SlowerStep, "--version", tx.Tool()}, File: file}, nil)
 	}, of.seen(span{all: true})...)
 }

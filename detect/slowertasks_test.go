@@ -46,13 +46,13 @@ func TestSlowerTasksAsInSQL(t *testing.T) {
 			t.Errorf("only %d attempts are slower than usual: the runs are too tame", slow)
 		}
 		last := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*max(math.Abs(a), math.Abs(b)) })
-		for _, most := range []int{0, mostPinned} { // without the figures of phases, which SQL finds then, and with them
-			all := mostPinned
-			mostPinned = most
+		for _, most := range []int64{0, mostOnCopies} { // without the figures of phases, which SQL finds then, and with them
+			all := mostOnCopies
+			mostOnCopies = most
 			got, _ := runCopies(t, st, Options{Again: true})
-			mostPinned = all
+			mostOnCopies = all
 			if diff := gocmp.Diff(want.outliers, got.outliers, last); diff != "" {
-				t.Errorf("seed %d, %d rows pinned (- SQL, + copies):\n%.3000s", seed, most, diff)
+				t.Errorf("seed %d, at most %d phases on copies (- SQL, + copies):\n%.3000s", seed, most, diff)
 			}
 		}
 		for _, chunk := range []int64{0, 500} {

@@ -54,8 +54,8 @@ numbered AS (
 ids AS (
   SELECT DISTINCT program, identity, kind, ordinal, stage_id FROM numbered WHERE stage_id IS NOT NULL
 )
-SELECT phase_id, stage_id, places + number AS place, CASE WHEN state = 'known' THEN 1 ELSE 0 END AS known,
-  CASE WHEN state = 'new' OR changed > 0 THEN 1 ELSE 0 END AS todo,
+SELECT phase_id, stage_id, places + number AS place, CAST(CASE WHEN state = 'known' THEN 1 ELSE 0 END AS BIGINT) AS known,
+  CAST(CASE WHEN state = 'new' OR changed > 0 THEN 1 ELSE 0 END AS BIGINT) AS todo,
   tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
 FROM numbered
 WHERE state <> 'gone'

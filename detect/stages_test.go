@@ -45,8 +45,8 @@ func TestStagesOfWhatChanged(t *testing.T) {
 			PhaseID schema.Key `col:"phase_id"`
 			StageID schema.Key `col:"stage_id"`
 			Place   int64      `col:"place"`
-			Known   int32      `col:"known"`
-			Todo    int32      `col:"todo"`
+			Known   int64      `col:"known"`
+			Todo    int64      `col:"todo"`
 		}
 		for name, isNew := range map[string]bool{"detected_own": true, "detected_before": false} {
 			if err := eng.Materialize(t.Context(), name, valuesOf(all, isNew)); err != nil {

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// Loader is an engine in this process, to which rows can be given.
+// Loader is an engine to which rows can be given.
 type Loader interface {
 	Engine
 

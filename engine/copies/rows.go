@@ -28,12 +28,12 @@ type Rows struct {
 	Inputs     map[schema.Key]schema.Key // that the rows follow from, by the first key of each block of phases; none for those that are missing
 }
 
-// known is what the copies must know of the inputs of rows.
-type known struct{ Inputs map[schema.Key]schema.Key }
+// rowsFile is the job's File of copies that write rows.
+type rowsFile struct{ Inputs map[schema.Key]schema.Key }
 
 // Write has copies write rows into the transaction.
 func (r *Rows) Write(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner) error {
-	file, err := json.Marshal(known{Inputs: r.Inputs})
+	file, err := json.Marshal(rowsFile{Inputs: r.Inputs})
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (w *Writer) writeRows(ctx context.Context, step, file string, in io.Reader)
 	if err != nil {
 		return err
 	}
-	var k known
-	if err := json.Unmarshal(data, &k); err != nil {
+	var know rowsFile
+	if err := json.Unmarshal(data, &know); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	columns := rowColumns(t)
@@ -118,7 +118,7 @@ func (w *Writer) writeRows(ctx context.Context, step, file string, in io.Reader)
 			if err := flush(); err != nil {
 				return err
 			}
-			first, input = block, k.Inputs[block]
+			first, input = block, know.Inputs[block]
 		}
 		for i := range columns {
 			if err := set(rows.Index(n).Field(fieldOf[i]), &columns[i], fields[i]); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -38,11 +39,13 @@ type Engine struct {
 	chosen  []table           // and those of the last Choose
 	views   map[string]string // what they are, by table
 	made    []materialized
+	loaded  []io.Closer // files of tables
 }
 
 // materialized is a table of the session and the query that it was made by.
 type materialized struct {
 	name, sql string
+	loaded    bool // sql is the statement that makes it a view over a file
 	dropped   bool // and kept in mind for those after it, which may have been made from it
 }
 
@@ -260,18 +263,25 @@ func (e *Engine) Materialize(ctx context.Context, name, sql string) error {
 			return err
 		}
 	}
-	m := materialized{name: name, sql: portable(sql)}
-	return e.withReconnect(ctx, sql, func() error {
+	return e.keep(ctx, materialized{name: name, sql: portable(sql)})
+}
+
+// keep makes a table and has it made again where the session is.
+func (e *Engine) keep(ctx context.Context, m materialized) error {
+	return e.withReconnect(ctx, m.sql, func() error {
 		if err := e.make(ctx, m); err != nil {
-			return errors.Join(err, e.dropFailed(ctx, name))
+			return errors.Join(err, e.dropFailed(ctx, m.name))
 		}
-		e.made = append(slices.DeleteFunc(e.made, func(o materialized) bool { return o.name == name }), m)
+		e.made = append(slices.DeleteFunc(e.made, func(o materialized) bool { return o.name == m.name }), m)
 		return nil
 	})
 }
 
-// make makes a table of the session: a view whose rows the executors keep.
+// make makes a table of the session: a view over a file, or one whose rows the executors keep.
 func (e *Engine) make(ctx context.Context, m materialized) error {
+	if m.loaded {
+		return e.exec(ctx, m.sql)
+	}
 	if err := e.refresh(ctx, m.sql); err != nil {
 		return err
 	}
@@ -394,10 +404,14 @@ func (e *Engine) Close() error {
 	e.shut = true
 	ctx, cancel := context.WithTimeout(context.Background(), engine.ClosingTime)
 	defer cancel()
-	for _, m := range e.made { // a session that ends forgets the names, not the rows
+	for _, m := range e.made { // a session that ends forgets the names, not the rows that are kept
 		if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+quoteName(m.name)); err != nil {
 			break
 		}
 	}
-	return errors.Join(sparkError(e.session.Close()), e.files.Close())
+	err := sparkError(e.session.Close())
+	for _, f := range e.loaded {
+		err = errors.Join(err, f.Close())
+	}
+	return errors.Join(err, e.files.Close())
 }

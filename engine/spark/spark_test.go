@@ -34,7 +34,7 @@ func TestSpark(t *testing.T) {
 		test func(*testing.T, *sparkCase)
 	}{
 		{"values", sparkValues}, {"settings", sparkSettings}, {"wrong SQL", sparkWrongSQL}, {"locked", sparkLocked}, {"big results stream", sparkStreams},
-		{"views follow commits", sparkFollows}, {"kept tables", sparkKeeps}, {"kept parts", sparkParts}, {"store not seen", sparkUnseen}, {"bucket not seen", sparkNoConnector}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
+		{"views follow commits", sparkFollows}, {"kept tables", sparkKeeps}, {"kept parts", sparkParts}, {"loaded rows", sparkLoads}, {"store not seen", sparkUnseen}, {"bucket not seen", sparkNoConnector}, {"cancelled", sparkCancelled}, {"frozen", sparkFrozen},
 		{"killed", sparkKilled},
 	} {
 		if !t.Run(c.name, func(t *testing.T) { c.test(t, &sparkCase{server: server, st: st}) }) {
@@ -401,6 +401,40 @@ func sparkKeeps(t *testing.T, c *sparkCase) {
 	}
 }
 
+// sparkLoads: rows that are loaded go through a file, which goes with the engine.
+func sparkLoads(t *testing.T, c *sparkCase) {
+	eng := c.engine(t, "", engine.Options{})
+	enginetest.Loads(t, eng, c.engine(t, "", engine.Options{Locked: true}))
+	files := func() []string {
+		found, err := filepath.Glob(filepath.Join(globSpecial.Replace(c.st.Address()), "staging", "*", "staged"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if len(files()) == 0 {
+		t.Error("no file was written")
+	}
+	if err := eng.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := files(); len(left) > 0 {
+		t.Errorf("the engine has left %v", left)
+	}
+}
+
+var globSpecial = strings.NewReplacer("[", `\[`, "*", `\*`, "?", `\?`)
+
+// loadRow loads a row, s = 1, as a table.
+func loadRow(t *testing.T, eng engine.Engine, name string) {
+	type row struct {
+		S int64 `col:"s"`
+	}
+	if err := engine.Load(t.Context(), eng.(engine.Loader), name, func(yield func([]row, error) bool) { yield([]row{{1}}, nil) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // sparkParts: a part that is named twice is worked out once, and is gone when the query is done or fails.
 func sparkParts(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
@@ -498,9 +532,10 @@ func sparkKilled(t *testing.T, c *sparkCase) {
 	if err := engine.MaterializeParts(t.Context(), eng, "kept", "WITH n AS (SELECT task FROM attempts) SELECT sum(a.task) AS s FROM n a JOIN n b ON b.task = a.task"); err != nil {
 		t.Fatal(err)
 	}
+	loadRow(t, eng, "loaded")
 	// It waits on the first server only: that makes the directory.
 	nap := filepath.Join(t.TempDir(), "nap")
-	sql := "SELECT t.a, k.s FROM (SELECT TRANSFORM (1) USING 'if mkdir " + nap + "; then while kill -0 $PPID; do sleep 0.1; done; fi; echo done' AS (a STRING)) t CROSS JOIN kept k"
+	sql := "SELECT t.a, k.s + l.s FROM (SELECT TRANSFORM (1) USING 'if mkdir " + nap + "; then while kill -0 $PPID; do sleep 0.1; done; fi; echo done' AS (a STRING)) t CROSS JOIN kept k CROSS JOIN loaded l"
 	done := make(chan []any, 1)
 	go func() {
 		rows, err := eng.Query(t.Context(), sql)
@@ -522,7 +557,7 @@ func sparkKilled(t *testing.T, c *sparkCase) {
 	}
 	c.server.Kill()
 	sparktest.Start(t, sparktest.Options{Port: c.server.Port})
-	if got := <-done; len(got) != 2 || got[0] != "done" || got[1] != int64(499500) {
+	if got := <-done; len(got) != 2 || got[0] != "done" || got[1] != int64(499501) {
 		t.Errorf("the query gave %v", got)
 	}
 }

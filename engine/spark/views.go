@@ -93,11 +93,16 @@ func filesView(name string, columns, files []string) (string, error) {
 	if !hasKey {
 		list = append(list, store.InputColumn+" BIGINT")
 	}
+	return parquetView(name, list, files)
+}
+
+// parquetView makes a view over files with columns, each of them a quoted name and a type.
+func parquetView(name string, columns, files []string) (string, error) {
 	paths, err := json.Marshal(files)
 	if err != nil {
 		return "", fmt.Errorf("spark: %w", err)
 	}
-	return "CREATE OR REPLACE TEMPORARY VIEW " + name + " (" + strings.Join(list, ", ") + ") USING parquet OPTIONS (paths " + quoteText(string(paths)) + ")", nil
+	return "CREATE OR REPLACE TEMPORARY VIEW " + name + " (" + strings.Join(columns, ", ") + ") USING parquet OPTIONS (paths " + quoteText(string(paths)) + ")", nil
 }
 
 // filePath is a file of the store as the cluster finds it. What Hadoop would take for a pattern is escaped.
