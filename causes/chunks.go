@@ -143,7 +143,7 @@ func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []fit.Ta
 		at += p.Attempts
 	}
 	last, lastIndex := schema.Key(0), -1
-	rows := taskRange{r.attempts(), c.phases[0].ID, c.phases[len(c.phases)-1].ID, outliers, outliers && r.history, r.blank}
+	rows := taskRange{attempts: r.attempts(), low: c.phases[0].ID, high: c.phases[len(c.phases)-1].ID, outliers: outliers, timed: outliers && r.history, blank: r.blank}
 	for t, err := range engine.Read[fit.Task](ctx, r.eng, rows.sql()) {
 		if err != nil {
 			return nil, tasks, err

@@ -10,6 +10,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/copies/copiestest"
+	"straggler/schema"
 	"straggler/schema/synth"
 	"straggler/store"
 )
@@ -37,6 +38,28 @@ func TestCopiesFindTheSame(t *testing.T) {
 	}
 }
 
+// An attempt that still ran when its log stopped has lasted until then where copies attribute it, too.
+func TestCopiesOfStoppedLog(t *testing.T) {
+	tr := nights(2, func(a *schema.Attempt, m int) {
+		switch a.Task {
+		case 5:
+			a.Status, a.FinishTime, a.DurationS = schema.Running, schema.Null[schema.Time]{}, schema.Null[float64]{}
+		case 6:
+			longer(a, 50)
+		}
+	})
+	tr.Applications[1].Complete = false
+	st, eng := detectedTrace(t, tr)
+	want := committed(t, st, eng, eng)
+	stopped := fmt.Sprintf("attributions|%d|", 100*2+5)
+	if !slices.ContainsFunc(want, func(row string) bool { return strings.HasPrefix(row, stopped) }) {
+		t.Fatalf("nothing is said of the attempt that still ran: %q", want)
+	}
+	if got := committed(t, st, eng, &copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}); !slices.Equal(got, want) {
+		t.Errorf("by copies %q\nhere %q", got, want)
+	}
+}
+
 func made(t *testing.T, scenario string) (*store.Store, engine.Engine) {
 	t.Helper()
 	s, ok := synth.ByName(scenario)
@@ -53,10 +76,10 @@ func made(t *testing.T, scenario string) (*store.Store, engine.Engine) {
 // committed runs on one engine and reads with another what was committed.
 func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []string) {
 	t.Helper()
-	if _, err := Run(t.Context(), st, work, Options{}); err != nil {
+	if _, err := Run(t.Context(), st, work, Options{Again: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"attributions", "application_causes", "machine_health", "skew_repeats", "job_costs"} {
+	for _, table := range []string{"attributions", "application_causes", "machine_health", "skew_repeats", "job_costs", "history_attributions"} {
 		rows, err := read.Query(t.Context(), "SELECT * FROM "+table)
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +101,7 @@ func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []s
 
 // A copy that is given something else than rows says which line.
 func TestCopyRefuses(t *testing.T) {
-	good := "1\t2\t3\t-1\t\\N\t1.5\tfalse\ttrue\tfalse\tfalse\tfalse" + strings.Repeat("\tNaN", 12) + "\n"
+	good := "1\t2\t3\t-1\t\\N\t1.5\tfalse\ttrue\tfalse\tfalse\tfalse" + "\tNaN\tfalse" + strings.Repeat("\tNaN", 12) + "\n"
 	if err := Copy(t.Context(), stepObserve+"=3600", t.TempDir(), "", strings.NewReader(good), io.Discard); err != nil {
 		t.Error(err)
 	}

@@ -78,4 +78,30 @@ func (x *attributed) Fields(c *wire.Codec) {
 		c.Int64(&t.verdicts)
 		c.Float(&t.micros)
 	})
+	x.times.Fields(c)
+}
+
+// Fields lists the fields of a message.
+func (t *runTimes) Fields(c *wire.Codec) {
+	wire.Slice(c, &t.parts, func(m *machinePart) {
+		c.Int64(&m.machine)
+		c.Int64(&m.tasks)
+		c.Int64(&m.slow)
+		c.Float(&m.duration)
+		c.Float(&m.processor)
+		c.Float(&m.wait)
+		c.Float(&m.bytes)
+		c.Float(&m.records)
+		c.Int64((*int64)(&m.start))
+		c.Int64((*int64)(&m.finish))
+		c.Float(&m.tick)
+	})
+	wire.Slice(c, &t.late, func(l *lateAttempt) {
+		c.Int64(&l.attempt)
+		c.Int64(&l.machine)
+		c.Float(&l.duration)
+		c.Float(&l.excess)
+		c.Float(&l.processor)
+		c.Float(&l.wait)
+	})
 }

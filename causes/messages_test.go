@@ -50,6 +50,10 @@ var (
 		skewed:   []skewEvent{{phase: 2, attempt: 1 << 62, task: 5, seconds: 2.5, ratio: 3}},
 		saved:    []jobcost.Saving{{Phase: 2, Cause: schema.GC, Sum: 1, SD: 2, Factor: 5, Packed: 3, Fixed: 4}},
 		totals:   []causeTotal{{cause: schema.Network, verdicts: 2, micros: 3}},
+		times: runTimes{
+			parts: []machinePart{{machine: 1, tasks: 2, slow: 3, duration: 4.5, processor: 5.5, wait: 6.5, bytes: 7.5, records: 8.5, start: 9, finish: 10, tick: 1}},
+			late:  []lateAttempt{{attempt: 1 << 61, machine: 2, duration: 3.5, excess: 4.5, processor: 5.5, wait: 6.5}},
+		},
 	}
 	sampleObservation = model.Observation{
 		Stage:    model.Stage{ElasticityW: 1, Elasticity: 2, N: 3, LogSigma: 4, SpillW: 5, Spill: 6},

@@ -52,17 +52,21 @@ type taskRange struct {
 	low, high schema.Key // of the phases
 	outliers  bool       // with the outliers among them
 	timed     bool       // and what earlier runs of their stage are compared with
+	unended   bool       // those without a duration, too, and then no outliers
 	blank     []string   // pairs of a column that has no value and what stands for it
 }
 
 func (t taskRange) sql() string {
-	those, timed := "FALSE", "FALSE"
+	those, timed, ran := "FALSE", "FALSE", "coalesce(a.duration_s, o.lasted_s) BETWEEN 0 AND 1e15"
 	if t.outliers {
 		those = "phase_id BETWEEN {low} AND {high}"
 	}
 	if t.timed {
 		timed = timedSQL
 	}
-	sql := strings.NewReplacer("{those}", those, "{timed}", timed).Replace(strings.NewReplacer(t.blank...).Replace(tasksSQL))
+	if t.unended {
+		ran = "coalesce(a.duration_s, 0) BETWEEN 0 AND 1e15"
+	}
+	sql := strings.NewReplacer("{those}", those, "{timed}", timed, "{ran}", ran).Replace(strings.NewReplacer(t.blank...).Replace(tasksSQL))
 	return strings.NewReplacer("{attempts}", t.attempts, "{low}", strconv.FormatInt(t.low, 10), "{high}", strconv.FormatInt(t.high, 10)).Replace(sql)
 }

@@ -305,7 +305,7 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 // runs.
 func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 	var runs *openRuns
-	if _, here := r.eng.(engine.Loader); here {
+	if _, many := r.eng.(engine.RemoteRunner); !many {
 		var err error
 		if runs, err = r.openRuns(ctx, tx); err != nil {
 			return err
@@ -330,9 +330,8 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 		}
 		r.parallel(len(ps), func(worker, i int) {
 			x.found[i], x.rows[i] = workers[worker].attribute(&ps[i])
-			p := r.phase(ps[i].ID)
-			if x.phases[i] = p; p.usual != nil {
-				x.times[i] = timers[worker].times(&ps[i], p, r.machines)
+			if x.phases[i] = r.phase(ps[i].ID); x.phases[i].usual != nil {
+				x.found[i].times = timers[worker].times(&ps[i])
 			}
 		})
 		for i, w := range workers {
@@ -356,13 +355,12 @@ type attributedPhases struct {
 	phases []*phaseRow
 	found  []*attributed
 	rows   [][]schema.Attribution
-	times  []runTimes
 	memory [][]schema.Attribution // of the rows, by worker
 }
 
 func (x *attributedPhases) reset(phases, workers int) {
 	x.phases, x.found = make([]*phaseRow, phases), make([]*attributed, phases)
-	x.rows, x.times = make([][]schema.Attribution, phases), make([]runTimes, phases)
+	x.rows = make([][]schema.Attribution, phases)
 	if x.memory == nil {
 		x.memory = make([][]schema.Attribution, workers)
 	}
@@ -380,19 +378,20 @@ func (r *run) keepAll(tx *store.Tx, x *attributedPhases, runs *openRuns) error {
 		if runs == nil {
 			continue
 		}
-		if err := runs.take(p, &x.times[i]); err != nil {
+		if err := runs.take(p, &x.found[i].times); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// attributed is what was found about the outliers of a phase, besides their rows.
+// attributed is what was found in a phase, besides the rows of its outliers.
 type attributed struct {
 	outliers []machines.Window // where those by high_runtime ran
 	skewed   []skewEvent
 	saved    []jobcost.Saving
 	totals   []causeTotal
+	times    runTimes // of a phase that earlier runs of its stage are compared with
 }
 
 // attribute gives what was found in a phase, in memory that is the caller's until rows is emptied.

@@ -23,9 +23,9 @@ const runLossesSQL = `SELECT j.application_id, l.machine, count(*) AS losses
 FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id
 WHERE l.machine IS NOT NULL GROUP BY j.application_id, l.machine`
 
-// In this process the machines of each run are judged while its attempts are read to be attributed: what run_machines.sql and history_attempts.sql
-// say of a phase follows from its attempts alone. On other engines, where the attempts need not come here, these queries say it.
-// TestRunsByQuery holds one against the other.
+// The machines of each run are judged while its attempts are read to be attributed, in this process or by copies of this program: what run_machines.sql
+// and history_attempts.sql say of a phase follows from its attempts and from what is usual for its stage. Where a cluster cannot run copies, these queries
+// say it. TestRunsByQuery compares them.
 
 // usualStage is what is usual for the stage of a phase.
 type usualStage struct {
@@ -48,26 +48,40 @@ type openRuns struct {
 	tx     *store.Tx
 	losses map[schema.Key]map[string]int64
 	last   map[schema.Key]schema.Key // phase of each run that has earlier runs of its stage
-	open   map[schema.Key][]runTimes // phase by phase
+	open   map[schema.Key][]runPhase // phase by phase
+}
+
+// runPhase is a phase of a run.
+type runPhase struct {
+	*phaseRow
+	runTimes
 }
 
 // runTimes are what machines, and slow attempts, took in a phase.
 type runTimes struct {
-	parts []machines.RunPart
+	parts []machinePart
 	late  []lateAttempt
+}
+
+// machinePart is what a machine did of a phase, without what it shares with others of its phase: medians of its tasks, NaN unknown.
+type machinePart struct {
+	machine                                   int64
+	tasks, slow                               int64 // slow: longer than usual
+	duration, processor, wait, bytes, records float64
+	start, finish                             schema.Time
+	tick                                      float64 // of the log's clock where it ticks in whole seconds
 }
 
 // lateAttempt is an attempt that is slower than usual, without what it shares with others of its phase.
 type lateAttempt struct {
 	attempt                           schema.Key
-	machine                           int64 // -1 unknown
-	phase                             *phaseRow
+	machine                           int64   // -1 unknown
 	duration, excess, processor, wait float64 // seconds; NaN unknown
 }
 
 // openRuns reads what is usual for the phases that are worked on.
 func (r *run) openRuns(ctx context.Context, tx *store.Tx) (*openRuns, error) {
-	o := &openRuns{r: r, tx: tx, last: map[schema.Key]schema.Key{}, open: map[schema.Key][]runTimes{}}
+	o := &openRuns{r: r, tx: tx, last: map[schema.Key]schema.Key{}, open: map[schema.Key][]runPhase{}}
 	for u, err := range engine.ReadParts[usualStage](ctx, r.eng, "causes_usual", usualSQL, r.seen...) {
 		if err != nil {
 			return nil, err
@@ -88,7 +102,7 @@ func (o *openRuns) take(p *phaseRow, t *runTimes) error {
 	if p.usual == nil {
 		return nil
 	}
-	run := append(o.open[p.Application], *t)
+	run := append(o.open[p.Application], runPhase{p, *t})
 	if o.last[p.Application] > p.ID {
 		o.open[p.Application] = run
 		return nil
@@ -98,15 +112,18 @@ func (o *openRuns) take(p *phaseRow, t *runTimes) error {
 }
 
 // judge writes machine_health of a run, and history_attributions.
-func (o *openRuns) judge(application schema.Key, run []runTimes) error {
+func (o *openRuns) judge(application schema.Key, run []runPhase) error {
 	n := 0
 	for i := range run {
 		n += len(run[i].parts)
 	}
 	parts := make([]machines.RunPart, 0, n)
 	for i := range run {
-		parts = append(parts, run[i].parts...)
-		run[i].parts = nil
+		p := &run[i]
+		for k := range p.parts {
+			parts = append(parts, p.parts[k].of(p.phaseRow, o.r.machines))
+		}
+		p.parts = nil
 	}
 	judged, err := o.r.judgeRun(o.tx, application, parts, o.losses[application])
 	if err != nil {
@@ -115,8 +132,9 @@ func (o *openRuns) judge(application schema.Key, run []runTimes) error {
 	w := historyWriter{r: o.r, tx: o.tx}
 	for i := range run {
 		for _, l := range run[i].late {
-			a := usualAttempt{Application: application, Attempt: l.attempt, Phase: l.phase.ID, DurationS: l.duration, ExcessS: l.excess, CPUS: known(l.processor),
-				WaitS: known(l.wait), WorkRatio: l.phase.usual.WorkRatio, UsualCPUS: l.phase.usual.CPUS, UsualWaitS: l.phase.usual.WaitS}
+			usual := run[i].usual
+			a := usualAttempt{Application: application, Attempt: l.attempt, Phase: run[i].ID, DurationS: l.duration, ExcessS: l.excess, CPUS: known(l.processor),
+				WaitS: known(l.wait), WorkRatio: usual.WorkRatio, UsualCPUS: usual.CPUS, UsualWaitS: usual.WaitS}
 			if l.machine >= 0 {
 				a.Machine = o.r.machines[l.machine]
 			}
@@ -126,6 +144,14 @@ func (o *openRuns) judge(application schema.Key, run []runTimes) error {
 		}
 	}
 	return w.flush()
+}
+
+// of is the part with what is usual for the stage of its phase.
+func (m *machinePart) of(p *phaseRow, names []string) machines.RunPart {
+	u := p.usual
+	return machines.RunPart{Application: p.Application, Phase: p.ID, Machine: names[m.machine], Tasks: m.tasks, Slow: m.slow, MedianS: m.duration,
+		CPUS: known(m.processor), WaitS: known(m.wait), InputBytes: known(m.bytes), Records: known(m.records), Start: m.start, Finish: m.finish, TickS: m.tick,
+		UsualS: u.Seconds, Within: u.Within, UsualCPUS: u.CPUS, UsualWaitS: u.WaitS, UsualBytes: u.Bytes, UsualRecords: u.Records}
 }
 
 func known(x float64) (v schema.Null[float64]) {
@@ -142,8 +168,8 @@ type runTimer struct {
 	values []float64
 }
 
-// times gives what run_machines.sql and history_attempts.sql give of a phase. names are those of the machines.
-func (w *runTimer) times(f *fit.Phase, p *phaseRow, names []string) (t runTimes) {
+// times gives what run_machines.sql and history_attempts.sql find in the attempts of a phase.
+func (w *runTimer) times(f *fit.Phase) (t runTimes) {
 	w.order, w.late = w.order[:0], w.late[:0]
 	for i := range f.Tasks {
 		a := &f.Tasks[i]
@@ -151,7 +177,7 @@ func (w *runTimer) times(f *fit.Phase, p *phaseRow, names []string) (t runTimes)
 			w.order = append(w.order, uint64(a.Machine)<<32|uint64(i))
 		}
 		if a.Beyond > 0 && a.Duration > a.Beyond {
-			w.late = append(w.late, lateAttempt{a.Attempt, a.Machine, p, a.Duration, a.Beyond, a.CPU, a.Wait})
+			w.late = append(w.late, lateAttempt{a.Attempt, a.Machine, a.Duration, a.Beyond, a.CPU, a.Wait})
 		}
 	}
 	t.late = slices.Clone(w.late)
@@ -162,47 +188,45 @@ func (w *runTimer) times(f *fit.Phase, p *phaseRow, names []string) (t runTimes)
 			ran++
 		}
 	}
-	t.parts = make([]machines.RunPart, 0, ran)
+	t.parts = make([]machinePart, 0, ran)
 	for len(w.order) > 0 {
 		machine, n := w.order[0]>>32, 1
 		for n < len(w.order) && w.order[n]>>32 == machine {
 			n++
 		}
-		t.parts = append(t.parts, w.part(f, p, w.order[:n], names[machine]))
+		t.parts = append(t.parts, w.part(f, int64(machine), w.order[:n]))
 		w.order = w.order[n:]
 	}
 	return t
 }
 
 // part is what a machine did of a phase.
-func (w *runTimer) part(f *fit.Phase, p *phaseRow, own []uint64, name string) machines.RunPart {
-	u := p.usual
-	q := machines.RunPart{Application: p.Application, Phase: p.ID, Machine: name, Tasks: int64(len(own)), TickS: 1, Start: math.MaxInt64, Finish: math.MinInt64,
-		UsualS: u.Seconds, Within: u.Within, UsualCPUS: u.CPUS, UsualWaitS: u.WaitS, UsualBytes: u.Bytes, UsualRecords: u.Records}
+func (w *runTimer) part(f *fit.Phase, machine int64, own []uint64) machinePart {
+	m := machinePart{machine: machine, tasks: int64(len(own)), tick: 1, start: math.MaxInt64, finish: math.MinInt64}
 	for _, k := range own {
 		a := &f.Tasks[uint32(k)]
 		start, finish := a.Start.V, a.Start.V.Add(a.Duration) // a duration is finish − start to the microsecond
-		q.Start, q.Finish = min(q.Start, start), max(q.Finish, finish)
+		m.start, m.finish = min(m.start, start), max(m.finish, finish)
 		if start%1e6 != 0 || finish%1e6 != 0 {
-			q.TickS = 0
+			m.tick = 0
 		}
 		if !math.IsNaN(a.Beyond) {
-			q.Slow++
+			m.slow++
 		}
 	}
-	median := func(value func(*fit.Task) float64) schema.Null[float64] {
+	median := func(value func(*fit.Task) float64) float64 {
 		w.values = w.values[:0]
 		for _, k := range own {
 			if v := value(&f.Tasks[uint32(k)]); !math.IsNaN(v) {
 				w.values = append(w.values, v)
 			}
 		}
-		return known(stats.Median(w.values))
+		return stats.Median(w.values)
 	}
-	q.MedianS = median(func(a *fit.Task) float64 { return a.Duration }).V
-	q.CPUS, q.WaitS = median(func(a *fit.Task) float64 { return a.CPU }), median(func(a *fit.Task) float64 { return a.Wait })
-	q.InputBytes, q.Records = median(func(a *fit.Task) float64 { return a.Bytes }), median(func(a *fit.Task) float64 { return a.Records })
-	return q
+	m.duration = median(func(a *fit.Task) float64 { return a.Duration })
+	m.processor, m.wait = median(func(a *fit.Task) float64 { return a.CPU }), median(func(a *fit.Task) float64 { return a.Wait })
+	m.bytes, m.records = median(func(a *fit.Task) float64 { return a.Bytes }), median(func(a *fit.Task) float64 { return a.Records })
+	return m
 }
 
 // runLosses are the outputs lost on each machine, by application.
@@ -239,7 +263,7 @@ func (r *run) judgeRun(tx *store.Tx, application schema.Key, parts []machines.Ru
 	return &j, err
 }
 
-// runHealth is what attributeHere does to runs, by queries.
+// runHealth judges the machines of runs by queries, unless that was done as attempts were read.
 func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
 	if r.runsJudged {
 		return nil

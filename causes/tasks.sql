@@ -1,6 +1,6 @@
 -- The attempts of a range of phases as attribution looks at them; NaN is unknown. {those} says which outliers matter:
 -- those of the range, or none; {timed} which attempts are compared with earlier runs of their stage: those of run_machines.sql, or none.
--- {attempts} is the table, or its rows that came from some inputs.
+-- {attempts} is the table, or its rows that came from some inputs; {ran} which of these have a duration.
 SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.lasted_s) AS duration_s,
   coalesce(m.number, -1) AS machine,
   coalesce(unix_micros(a.start_time) < x.warm_us, FALSE) AS cold,
@@ -28,4 +28,4 @@ FROM {attempts} a
   LEFT JOIN causes_machines m ON m.machine = a.machine
   LEFT JOIN causes_executors x ON x.application_id = a.application_id AND x.executor = a.executor
   LEFT JOIN (SELECT * FROM causes_outliers WHERE {those}) AS o ON o.attempt_id = a.attempt_id
-WHERE a.phase_id BETWEEN {low} AND {high} AND coalesce(a.duration_s, o.lasted_s) BETWEEN 0 AND 1e15
+WHERE a.phase_id BETWEEN {low} AND {high} AND {ran}
