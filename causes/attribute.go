@@ -25,6 +25,8 @@ type Attributor struct {
 	sender       slowSender
 	ends         lateEnds
 
+	firstCollectKnown            bool
+	firstCollect                 float64 // what the first tasks of the phase collect, in the median; NaN where they are fewer than three
 	convertsKnown                bool
 	firstConverts, laterConverts []float64 // conversion of the first tasks of the phase on their machines, and of the others, in order
 
@@ -88,7 +90,7 @@ func (a *Attributor) prepare(p *fit.Phase) {
 	b := a.phase
 	b.Fit(p)
 	a.comparer.Reset()
-	a.waits.ok, a.waits.sharedOf, a.pauses.loaded, a.sender.known, a.ends.known, a.convertsKnown = false, -1, false, false, false, false
+	a.waits.ok, a.waits.sharedOf, a.pauses.loaded, a.sender.known, a.ends.known, a.convertsKnown, a.firstCollectKnown = false, -1, false, false, false, false, false
 	for k := range b.Part {
 		part := func(i int32) float64 { return b.Part[k][i] }
 		a.mid[k] = b.MedianOf(part)
@@ -147,6 +149,7 @@ func (a *Attributor) causes(s *split) []line {
 	}
 	a.lines = dropSmall(a.lines, s.excess)
 	a.preferOwn(s)
+	a.preferOwnToStart(s)
 	return a.lines
 }
 

@@ -116,6 +116,45 @@ func (a *Attributor) preferOwn(s *split) {
 	*first, *second = *second, *first
 }
 
+// preferOwnToStart decides the same tie with a start. All first tasks of the phase have that: where the figures do not say whether it is longer than what a
+// machine that is slow by itself took, or a collection that the other first tasks did not have, both are given their mean, and what is the task's own is
+// the verdict.
+func (a *Attributor) preferOwnToStart(s *split) {
+	if len(a.lines) < 2 || a.lines[0].cause != schema.Startup || a.lines[0].top == ofCold || !(a.lines[1].seconds > 0) {
+		return
+	}
+	first, second := &a.lines[0], &a.lines[1]
+	if !(second.top == ofMachine && s.slowMachine || second.top == ofGC && a.firstOnesCollectLess(s.index)) {
+		return
+	}
+	if z, ok := lead(a.lines); !ok || z > tied {
+		return
+	}
+	mean := (first.seconds + second.seconds) / 2
+	first.errors[sharedSource], second.errors[sharedSource] = first.seconds-mean, second.seconds-mean
+	first.seconds, second.seconds = mean, mean
+	*first, *second = *second, *first
+}
+
+// firstOnesCollectLess reports whether the first tasks of the phase on their machines, three or more, collect for less than half as long as task i in the
+// median.
+func (a *Attributor) firstOnesCollectLess(i int) bool {
+	b := &a.phase.Fitter
+	if !a.firstCollectKnown {
+		a.tmp = a.tmp[:0]
+		for _, j := range b.Rows {
+			if b.X[fit.ByFirst][j] == 1 {
+				a.tmp = append(a.tmp, b.Part[fit.GC][j])
+			}
+		}
+		a.firstCollectKnown, a.firstCollect = true, math.NaN()
+		if len(a.tmp) >= 3 {
+			a.firstCollect = stats.Median(a.tmp)
+		}
+	}
+	return a.firstCollect < alike*b.Part[fit.GC][i]
+}
+
 // tied is the lead, in standard deviations, under which the figures do not say which of two causes is the larger (5 %, two-sided).
 const tied = 1.96
 

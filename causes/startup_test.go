@@ -105,6 +105,56 @@ func TestStartOnASlowMachine(t *testing.T) {
 	}
 }
 
+// All first tasks of the phase compute for 2 s more, and load their code for 0.1 s. On machine 4 some are slow by something of their own that takes as long, give or
+// take 5 %: the process collects, or the machine is 1.6 times as slow. It is the verdict, as it is what distinguishes them. Where all first tasks collect, or it
+// takes half as long as the start, or the machine is too little slower to make outliers by itself, that is the verdict.
+func TestStartBesideItsOwn(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		body, convert float64 // of the first tasks: s more, and s
+		gc            float64 // of those on machine 4
+		elsewhere     float64 // of the others
+		speed         float64 // of machine 4
+		want          schema.Cause
+	}{
+		{"a collection", 2, 0.005, 1.95, 0, 1, schema.GC},
+		{"all collect", 2, 0.005, 1.95, 1.95, 1, schema.Startup},
+		{"a short collection", 2, 0.005, 0.9, 0, 1, schema.Startup},
+		{"a slow machine that loads its code", 0, 1.45, 0, 0, 1.6, schema.BadMachine},
+		{"a machine 1.4 times as slow", 0, 0.4, 0, 0, 1.4, schema.Startup},
+		{"a machine as fast as the others", 0, 1.45, 0, 0, 1, schema.Startup},
+	} {
+		cluster := causestest.New(72, 6)
+		cluster.Slots, cluster.Noise, cluster.Speed[4] = 2, 0.05, c.speed
+		var phases []*fit.Phase
+		for range 6 {
+			phases = append(phases, cluster.Phase(72, 1, nil, func(t *fit.Task, body *float64) {
+				if t.Index >= 12 {
+					return
+				}
+				*body += c.body
+				t.Convert = c.convert * cluster.Speed[t.Machine]
+				if t.GC = c.elsewhere; t.Machine == 4 {
+					t.GC = c.gc
+				}
+			}))
+		}
+		n := 0
+		for _, r := range attributeAll(phases) {
+			task := find(phases, r.AttemptID)
+			if r.Rank != 1 || task.Index >= 12 || task.Machine != 4 {
+				continue
+			}
+			if n++; r.Cause != c.want {
+				t.Errorf("%s: task %d of %.2f s: %s, %+v: %s", c.name, task.Index, task.Duration, r.Cause, r.Seconds, r.Evidence)
+			}
+		}
+		if n < 6 {
+			t.Errorf("%s: %d outliers", c.name, n)
+		}
+	}
+}
+
 // Spark launches the next task of a slot a little before the logged end of the one before: such a task is not among the first,
 // and what it was stopped by a collection is gc.
 func TestSecondWaveIsNotFirst(t *testing.T) {
