@@ -144,6 +144,7 @@ func Assumed(n *workload.Notes, v *Variant) []string {
 	say(n.OverSlots > 0, "Attempts that ran beyond the declared slots, %d, need none in the replay.", n.OverSlots)
 	say(n.Copies > 0, "The log's own speculative copies, %d, are replayed as they were, so savings come on top of theirs.", n.Copies)
 	say(n.Unended > 0, "Attempts that have no end in the log, %d, are taken to end with their phase, or with the log where it still runs.", n.Unended)
+	say(n.Contradicted > 0, "Jobs end before their tasks did by more than they took, %d: the times of the log contradict one another, and savings of these jobs mean nothing.", n.Contradicted)
 	say(n.NoTimes > 0, "Attempts without a start or a phase, %d, are left out.", n.NoTimes)
 	say(n.Gated > 0, "Attempts that began before their parents ended, %d, keep what they did after that.", n.Gated)
 	say(n.LonelyPhases > 0, "In phases that have fewer than two finished tasks, %d, a copy of one takes as long as it did.", n.LonelyPhases)

@@ -184,6 +184,7 @@ type Notes struct {
 	Without          int     // applications that lack what another scheduler than the log's needs
 	JobsWithoutEnd   int
 	JobsWithoutStart int
+	Contradicted     int // jobs that end before their tasks did, by more than they took
 }
 
 // Add adds the notes of other pools.
@@ -202,6 +203,7 @@ func (n *Notes) Add(m *Notes) {
 	n.Reported += m.Reported
 	n.JobsWithoutEnd += m.JobsWithoutEnd
 	n.JobsWithoutStart += m.JobsWithoutStart
+	n.Contradicted += m.Contradicted
 	n.Without += m.Without
 	n.LongestS, n.MostSlots, n.Racks = max(n.LongestS, m.LongestS), max(n.MostSlots, m.MostSlots), max(n.Racks, m.Racks)
 }

@@ -165,6 +165,9 @@ func (d *draft) submissions() []int64 {
 		}
 		jb.Tail = finish - d.jobDone[j]
 		jb.Observed = finish - at
+		if -jb.Tail > max(jb.Observed, 0) {
+			d.notes.Contradicted++
+		}
 	}
 	return submitted
 }
