@@ -222,3 +222,24 @@ func built(t testing.TB, eng engine.Engine) *Document {
 	reporttest.Check(t, err)
 	return d
 }
+
+// Tasks that a log has end long after their job cost it no more than it took, replayed without a cause too.
+func TestCostsAreAtMostWhatTheJobTook(t *testing.T) {
+	m := reporttest.NewTrace()
+	m.Phase(m.Job(0, 5), 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1e6)
+	d := built(t, reporttest.Stored(t, &m.Trace))
+	known := 0
+	for _, c := range d.Cost.Causes {
+		for _, s := range []schema.Null[float64]{c.LostS, c.CostS, c.CostHigh, d.Cost.TogetherS} {
+			if s.V > 5 {
+				t.Errorf("%s cost %v s of the 5 s that the job took", c.Cause, s.V)
+			}
+		}
+		if c.CostS.V > 0 {
+			known++
+		}
+	}
+	if known == 0 {
+		t.Error("no cause was replayed")
+	}
+}
