@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"math"
 	"sync"
 
 	"straggler/schema"
@@ -195,8 +196,8 @@ func (s *Sink) Finish(err error) error {
 		}
 	}
 	if late := s.lastEnd.Sub(s.appEnd); len(s.apps) > 0 && !s.open && late > lateS {
-		if e := s.caveatAll(schema.Caveat{Code: "ends_late", Detail: fmt.Sprintf("attempts end up to %.3g hours after their application: a clock was set, or times are wrong or in another unit; "+
-			"what is said of the time that they took is as wrong", late/3600)}); e != nil {
+		if e := s.caveatAll(schema.Caveat{Code: "ends_late", Detail: fmt.Sprintf("attempts end up to %.0f hours after their application: a clock was set, or times are wrong or in another unit; "+
+			"what is said of the time that they took is as wrong", math.Ceil(late/3600))}); e != nil {
 			return e
 		}
 	}

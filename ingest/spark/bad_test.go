@@ -172,8 +172,8 @@ func TestRepeatedIDs(t *testing.T) {
 // Two attempts of a task of which a damaged log says the same number have different ones in the table; numbers that only come in another order, as
 // where starts are missing, stay.
 func TestAttemptNumbersAreUnique(t *testing.T) {
-	end := func(id, attempt int) string {
-		return endOf(fmt.Sprintf(`"Task ID":%d,"Index":0,"Attempt":%d,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`, id, attempt))
+	end := func(id, attempt int, task int64) string {
+		return endOf(fmt.Sprintf(`"Task ID":%d,"Index":%d,"Attempt":%d,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`, id, task, attempt))
 	}
 	for _, x := range []struct {
 		said, want []int32
@@ -184,19 +184,21 @@ func TestAttemptNumbersAreUnique(t *testing.T) {
 		{[]int32{2, 0, 1}, []int32{2, 0, 1}, 0},
 		{[]int32{math.MaxInt32, math.MaxInt32}, []int32{math.MaxInt32, 0}, 1},
 	} {
-		lines := []string{appStart}
-		for i, n := range x.said {
-			lines = append(lines, end(i, int(n)))
+		for _, task := range []int64{0, denseTasks - 1, denseTasks, math.MaxInt64} {
+			lines := []string{appStart}
+			for i, n := range x.said {
+				lines = append(lines, end(i, int(n), task))
+			}
+			r := readText(t, append(lines, appEnd)...)
+			var got []int32
+			for i := range r.Attempts {
+				got = append(got, r.Attempts[i].Number)
+			}
+			if !slices.Equal(got, x.want) || caveat(&r.Trace, "attempts_renumbered") != x.renumbered {
+				t.Errorf("task %d: %v became %v, want %v; %+v", task, x.said, got, x.want, r.Caveats)
+			}
+			valid(t, &r.Trace)
 		}
-		r := readText(t, append(lines, appEnd)...)
-		var got []int32
-		for i := range r.Attempts {
-			got = append(got, r.Attempts[i].Number)
-		}
-		if !slices.Equal(got, x.want) || caveat(&r.Trace, "attempts_renumbered") != x.renumbered {
-			t.Errorf("%v became %v, want %v; %+v", x.said, got, x.want, r.Caveats)
-		}
-		valid(t, &r.Trace)
 	}
 }
 

@@ -2,7 +2,7 @@ package spark
 
 // numbers are those of the attempts of a phase that have been launched.
 type numbers struct {
-	first []uint64            // a bit a task: it has an attempt 0
+	first []uint64            // a bit a task, up to denseTasks: it has an attempt 0
 	later map[taskNumber]bool // all other attempts
 	free  map[int64]int32     // of tasks with attempts that were numbered here: all numbers below it are taken
 }
@@ -23,7 +23,7 @@ const maxNumbered = 16 << 20
 func (a *app) number(p *phase, task int64, said int32) int32 {
 	n := &p.numbers
 	words := n.words()
-	if a.numbered >= maxNumbered || !n.reserve(task, maxNumbered-a.numbered) {
+	if a.numbered >= maxNumbered {
 		return max(said, 0)
 	}
 	number := max(said, 0)
@@ -43,26 +43,23 @@ func (a *app) number(p *phase, task int64, said int32) int32 {
 	return number
 }
 
-// reserve makes room for a task, and says whether it fits into some words.
-func (n *numbers) reserve(task int64, words int) bool {
-	if task < 0 || task/64 >= int64(words) {
-		return false
-	}
-	if need := int(task/64) + 1; len(n.first) < need {
-		n.first = append(n.first, make([]uint64, need-len(n.first))...)
-	}
-	return true
-}
+// denseTasks bounds the tasks of a phase that have a bit; a damaged log may say any number.
+const denseTasks = 8 << 20
+
+func isFirst(task int64, number int32) bool { return number == 0 && task >= 0 && task < denseTasks }
 
 func (n *numbers) has(task int64, number int32) bool {
-	if number == 0 {
-		return n.first[task/64]>>(task%64)&1 == 1
+	if isFirst(task, number) {
+		return task/64 < int64(len(n.first)) && n.first[task/64]>>(task%64)&1 == 1
 	}
 	return n.later[taskNumber{task, number}]
 }
 
 func (n *numbers) add(task int64, number int32) {
-	if number == 0 {
+	if isFirst(task, number) {
+		if need := int(task/64) + 1; len(n.first) < need {
+			n.first = append(n.first, make([]uint64, need-len(n.first))...)
+		}
 		n.first[task/64] |= 1 << (task % 64)
 		return
 	}
