@@ -249,6 +249,9 @@ func TestPairIsReadable(t *testing.T) {
 			t.Errorf("no %q in each of\n%s", s, text)
 		}
 	}
+	if !regexp.MustCompile(`(?m)^measure +of +a +b +change +false_discovery_rate$`).MatchString(text) {
+		t.Errorf("the columns have other names in\n%s", text)
+	}
 	if strings.Contains(text, "NULL") || strings.Contains(text, "unknown") {
 		t.Errorf("it shows what is not known:\n%s", text)
 	}

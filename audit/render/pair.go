@@ -145,7 +145,7 @@ func (d *differences) sentences(p *audit.Pair) (out []string) {
 
 // table gives the first of the differences.
 func (d *differences) table(most int) table.Rows {
-	t := table.NewFixed("measure", "of", "in a", "in b", "change", "false discovery rate")
+	t := table.NewFixed("measure", "of", "a", "b", "change", "false_discovery_rate")
 	for _, r := range d.rows[:min(most, len(d.rows))] {
 		t.Add(r.Rule, r.About, r.A, r.B, r.Change, r.Q)
 	}
