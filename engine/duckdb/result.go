@@ -183,17 +183,33 @@ func (r *result) Close() error {
 	return nil
 }
 
+// damageSigns are in what DuckDB says of a Parquet file that is not whole: of its pages, of a column of it, and of the Thrift structures that
+// describe them.
+var damageSigns = []string{"Failed to read file", "Could not read enough bytes from file", "TProtocolException", "TTransportException", "don't know what type", "invalid TType", "orrupt"}
+
+// aboutStatement says that an error is about the text of a statement, which may have any words in it.
+func aboutStatement(msg string) bool {
+	for _, kind := range []string{"Parser Error:", "Binder Error:", "Catalog Error:", "Conversion Error:"} {
+		if strings.HasPrefix(msg, kind) {
+			return true
+		}
+	}
+	return false
+}
+
 // engineError is what DuckDB says, with what to do when it is about a file of the store.
 func engineError(msg string) error {
-	const unreadable = "Failed to read file"
-	for _, sign := range []string{unreadable, "Invalid Error:", "IO Error:"} {
-		if !strings.Contains(msg, sign) {
-			continue
+	if !aboutStatement(msg) {
+		for _, sign := range damageSigns {
+			if strings.Contains(msg, sign) {
+				return fmt.Errorf("duckdb: %w: %s; straggler store verify lists what is", store.ErrDamaged, msg)
+			}
 		}
-		if sign == unreadable {
-			return fmt.Errorf("duckdb: %w: %s; straggler store verify lists what is", store.ErrDamaged, msg)
+		for _, sign := range []string{"Invalid Error:", "IO Error:"} {
+			if strings.Contains(msg, sign) {
+				return fmt.Errorf("duckdb: %s; straggler store verify tells whether a file of the store is damaged", msg)
+			}
 		}
-		return fmt.Errorf("duckdb: %s; straggler store verify tells whether a file of the store is damaged", msg)
 	}
 	return fmt.Errorf("duckdb: %s", msg)
 }
