@@ -2,7 +2,7 @@
 //
 //  1. table.go lists them: name, doc, source, options with defaults, constructor. A new policy is one line there. select.go chooses
 //     those that a user names, and refuse.go says what a pool lacks for one.
-//  2. late.go, hadoop.go, mrv2.go, spark.go, mantri.go with protect.go, dolly.go with cloning.go, blacklist.go, and tail.go for MapReduce's and
+//  2. late.go, hadoop.go, mrv2.go, spark.go, mantri.go with mantri_sleep.go and protect.go, dolly.go with cloning.go, blacklist.go, and tail.go for MapReduce's and
 //     Dryad's.
 //  3. A policy's options are the fields of a small struct; package option reads and prints them.
 //  4. sample.go, ages.go and shared.go are what most of them share: an ordered sample of numbers that grows, and the tasks that run
