@@ -92,7 +92,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p = page{Title: "This cannot be asked for", Status: http.StatusBadRequest}
 	}
 	s.write(w, r, p, func(_ context.Context, w io.Writer) error {
-		fmt.Fprintf(w, "<h1>%s</h1>", template.HTMLEscapeString(p.Title))
+		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(p.Title))
 		return templates.ExecuteTemplate(w, "problem", newProblem("", err))
 	})
 }

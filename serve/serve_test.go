@@ -218,7 +218,7 @@ func TestMethods(t *testing.T) {
 			}
 		}
 	}
-	if w := get(s.Handler(), "/policies/replay"); w.Code != 405 || !strings.Contains(w.Body.String(), "but with POST") {
+	if w := get(s.Handler(), "/policies/replay"); w.Code != 405 || !strings.Contains(w.Body.String(), "but with POST") || !strings.Contains(w.Body.String(), "<h1 class=\"title\">") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

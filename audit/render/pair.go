@@ -127,7 +127,7 @@ func (d *differences) sentences(p *audit.Pair) (out []string) {
 			out = append(out, fmt.Sprintf("%s %s in a and %s in b (%s).", words, figure(x.A, x.Unit), figure(x.B, x.Unit), percentWords(*x.Change)))
 		}
 	}
-	line := fmt.Sprintf("%s of stages and causes differ", plural(len(d.rows), "measure"))
+	line := plural(len(d.rows), "measure") + " differ"
 	if len(d.rows) == 1 {
 		line = "1 measure differs"
 	}
