@@ -162,8 +162,9 @@ func start(t testing.TB, o Options) (*Server, error) {
 // start starts one of the programs of a Spark, whose life ends with ours.
 func (p *process) start(home, dir, name string, env []string, arguments ...string) error {
 	p.name, p.ended = filepath.Join(dir, name), make(chan struct{})
-	// The shell keeps the program's life tied to ours: its standard input ends when we do.
-	command := exec.Command("sh", append([]string{"-c", `"$@" <&- & echo $! >"$0"; read _; kill -9 $!`, p.pidFile(), filepath.Join(home, "bin", arguments[0])}, arguments[1:]...)...)
+	// The shell keeps the program's life tied to ours: its standard input ends when we do. It ends with the program.
+	const script = `exec 3<&0; "$@" <&- 3<&- & p=$!; echo $p >"$0"; { read _ <&3; kill -9 $p; } & wait $p; kill $!`
+	command := exec.Command("sh", append([]string{"-c", script, p.pidFile(), filepath.Join(home, "bin", arguments[0])}, arguments[1:]...)...)
 	command.Dir = dir
 	command.Env = append(os.Environ(), append([]string{"SPARK_HOME=" + home, "SPARK_LOCAL_DIRS=" + filepath.Join(dir, "local"), "SPARK_SCALA_VERSION=2.12"}, env...)...)
 	log, err := os.Create(p.Log())
