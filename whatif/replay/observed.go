@@ -85,7 +85,11 @@ type observer struct {
 	policy Policy
 	phases []observedPhase
 	jobs   []any
+	notes  [][]note // by phase, one for each attempt that runs
 }
+
+// note is what one policy keeps with an attempt: in a replay there is one policy, here each has its own.
+type note struct{ note, last float64 }
 
 type observedPhase struct {
 	memory any
@@ -135,6 +139,7 @@ func (o *Observed) Phase(job int32, key schema.Key, kind string, gang bool, task
 	o.sizes = append(o.sizes, sizes{})
 	for i := range o.policies {
 		o.policies[i].phases = append(o.policies[i].phases, observedPhase{})
+		o.policies[i].notes = append(o.policies[i].notes, nil)
 	}
 	return int32(len(o.p.Phases)) - 1
 }
@@ -220,7 +225,14 @@ func (o *Observed) look(phases []int32, wanted func(*observedPhase) bool) {
 			}
 			job := o.p.Phases[i].Job
 			o.s.view.ph, o.s.phases[i].memory, o.s.jobs[job].memory = i, ph.memory, x.jobs[job]
+			running := o.s.phases[i].running
+			for j, n := range x.notes[i] {
+				running[j].Note, running[j].Last = n.note, n.last
+			}
 			again := x.policy.Look(&o.s.view, &o.s.actions)
+			for j := range x.notes[i] {
+				x.notes[i][j] = note{running[j].Note, running[j].Last}
+			}
 			*ph = observedPhase{memory: o.s.phases[i].memory, onEnd: again.End}
 			x.jobs[job] = o.s.jobs[job].memory
 			if again.At > 0 {
@@ -356,6 +368,9 @@ func (o *Observed) started(e *Event) {
 	t.slot = r.slot
 	t.live++
 	ph.running = append(ph.running, r)
+	for k := range o.policies {
+		o.policies[k].notes[e.Phase] = append(o.policies[k].notes[e.Phase], note{})
+	}
 	ph.started = append(ph.started, r.Task)
 }
 
@@ -389,6 +404,11 @@ func (o *Observed) ended(e *Event) {
 	ph.running[sr.at] = ph.running[last]
 	o.s.slots[ph.running[sr.at].slot].at = sr.at
 	ph.running = ph.running[:last]
+	for k := range o.policies {
+		notes := o.policies[k].notes[e.Phase]
+		notes[sr.at] = notes[last]
+		o.policies[k].notes[e.Phase] = notes[:last]
+	}
 	sr.at = -1
 	o.release(slot)
 	if r.Number > 0 {
