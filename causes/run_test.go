@@ -364,3 +364,15 @@ func TestPaperFiguresByHand(t *testing.T) {
 		}
 	}
 }
+
+// A damaged log may say any number: the sum of two of the largest is no error.
+func TestHugeValues(t *testing.T) {
+	st, eng := detectedWithout(t, "speculation", func(a *schema.Attempt) {
+		if a.Task%3 == 0 {
+			a.OutputBytes, a.ShuffleWriteBytes, a.InputRecords = schema.Some(int64(math.MaxInt64)), schema.Some(int64(math.MaxInt64)), schema.Some(int64(math.MaxInt64))
+		}
+	}, 1)
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -14,7 +14,7 @@ SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.
   coalesce(CAST(a.input_bytes AS DOUBLE), CAST('NaN' AS DOUBLE)) AS input_bytes,
   coalesce(CAST(a.remote_bytes AS DOUBLE), CAST('NaN' AS DOUBLE)) AS remote_bytes,
   coalesce(CAST(a.input_records AS DOUBLE), CAST('NaN' AS DOUBLE)) AS input_records,
-  coalesce(CAST(coalesce(a.output_bytes + a.shuffle_write_bytes, a.output_bytes, a.shuffle_write_bytes) AS DOUBLE), CAST('NaN' AS DOUBLE)) AS written_bytes,
+  coalesce(CAST(a.output_bytes AS DOUBLE) + a.shuffle_write_bytes, a.output_bytes, a.shuffle_write_bytes, CAST('NaN' AS DOUBLE)) AS written_bytes,
   coalesce(CAST(a.spill_bytes AS DOUBLE), CAST('NaN' AS DOUBLE)) AS spill_bytes,
   coalesce(a.cpu_s, CAST('NaN' AS DOUBLE)) AS cpu_s,
   CASE WHEN a.locality IN ('process_local', 'node_local') THEN 0e0
