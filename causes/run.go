@@ -305,7 +305,8 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 // runs.
 func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 	var runs *openRuns
-	if _, many := r.eng.(engine.RemoteRunner); !many {
+	_, takesRows := r.eng.(engine.Loader)
+	if _, many := r.eng.(engine.RemoteRunner); takesRows && !many { // others are asked in SQL
 		var err error
 		if runs, err = r.openRuns(ctx, tx); err != nil {
 			return err

@@ -43,7 +43,7 @@ func openBrowser(t *testing.T, origin string) (ctx context.Context, complaints f
 	ctx, cancel := chromedp.NewContext(alloc)
 	t.Cleanup(cancel)
 	reporttest.Check(t, chromedp.Do(ctx))
-	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(cancel)
 	var mu sync.Mutex
 	var noted []string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -65,11 +66,39 @@ func (p *pair) Materialize(ctx context.Context, name, sql string) error {
 	if err := p.duck.Materialize(ctx, name, sql); err != nil {
 		return err
 	}
-	if err := p.spark.Materialize(ctx, name, sql); err != nil {
+	if err := p.onSpark(ctx, name, sql); err != nil {
 		return fmt.Errorf("on Spark: %w\n%s", err, sql)
 	}
 	p.compare(ctx, "SELECT * FROM "+name)
 	return nil
+}
+
+// onSpark makes a session table there. One that has all rows of another is loaded, as detect does: Spark would plan what that was made from
+// anew each time that it is named, which takes minutes.
+func (p *pair) onSpark(ctx context.Context, name, sql string) error {
+	from, all := strings.CutPrefix(sql, "SELECT * FROM ")
+	if !all || engine.CheckName(from) != nil {
+		return p.spark.Materialize(ctx, name, sql)
+	}
+	described, err := p.duck.Query(ctx, sql+" LIMIT 0")
+	if err != nil {
+		return err
+	}
+	columns := described.Columns()
+	if err := described.Close(); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(columns, func(c engine.Column) bool { return c.Type != schema.BigInt && c.Type != schema.Double }) {
+		return p.spark.Materialize(ctx, name, sql)
+	}
+	next, stop := iter.Pull2(engine.ReadVectors(ctx, p.duck, sql))
+	defer stop()
+	var failed error
+	return errors.Join(p.spark.(engine.Loader).Load(ctx, name, columns, func() *engine.Batch {
+		batch, err, _ := next()
+		failed = err
+		return batch
+	}), failed)
 }
 
 func (p *pair) Choose(ctx context.Context, inputs []schema.Key) error {

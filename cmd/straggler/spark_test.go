@@ -120,7 +120,7 @@ const lookedAt = "(SELECT phase_id, stage, ordinal, run_start_time, tasks, media
 
 // spreadCauses: the machines of a cluster find the outliers and causes that one process finds, to the last byte.
 func spreadCauses(t *testing.T, c *verbCase) {
-	tables := []string{"phase_stats", "outliers", lookedAt, "attributions", "machine_health", "skew_repeats", "job_costs"}
+	tables := []string{"phase_stats", "outliers", "task_times", lookedAt, "attributions", "application_causes", "machine_health", "skew_repeats", "job_costs"}
 	c.straggler(t, 0, "detect", "--store", "one")
 	want, _ := c.straggler(t, 0, "causes", "--store", "one", "--as", "csv")
 	rows := make(map[string][]string)

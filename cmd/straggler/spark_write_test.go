@@ -59,7 +59,7 @@ func (c *verbCase) writesOnce(t *testing.T, lake string) (same func()) {
 	c.straggler(t, 0, "ingest", "eventlogs", "--store", lake)
 	c.straggler(t, 0, "detect", "--store", lake)
 	c.straggler(t, 0, "causes", "--store", lake)
-	tables := []string{"phase_stats", "outliers", lookedAt, "attributions", "machine_health", "skew_repeats", "job_costs"}
+	tables := []string{"phase_stats", "outliers", "task_times", lookedAt, "attributions", "application_causes", "machine_health", "skew_repeats", "job_costs"}
 	want := make(map[string][]string)
 	for _, table := range tables {
 		want[table] = c.tableRows(t, lake, table)
@@ -107,7 +107,7 @@ exit 0
 			t.Errorf("%s: %d runs of copies, of which one was killed, and one of causes was slow, so that there should be %d: %v", step, runs, least, err)
 		}
 	}
-	if slow, _ := filepath.Glob(faults + "/*-slow"); len(steps) != 4 || len(slow) != 2 {
+	if slow, _ := filepath.Glob(faults + "/*-slow"); len(steps) != 5 || len(slow) != 2 {
 		t.Errorf("copies were killed in the steps %v, and slow in %v", steps, slow)
 	}
 	return same
