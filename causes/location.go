@@ -111,6 +111,11 @@ func (a *Attributor) preferOwn(s *split) {
 		return
 	}
 	first.errors[sharedSource] = shared * uniformSD
+	yieldVerdict(first, second)
+}
+
+// yieldVerdict gives both causes their mean, and the verdict to the second.
+func yieldVerdict(first, second *line) {
 	mean := (first.seconds + second.seconds) / 2
 	first.seconds, second.seconds = mean, mean
 	*first, *second = *second, *first
@@ -132,8 +137,7 @@ func (a *Attributor) preferOwnToStart(s *split) {
 	}
 	mean := (first.seconds + second.seconds) / 2
 	first.errors[sharedSource], second.errors[sharedSource] = first.seconds-mean, second.seconds-mean
-	first.seconds, second.seconds = mean, mean
-	*first, *second = *second, *first
+	yieldVerdict(first, second)
 }
 
 // firstOnesCollectLess reports whether the first tasks of the phase on their machines, three or more, collect for less than half as long as task i in the

@@ -305,8 +305,7 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 // runs.
 func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 	var runs *openRuns
-	_, takesRows := r.eng.(engine.Loader)
-	if _, many := r.eng.(engine.RemoteRunner); takesRows && !many { // others are asked in SQL
+	if _, ok := engine.InProcess(r.eng); ok {
 		var err error
 		if runs, err = r.openRuns(ctx, tx); err != nil {
 			return err

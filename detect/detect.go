@@ -85,7 +85,7 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 	if err := p.programs(ctx, eng); err != nil {
 		return fmt.Errorf("programs: %w", err)
 	}
-	if in, ok := here(eng); ok {
+	if in, ok := engine.InProcess(eng); ok {
 		named, err := p.named(ctx, eng)
 		if err != nil {
 			return fmt.Errorf("names of programs: %w", err)

@@ -40,7 +40,7 @@ func comparedLater(place int64) bool { return longestStride(place) >= strideAt(p
 // keepTimes writes task_times of the executions that are to do.
 func (p *part) keepTimes(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	seen := p.seen(span{all: true})
-	if _, ok := here(eng); ok {
+	if _, ok := engine.InProcess(eng); ok {
 		if err := p.keepFromFile(tx); err != nil || len(p.again) == 0 {
 			return err
 		}

@@ -73,7 +73,7 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 
 // usual makes the table detected_usual.
 func (p *part) usual(ctx context.Context, eng engine.Engine) error {
-	if in, ok := here(eng); ok {
+	if in, ok := engine.InProcess(eng); ok {
 		return p.usualHere(ctx, in)
 	}
 	if p.onCopies {
@@ -183,7 +183,7 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 		}
 		before = fmt.Sprintf(before, stands, " LEFT JOIN phases p ON p.phase_id = h.phase_id")
 	}
-	if _, ok := here(eng); ok || p.onCopies { // they are read once, in less time than it takes to keep them
+	if _, ok := engine.InProcess(eng); ok || p.onCopies { // they are read once, in less time than it takes to keep them
 		return engine.MaterializeParts(ctx, eng, "detected_stages", stagesSQL, engine.Seen{Table: "detected_before", SQL: before})
 	}
 	if err := eng.Materialize(ctx, "detected_before", before); err != nil {

@@ -32,15 +32,6 @@ const (
 	workers = 2
 )
 
-// here is the engine where it is in this process and takes rows: then what concerns attempts is worked out here, and not by the engine.
-func here(eng engine.Engine) (engine.Loader, bool) {
-	if _, many := eng.(engine.RemoteRunner); many {
-		return nil, false
-	}
-	l, ok := eng.(engine.Loader)
-	return l, ok
-}
-
 // figuresHere writes phase_stats and outliers, but for what follows from the history, and gives the query of the tasks' usage by phase.
 func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader, chunkAttempts int64) (usage string, err error) {
 	lastSeen, err := p.lastSeen(ctx, eng)

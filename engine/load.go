@@ -19,6 +19,16 @@ type Loader interface {
 	Load(ctx context.Context, name string, columns []Column, next func() *Batch) error
 }
 
+// InProcess is the engine where it is in this process and takes rows: what is Go then works here, on rows that the engine gives. Of another, copies of
+// this program do it, or SQL says it.
+func InProcess(eng Engine) (Loader, bool) {
+	if _, many := eng.(RemoteRunner); many {
+		return nil, false
+	}
+	l, ok := eng.(Loader)
+	return l, ok
+}
+
 // loadRows is how many rows are gathered at once.
 const loadRows = 2048
 
