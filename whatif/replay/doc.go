@@ -8,8 +8,9 @@
 //  3. view.go is what a policy may see, policy.go what it may ask for; observed.go shows it an application that runs elsewhere.
 //  4. scheduler.go is what a scheduler may see and do, assign.go how it is asked, near.go which tasks are near a machine.
 //  5. stages.go runs the parts of a task's time in a planned pool: reading, copying and computing, over package network;
-//     hosts.go shares a host's disks among its virtual machines that work; losses.go recomputes
-//     the outputs that machines lose. Instants are those of time.go.
+//     hosts.go shares a host's disks among its virtual machines that work, and theirs among their attempts; parts.go is the
+//     progress of attempts that copy and then compute; losses.go recomputes the outputs that machines lose. Instants are
+//     those of time.go.
 //
 // # Why policy none is exact
 //

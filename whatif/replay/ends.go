@@ -40,7 +40,7 @@ func (s *Sim) end(slot int32) {
 	if s.scheduled() {
 		s.stopWaiting(ph, task)
 	}
-	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: Time(took), At: Time(s.now), bytes: r.bytes, reports: r.reports})
+	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: Time(took), At: Time(s.now), copied: r.copied, bytes: r.bytes, reports: r.reports})
 	if r.observed < 0 {
 		s.out.Jobs[s.p.Phases[ph].Job].Wins++
 	}

@@ -1,9 +1,14 @@
 package replay
 
-// hostsRun is what works on hosts that virtual machines share, in a planned pool without a network. As long as k of n machines of
-// a host work, each is n/k times as fast as its factor says, and no faster than it is alone: those that work share in equal parts what
-// the host has (LATE §5.1.1). The two attempts of a machine do not slow each other down: how long tasks take is said of machines with
-// all their slots in use.
+import "straggler/whatif/workload"
+
+// hostsRun is what works on hosts that virtual machines share, in a planned pool without a network. Those that work share in equal parts
+// what there is (LATE §5.1.1), machines of a host and attempts of a machine alike. How long a task takes is said of machines that all work,
+// each with all its slots of the task's class in use, beside whatever the others do, so that an attempt is
+//
+//	min(machines of the host / those that work, alone) · slots of its class on its machine / attempts that work on them
+//
+// times as fast as its machine's factor says, where alone is how many times as fast a machine is with its host to itself. Copying is work, too.
 type hostsRun struct {
 	working []int32 // by host: machines that work
 	busy    []int32 // by machine: attempts that work
@@ -40,16 +45,44 @@ func (s *Sim) work(slot int32, r *Running, from int64) {
 		s.tree.set(slot, from+r.done)
 		return
 	}
+	s.share(slot, r, share{on: true, before: float64(from - int64(r.Start)), total: float64(r.done), left: float64(r.done), at: from, speed: 1})
+}
+
+// copies lets the attempt on a slot copy, on machines that share hosts. Of what it has copied when the phases before end, the last outputs
+// remain.
+func (s *Sim) copies(i, slot int32, r *Running) {
+	x, st := &s.stages.hosts.slots[slot], &s.stages.slots[slot]
+	all := float64(s.p.Stages.Fetch[s.p.Phases[i].FirstTask+r.Task]) * float64(s.p.Machines[r.Machine].Factor)
+	last := 0.0
+	if s.phases[i].gates == 0 && s.p.Phases[i].Gated > 0 && s.phases[i].opened >= int64(r.Start) {
+		last = reportEvery * all
+	}
+	switch {
+	case x.on: // the phases before have ended
+		x.left, x.at = max(x.remaining(s.now), last), s.now
+		s.goOn(slot, x.speed)
+	case st.copied:
+		s.share(slot, r, share{on: true, total: all, left: last, at: s.now, speed: 1})
+	default:
+		s.share(slot, r, share{on: true, total: all, left: all, at: int64(r.Start), speed: 1})
+	}
+}
+
+// share lets an attempt work, and divides its machine and its host anew.
+func (s *Sim) share(slot int32, r *Running, x share) {
 	h := &s.stages.hosts
-	h.slots[slot] = share{on: true, before: float64(from - int64(r.Start)), total: float64(r.done), left: float64(r.done), at: from, speed: 1}
+	h.slots[slot] = x
 	h.busy[r.Machine]++
 	host := s.p.Stages.HostOf[r.Machine]
-	if host >= 0 && h.busy[r.Machine] == 1 {
+	switch {
+	case host < 0:
+		s.goOn(slot, 1)
+	case h.busy[r.Machine] == 1:
 		h.working[host]++
 		s.reshare(host)
-		return
+	default:
+		s.reshareMachine(host, r.Machine)
 	}
-	s.goOn(slot, s.speed(r.Machine))
 }
 
 // rest ends the work of a slot.
@@ -60,33 +93,40 @@ func (s *Sim) rest(slot, machine int32) {
 	h := &s.stages.hosts
 	h.slots[slot] = share{}
 	h.busy[machine]--
-	if host := s.p.Stages.HostOf[machine]; host >= 0 && h.busy[machine] == 0 {
+	host := s.p.Stages.HostOf[machine]
+	switch {
+	case host < 0:
+	case h.busy[machine] == 0:
 		h.working[host]--
 		s.reshare(host)
+	default:
+		s.reshareMachine(host, machine)
 	}
-}
-
-// speed is how many times as fast as its factor says a machine is.
-func (s *Sim) speed(machine int32) float64 {
-	host := s.p.Stages.HostOf[machine]
-	if host < 0 {
-		return 1
-	}
-	all, working := len(s.p.Stages.Hosts[host].Machines), max(s.stages.hosts.working[host], 1)
-	return min(float64(all)/float64(working), s.p.Stages.Alone[machine])
 }
 
 // reshare divides a host anew among the machines that work.
 func (s *Sim) reshare(host int32) {
 	for _, m := range s.p.Stages.Hosts[host].Machines {
-		if s.stages.hosts.busy[m] == 0 {
-			continue
+		if s.stages.hosts.busy[m] > 0 {
+			s.reshareMachine(host, m)
 		}
-		speed := s.speed(m)
-		for _, slot := range s.p.Machines[m].Slots {
-			if s.stages.hosts.slots[slot].on {
-				s.goOn(slot, speed)
-			}
+	}
+}
+
+// reshareMachine divides what a machine that works has of its host anew among its attempts that work.
+func (s *Sim) reshareMachine(host, m int32) {
+	h, slots := &s.stages.hosts, s.p.Machines[m].Slots
+	var all, on [workload.Classes]float64
+	for _, slot := range slots {
+		c := s.p.Slots[slot].Class
+		if all[c]++; h.slots[slot].on {
+			on[c]++
+		}
+	}
+	speed := min(float64(len(s.p.Stages.Hosts[host].Machines))/float64(h.working[host]), s.p.Stages.Alone[m])
+	for _, slot := range slots {
+		if c := s.p.Slots[slot].Class; h.slots[slot].on {
+			s.goOn(slot, speed*all[c]/on[c])
 		}
 	}
 }

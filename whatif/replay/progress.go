@@ -67,6 +67,9 @@ func (s *Sim) progressAt(ph int32, a *Running, at int64) float64 {
 	if elapsed <= 0 {
 		return 0
 	}
+	if s.p.Phases[ph].CopyScore > 0 {
+		return s.partProgress(ph, a, at)
+	}
 	x := min(float64(elapsed)/s.whole(a), 1)
 	if s.sharing() {
 		x = s.workDone(a, at)
@@ -103,6 +106,8 @@ func (v *View) Reached(a *Running, want float64) (Time, bool) {
 	}
 	x := 0.0
 	switch {
+	case v.copyScore() > 0:
+		return v.reachedInParts(a, want), true
 	case v.s.observed != nil: // as if it had been linear
 		return min(Time(math.Round(want/v.Progress(a)*float64(v.Elapsed(a)))), v.Elapsed(a)), true
 	case a.reports.N > 0:
@@ -115,6 +120,9 @@ func (v *View) Reached(a *Running, want float64) (Time, bool) {
 
 // Spent is how long an attempt that is done took until it reported a score.
 func (v *View) Spent(d *Done, want float64) Time {
+	if v.copyScore() > 0 {
+		return v.spentInParts(d, want)
+	}
 	x := want
 	if d.reports.N > 0 {
 		x = shareAt(v.s.p.Reported(d.reports), want)

@@ -20,10 +20,11 @@ const (
 
 // stage is what the attempt on a slot does.
 type stage struct {
-	kind  stageKind
-	flows []network.ID
-	until int64     // working: end of its computing
-	got   []float64 // copying: outputs it has, by rack
+	kind   stageKind
+	flows  []network.ID
+	until  int64     // working: end of its computing
+	copied bool      // copying, on machines that share hosts: all that was there, before the phases before ended
+	got    []float64 // copying: outputs it has, by rack
 }
 
 // stagesRun is the state of the stages of a replay.
@@ -69,7 +70,7 @@ func (s *Sim) resetStages() {
 func (s *Sim) begin(i, slot int32, r *Running) {
 	st, p := &s.stages.slots[slot], &s.p.Phases[i]
 	task := p.FirstTask + r.Task
-	st.flows, st.kind = st.flows[:0], working
+	st.flows, st.kind, st.copied = st.flows[:0], working, false
 	if p.Shuffles {
 		st.kind, r.waits = copying, true
 		if s.stages.net != nil {
@@ -124,6 +125,10 @@ func (s *Sim) fetchMore(slot int32) {
 	i := sr.phase
 	p, st := &s.p.Phases[i], &s.stages.slots[slot]
 	r := &s.phases[i].running[sr.at]
+	if s.sharing() {
+		s.copies(i, slot, r)
+		return
+	}
 	if s.stages.net == nil {
 		if s.phases[i].gates > 0 {
 			return // what it waits for decides
@@ -185,6 +190,7 @@ func (s *Sim) compute(slot int32) {
 	r := &s.phases[sr.phase].running[sr.at]
 	st.kind = computing
 	s.stages.computing[r.Machine]++
+	r.copied = Time(s.now) - r.Start
 	s.work(slot, r, s.now)
 }
 
@@ -194,6 +200,14 @@ func (s *Sim) goesOn(slot int32) bool {
 		return false
 	}
 	s.tree.set(slot, workload.Forever)
+	i := s.slots[slot].phase
+	if s.sharing() {
+		s.rest(slot, s.p.Slots[slot].Machine)
+		if s.phases[i].gates > 0 {
+			s.stages.slots[slot].copied = true
+			return true
+		}
+	}
 	s.mayCompute(slot)
 	return true
 }

@@ -29,6 +29,7 @@ type Running struct {
 	ok       bool    // it will succeed; never shown to a policy
 	bytes    int64   // its task's input, -1: unknown
 	done     int64   // µs that it takes; never shown to a policy
+	copied   Time    // of a planned pool: from its start until it computed
 	reports  workload.Curve
 }
 
@@ -39,6 +40,7 @@ type Done struct {
 	Machine int32
 	Took    Time
 	At      Time
+	copied  Time  // of a planned pool: from its start until it computed
 	bytes   int64 // its task's input, -1: unknown
 	reports workload.Curve
 }

@@ -10,19 +10,23 @@ import (
 	"straggler/whatif/workload"
 )
 
-// onHosts plays tasks, one a machine, on hosts of so many machines each, that are so many times slower than alone while all work.
-func onHosts(t *testing.T, perHost int, factor float64, seconds []float64, pol replay.Policy) (ends []float64) {
+// onHosts plays tasks on hosts of so many machines each, of so many slots each, that are so many times slower than alone while all work. Task n
+// runs on slot n.
+func onHosts(t *testing.T, perHost, slots int, factor float64, seconds []float64, pol replay.Policy) (ends []float64) {
 	t.Helper()
 	pl := &workload.Plan{Jobs: []workload.PlanJob{{Phases: []workload.PlanPhase{{Kind: "map"}}}}}
-	for m, s := range seconds {
-		pl.Machines = append(pl.Machines, workload.PlanMachine{Slots: [workload.Classes]int{1, 0}, Factor: factor, Host: 1 + m/perHost, Alone: factor})
-		pl.Jobs[0].Phases[0].Tasks = append(pl.Jobs[0].Phases[0].Tasks, workload.PlanTask{Seconds: s, Bytes: -1})
+	for n, s := range seconds {
+		m := n / slots
+		if m == len(pl.Machines) {
+			pl.Machines = append(pl.Machines, workload.PlanMachine{Slots: [workload.Classes]int{slots, 0}, Factor: factor, Host: 1 + m/perHost, Alone: factor})
+		}
+		pl.Jobs[0].Phases[0].Tasks = append(pl.Jobs[0].Phases[0].Tasks, workload.PlanTask{Seconds: s, Bytes: -1, Replicas: []int32{int32(m)}})
 	}
 	pool, err := pl.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	chosen, err := schedule.Choose([]string{"fifo"})
+	chosen, err := schedule.Choose([]string{"delay"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,20 +40,24 @@ func onHosts(t *testing.T, perHost int, factor float64, seconds []float64, pol r
 }
 
 // Machines of a host share it while they work: two that are twice as slow together take 20 s for 10 s of work, and the one that goes on
-// alone needs 10 s for the 10 s that are left of its 20. A host of one is as fast as a normal machine.
+// alone needs 10 s for the 10 s that are left of its 20. A host of one is as fast as a normal machine. So do the tasks of a machine share what it
+// has of its host: of two whose times are said of a machine with both of its slots in use, the one that goes on alone is twice as fast.
 func TestHosts(t *testing.T) {
 	for _, x := range []struct {
-		perHost       int
-		seconds, want []float64
+		perHost, slots int
+		seconds, want  []float64
 	}{
-		{2, []float64{10, 20}, []float64{20, 30}},
-		{2, []float64{10, 1e-6}, []float64{10, 2e-6}}, // alone
-		{1, []float64{10, 20}, []float64{20, 40}},     // each has its factor to itself: no machine of its host rests
+		{2, 1, []float64{10, 20}, []float64{20, 30}},
+		{2, 1, []float64{10, 1e-6}, []float64{10, 2e-6}}, // alone
+		{1, 1, []float64{10, 20}, []float64{20, 40}},     // each has its factor to itself: no machine of its host rests
+		{1, 2, []float64{10, 20}, []float64{20, 30}},
+		{1, 3, []float64{10, 10, 40}, []float64{20, 20, 40}},
+		{2, 2, []float64{10, 10, 10, 20}, []float64{20, 20, 20, 25}}, // the last alone on its machine, and that alone on its host
 	} {
-		ends := onHosts(t, x.perHost, 2, x.seconds, nil)
+		ends := onHosts(t, x.perHost, x.slots, 2, x.seconds, nil)
 		for n := range ends {
 			if math.Abs(ends[n]-x.want[n]) > 1e-5 {
-				t.Errorf("hosts of %d: tasks of %v s end at %v, want %v", x.perHost, x.seconds, ends, x.want)
+				t.Errorf("hosts of %d, machines of %d slots: tasks of %v s end at %v, want %v", x.perHost, x.slots, x.seconds, ends, x.want)
 				break
 			}
 		}
@@ -57,23 +65,23 @@ func TestHosts(t *testing.T) {
 }
 
 // A host whose machines may use all of it wastes nothing: its last task ends when the work of all has been done at the speed of the host,
-// however long each takes.
+// however long each takes, and however many run on a machine.
 func TestHostsConserveWork(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 21))
-		n := 1 + r.IntN(8)
-		seconds, all := make([]float64, n), 0.0
+		n, slots := 1+r.IntN(8), 1+r.IntN(3)
+		seconds, all := make([]float64, n*slots), 0.0
 		for i := range seconds {
 			seconds[i] = 1 + 99*r.Float64()
-			all += seconds[i]
+			all += seconds[i] / float64(slots)
 		}
-		ends := onHosts(t, n, float64(n), seconds, nil)
+		ends := onHosts(t, n, slots, float64(n), seconds, nil)
 		last := 0.0
 		for _, e := range ends {
 			last = max(last, e)
 		}
 		if math.Abs(last-all) > 1e-4 {
-			t.Errorf("seed %d: %d tasks of %v s end after %g s, want %g", seed, n, seconds, last, all)
+			t.Errorf("seed %d: %d machines with tasks of %v s end after %g s, want %g", seed, n, seconds, last, all)
 		}
 	}
 }
@@ -93,7 +101,7 @@ func (s *seen) Look(v *replay.View, _ *replay.Actions) replay.Again {
 // Progress is the share of the work that is done: a quarter when half of the time is over that the other slowed it down.
 func TestHostsProgress(t *testing.T) {
 	p := &seen{}
-	onHosts(t, 2, 2, []float64{10, 20}, p)
+	onHosts(t, 2, 1, 2, []float64{10, 20}, p)
 	for n, at := range p.at {
 		want := at / 40
 		if at > 20 {

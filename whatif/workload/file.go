@@ -51,7 +51,8 @@ type MachineClass struct {
 	Factor Number `yaml:"factor"` // time relative to a normal machine
 	Speed  Number `yaml:"speed"`  // in a unit of the file's own
 	// PerHost is how many of them are virtual machines of one host, whose disks and network they share in equal parts: each is as fast
-	// as its factor or speed says while all of its host work, and faster, up to a normal machine, as fewer do. 0: nothing is shared.
+	// as its factor or speed says while all of its host work, and faster, up to a normal machine, as fewer do. Its attempts share what it
+	// has: they take as long as is said of their tasks while all its slots are in use, and less while fewer are. 0: nothing is shared.
 	PerHost int `yaml:"per_host" min:"0" max:"1000"`
 }
 
@@ -124,6 +125,9 @@ type Jobs struct {
 	// then; none: it is linear, with an error.
 	MapReports    [][2]float32 `yaml:"map_reports"`
 	ReduceReports [][2]float32 `yaml:"reduce_reports"`
+	// CopyScore is the score of a reduce that has copied its input, 1/3 in Hadoop: until then it is the share of the outputs of the maps that
+	// it has, times this; reduce_reports are of its time from then on, and of the rest of the score. 0: copying is not told apart.
+	CopyScore float64 `yaml:"copy_score" min:"0" max:"0.99"`
 }
 
 // Mix is the name of a table of job sizes.
@@ -243,6 +247,8 @@ func (f *File) checkJobs(j *Jobs) error {
 		return fmt.Errorf("there is no queue %q", j.Queue)
 	case j.File && math.IsInf(j.Maps.most(), 1):
 		return errors.New("one_file wants maps that have a largest number: 9..60")
+	case j.CopyScore > 0 && f.Cluster.Network != nil:
+		return errors.New("copy_score is of reduces that take fetch_s to copy, and a network has links of its own: leave one out")
 	case j.Workers > 0 && (j.SWIM != "" || j.Store != ""):
 		return errors.New("workers send jobs that arrive by themselves: leave workers out")
 	}

@@ -38,6 +38,7 @@ jobs:
     reduces: 3
     reduce_s: {normal: [30, 5], least: 20}
     reduce_reports: [[0.5, 0.3], [1, 1]]
+    copy_score: 0.25
 `
 
 // A file says what a cluster has, and each seed draws another of the kind.
@@ -88,6 +89,9 @@ func TestFile(t *testing.T) {
 			}
 			if !slices.Equal(r.Reports, []Point{{At: 0.5, Score: 0.3}, {At: 1, Score: 1}}) || m.Reports != nil {
 				t.Errorf("maps report %v, reduces %v", m.Reports, r.Reports)
+			}
+			if m.CopyScore != 0 || r.CopyScore != 0.25 {
+				t.Errorf("maps have %g when they have copied, reduces %g", m.CopyScore, r.CopyScore)
 			}
 		}
 	}
@@ -230,6 +234,8 @@ func TestFileErrors(t *testing.T) {
 		{change("{uniform: [1, 1.5]}", "{uniform: [1, 2], normal: [1, 2]}"), "normal after uniform"},
 		{change("{uniform: [1, 1.5]}", "[1, 2]"), "a number or a distribution is wanted"},
 		{change("{uniform: [1, 1.5]}", "{least: 2}"), "no distribution is named"},
+		{change("  speed: 60\n", "  speed: 60\n  network: {rack_mb_s: 1}\n"), "jobs: entry 1: copy_score is of reduces that take fetch_s to copy"},
+		{change("copy_score: 0.25", "copy_score: 1"), "1 is not between 0 and 0.99"},
 		{change("map_s: 20", "map_s: soon"), `"soon" is neither a number from 0 up nor a range such as 9..60`},
 		{change("map_s: 20", "map_s: 20..3"), `"20..3" is neither`},
 		{change("    map_s: 20\n", ""), "map_s is missing"},

@@ -55,6 +55,9 @@ type PlanPhase struct {
 	Tasks []PlanTask
 	// Reports are what every task reports of its progress, copies among them; none: it is linear, with an error.
 	Reports []Point
+	// CopyScore is the score of a task that has copied the outputs of the phases before; Reports are then of its time from there on, and of
+	// what is left of the score. 0: copying is not told apart.
+	CopyScore float32
 }
 
 // PlanTask is a task.
@@ -63,7 +66,7 @@ type PlanTask struct {
 	Luck     float64 // factor that a copy would not have; 0 is 1
 	Bytes    int64   // input; -1: unknown
 	Replicas []int32 // machines that have it; none: it comes from the phases before, or does not matter
-	Fetch    float64 // without a network: seconds to fetch the outputs of the phases before
+	Fetch    float64 // without a network: seconds to fetch the outputs of the phases before, on hosts that are shared those of a normal machine
 	Output   int64   // bytes that it leaves for the phases after
 }
 
@@ -137,6 +140,8 @@ func (pl *Plan) check() error {
 				return fmt.Errorf("job %d: phase %d has no tasks", j, i)
 			case int(f.Class) >= Classes || slots[f.Class] == 0:
 				return fmt.Errorf("job %d: phase %d needs slots of a class that no machine has", j, i)
+			case !(f.CopyScore >= 0 && f.CopyScore < 1) || f.CopyScore > 0 && (len(f.After) == 0 || pl.Network != nil):
+				return fmt.Errorf("job %d: phase %d has a score for copying of %g: it is less than 1, and of phases that copy without a network", j, i, f.CopyScore)
 			case slices.ContainsFunc(f.After, func(q int) bool { return q < 0 || q >= i }):
 				return fmt.Errorf("job %d: phase %d is after a phase that is not before it", j, i)
 			}
@@ -241,7 +246,7 @@ func (pl *Plan) phase(p *Pool, f *PlanPhase, j, first int32, key schema.Key) {
 	i, n := int32(len(p.Phases)), int32(len(f.Tasks))
 	y := Phase{
 		Key: key, Job: j, FirstTask: int32(len(p.Tasks)), Tasks: n, First: int32(len(p.Attempts)), Launches: n, Far: 1,
-		Kind: f.Kind, Class: f.Class, FirstRatio: int32(len(p.Ratios)), Ratios: n, Shuffles: len(f.After) > 0,
+		Kind: f.Kind, Class: f.Class, FirstRatio: int32(len(p.Ratios)), Ratios: n, Shuffles: len(f.After) > 0, CopyScore: f.CopyScore,
 	}
 	for _, q := range f.After {
 		parent := &p.Phases[first+int32(q)]

@@ -119,6 +119,7 @@ type Phase struct {
 	Gang          bool
 	Parents       []int32   // phases whose outputs it reads
 	Shuffles      bool      // of a planned pool: it has any
+	CopyScore     float32   // of a planned pool: what its attempts report when they have copied their input; 0: progress is of the whole time
 	Watchers      []Watcher // phases that wait for this one, by count
 	Gates         []int32   // phases whose early attempts wait for all of this one
 	SoloAtRelease []int32   // attempts that are launched at its release and need no slot
