@@ -80,7 +80,7 @@ func (k *keptParts) keep(ctx context.Context, sql string, seen []Seen) (string, 
 		for _, later := range parts[i+1:] {
 			n += uses(d, later.sql, p.name)
 		}
-		if n > 1 && reads(d, p.sql) {
+		if n > 1 && Reads(d, p.sql) {
 			name := k.prefix + p.name
 			if err := k.eng.Materialize(ctx, name, withCTEs(d, p.sql, known)); err != nil {
 				return "", fmt.Errorf("%s: %w", p.name, err)
@@ -172,8 +172,8 @@ func textOf(tokens []sqltext.Token) string {
 	return out.String()
 }
 
-// reads says that a query reads something; what a list of values costs is not worth a table.
-func reads(d sqltext.Dialect, sql string) bool {
+// Reads says that a query reads something; what a list of values costs is not worth a table.
+func Reads(d sqltext.Dialect, sql string) bool {
 	for range readsFrom(d, sql) {
 		return true
 	}

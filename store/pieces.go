@@ -191,15 +191,17 @@ type dirPieces struct {
 	staging string // directory of the transaction
 }
 
-// open makes a directory in which everybody may write and remove only what is his own, because the programs may run as another
-// user than this process.
 func (d dirPieces) open(context.Context) (string, error) {
-	dir := filepath.Join(d.staging, piecesDir)
-	err := os.Mkdir(dir, 0o777)
-	if err == nil {
-		err = os.Chmod(dir, 0o777|os.ModeSticky)
+	return path.Join("staging", filepath.Base(d.staging), piecesDir), makeShared(filepath.Join(d.staging, piecesDir))
+}
+
+// makeShared makes a directory in which everybody may write and remove only what is his own, because the programs may run as another
+// user than this process.
+func makeShared(dir string) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
 	}
-	return path.Join("staging", filepath.Base(d.staging), piecesDir), err
+	return os.Chmod(dir, 0o777|os.ModeSticky)
 }
 
 func (d dirPieces) adopt(_ *schema.Table, f FileRecord) (string, error) {

@@ -14,7 +14,7 @@ import (
 	"straggler/bucket/location"
 )
 
-// StagedFile is a file in the store that belongs to no table, for programs on other machines to read. It is removed when it is
+// StagedFile is a file or directory in the store that belongs to no table, for programs on other machines. It is removed when it is
 // closed; after the end of the process at once in a directory, and a day later in a bucket.
 type StagedFile struct {
 	Name string // relative to the store, with slashes
@@ -38,6 +38,11 @@ func (s *Store) Stage(ctx context.Context, data []byte) (*StagedFile, error) {
 }
 
 func (s *Store) stageInDirectory(ctx context.Context, data []byte) (*StagedFile, error) {
+	return s.stageAs(ctx, func(name string) error { return os.WriteFile(name, data, 0o666) })
+}
+
+// stageAs has something made in a directory of its own under staging, which is locked until it is closed.
+func (s *Store) stageAs(ctx context.Context, create func(name string) error) (*StagedFile, error) {
 	unlock, err := s.at.lock(ctx)
 	if err != nil {
 		return nil, err
@@ -48,8 +53,21 @@ func (s *Store) stageInDirectory(ctx context.Context, data []byte) (*StagedFile,
 		return nil, err
 	}
 	f := &StagedFile{path.Join("staging", filepath.Base(dir), stagedName), func() error { return s.staging.remove(dir, lock) }}
-	if err := os.WriteFile(filepath.Join(dir, stagedName), data, 0o666); err != nil {
+	if err := create(filepath.Join(dir, stagedName)); err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// StageDirectory makes a staged directory, in which programs on other machines may put files, also those of other users. errors.ErrUnsupported is returned
+// where there are no directories, as in a bucket, or the store is not to be changed.
+func (s *Store) StageDirectory(ctx context.Context) (*StagedFile, error) {
+	if _, far := s.at.(*objectStore); far || s.o.ReadOnly {
+		return nil, fmt.Errorf("store: no directory to write to: %w", errors.ErrUnsupported)
+	}
+	f, err := s.stageAs(ctx, makeShared)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	return f, nil
 }

@@ -46,7 +46,7 @@ func (g staging) create() (dir string, lock io.Closer, err error) {
 	return "", nil, fmt.Errorf("%s: no directory can be locked", g.root)
 }
 
-// clean removes the directories whose writer is dead.
+// clean removes the directories whose writer is dead. What programs of another user left in one, killed before they could remove it, stays.
 func (g staging) clean() error {
 	entries, err := g.fs.ReadDir(g.root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +67,7 @@ func (g staging) clean() error {
 		if l == nil {
 			continue // its writer is active
 		}
-		if err := g.remove(dir, l); err != nil {
+		if err := g.remove(dir, l); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}

@@ -63,6 +63,39 @@ func workIn(g staging) error {
 	return errors.Join(err, g.remove(dir, lock))
 }
 
+// TestStagingOfOthers: what may not be removed in one dead writer's directory keeps no other from being cleaned, and nobody from working.
+func TestStagingOfOthers(t *testing.T) {
+	root := filepath.Join(fastDir(t), "staging")
+	g := staging{othersFS{osFS{noSync: true}, filepath.Join(root, "1-0")}, root}
+	for _, dead := range []string{"1-0", "2-0"} {
+		if err := os.MkdirAll(filepath.Join(root, dead), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.clean(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(root); err != nil || len(left) != 1 || left[0].Name() != "1-0" {
+		t.Errorf("staging holds %v %v", left, err)
+	}
+	if err := workIn(g); err != nil {
+		t.Error(err)
+	}
+}
+
+// othersFS has a directory with something in it that another user may remove only.
+type othersFS struct {
+	osFS
+	dir string
+}
+
+func (f othersFS) RemoveAll(name string) error {
+	if name == f.dir {
+		return &fs.PathError{Op: "unlinkat", Path: name, Err: fs.ErrPermission}
+	}
+	return f.osFS.RemoveAll(name)
+}
+
 // lateFS shows no commits the first time it is asked for them, and then another process has made the store.
 type lateFS struct {
 	osFS

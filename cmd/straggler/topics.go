@@ -40,8 +40,9 @@ ingest is one commit, and logs that are in the store already are not read again.
 tries are named.
 
 The store must be on a file system that every machine of the cluster sees. If its path differs there, name it:
-?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells interpret ? and &. The executors' user needs
-permission to write there.
+?store=/mnt/lake or ?store=hdfs://namenode/lake. Quote the address: shells interpret ? and &. The user that Spark runs as
+needs permission to write there. Tables that a verb asks several times are written there too, under staging, until they are no
+longer needed; in a bucket, or with ?results=server, the executors keep them in memory.
 
 A store in a bucket (--store s3://BUCKET/PATH) is read by Spark as s3a://BUCKET/PATH, which needs a connector: start the
 server with --packages org.apache.hadoop:hadoop-aws:VERSION, with the VERSION in the name of its jars/hadoop-client-api, with

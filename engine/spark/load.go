@@ -41,7 +41,10 @@ func (e *Engine) Load(ctx context.Context, name string, columns []engine.Column,
 	if err != nil {
 		return err
 	}
-	return e.keep(ctx, materialized{name: name, sql: sql, loaded: true})
+	return e.keep(ctx, sql, func() (*materialized, error) {
+		m := &materialized{name: name, sql: sql, view: true}
+		return m, e.make(ctx, m)
+	})
 }
 
 // loadedFile is a Parquet file of all batches.

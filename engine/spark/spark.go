@@ -38,15 +38,8 @@ type Engine struct {
 	tables  []table           // what the views are to be
 	chosen  []table           // and those of the last Choose
 	views   map[string]string // what they are, by table
-	made    []materialized
+	made    []*materialized
 	loaded  []io.Closer // files of tables
-}
-
-// materialized is a table of the session and the query that it was made by.
-type materialized struct {
-	name, sql string
-	loaded    bool // sql is the statement that makes it a view over a file
-	dropped   bool // and kept in mind for those after it, which may have been made from it
 }
 
 // oldestSpark is the oldest release that is tested.
@@ -106,7 +99,7 @@ func (e *Engine) prepare(ctx context.Context) error {
 		if !m.dropped {
 			continue
 		}
-		if err := e.forget(ctx, m.name); err != nil {
+		if err := e.forget(ctx, m); err != nil {
 			return err
 		}
 	}
@@ -144,19 +137,21 @@ func (e *Engine) checkVersion(ctx context.Context) error {
 
 // settings are the ones that results depend on; the server's own do not matter then.
 var settings = map[string]string{
-	"spark.sql.session.timeZone":                 "UTC",
-	"spark.sql.ansi.enabled":                     "true", // what does not fit is an error, as in DuckDB, and not another number
-	"spark.sql.ansi.doubleQuotedIdentifiers":     "true",
-	"spark.sql.caseSensitive":                    "false",
-	"spark.sql.parser.escapedStringLiterals":     "false",
-	"spark.sql.variable.substitute":              "false",
-	"spark.sql.runSQLOnFiles":                    "false",
-	"spark.sql.sources.useV1SourceList":          "", // the new reader takes lists of files and misses those that are not there
-	"spark.sql.files.ignoreMissingFiles":         "false",
-	"spark.sql.files.ignoreCorruptFiles":         "false",
-	"spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
-	"spark.sql.thriftServer.incrementalCollect":  "true", // the server does not hold whole results
-	"spark.sql.legacy.storeAnalyzedPlanForView":  "true", // a text that is read again gives its WITH other ids, and what is kept is not found
+	"spark.sql.session.timeZone":                  "UTC",
+	"spark.sql.ansi.enabled":                      "true", // what does not fit is an error, as in DuckDB, and not another number
+	"spark.sql.ansi.doubleQuotedIdentifiers":      "true",
+	"spark.sql.caseSensitive":                     "false",
+	"spark.sql.parser.escapedStringLiterals":      "false",
+	"spark.sql.variable.substitute":               "false",
+	"spark.sql.runSQLOnFiles":                     "false",
+	"spark.sql.sources.useV1SourceList":           "", // the new reader takes lists of files and misses those that are not there
+	"spark.sql.files.ignoreMissingFiles":          "false",
+	"spark.sql.files.ignoreCorruptFiles":          "false",
+	"spark.sql.parquet.datetimeRebaseModeInRead":  "CORRECTED",
+	"spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+	"spark.sql.parquet.outputTimestampType":       "TIMESTAMP_MICROS",
+	"spark.sql.thriftServer.incrementalCollect":   "true", // the server does not hold whole results
+	"spark.sql.legacy.storeAnalyzedPlanForView":   "true", // a text that is read again gives its WITH other ids, and what is kept is not found
 	// An adaptive plan is written down as it was first and as it is, and so is each of those within it that made what is kept: twice at every level.
 	"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "false",
 	"spark.sql.maxPlanStringLength":                             "100000", // the server writes down the plan of every query, with those of all that it has kept: gigabytes
@@ -254,82 +249,6 @@ func (e *Engine) Query(ctx context.Context, sql string) (*engine.Rows, error) {
 	return r.rows(ctx), nil
 }
 
-func (e *Engine) Materialize(ctx context.Context, name, sql string) error {
-	if err := engine.CheckName(name); err != nil {
-		return fmt.Errorf("spark: %w", err)
-	}
-	if e.o.Locked {
-		if err := checkStatement(sql); err != nil {
-			return err
-		}
-	}
-	return e.keep(ctx, materialized{name: name, sql: portable(sql)})
-}
-
-// keep makes a table and has it made again where the session is.
-func (e *Engine) keep(ctx context.Context, m materialized) error {
-	return e.withReconnect(ctx, m.sql, func() error {
-		if err := e.make(ctx, m); err != nil {
-			return errors.Join(err, e.dropFailed(ctx, m.name))
-		}
-		e.made = append(slices.DeleteFunc(e.made, func(o materialized) bool { return o.name == m.name }), m)
-		return nil
-	})
-}
-
-// make makes a table of the session: a view over a file, or one whose rows the executors keep.
-func (e *Engine) make(ctx context.Context, m materialized) error {
-	if m.loaded {
-		return e.exec(ctx, m.sql)
-	}
-	if err := e.refresh(ctx, m.sql); err != nil {
-		return err
-	}
-	if err := e.exec(ctx, "CREATE OR REPLACE TEMPORARY VIEW "+quoteName(m.name)+" AS "+m.sql); err != nil {
-		return err
-	}
-	return e.exec(ctx, "CACHE TABLE "+quoteName(m.name))
-}
-
-// dropFailed drops what was made of a table whose statement failed.
-func (e *Engine) dropFailed(ctx context.Context, name string) error {
-	ctx, cancel := engine.Closing(ctx)
-	defer cancel()
-	if err := e.forget(ctx, name); !errors.Is(err, hs2.ErrLost) {
-		return err
-	}
-	return nil
-}
-
-// forget drops a table of the session, and what the executors keep of it. Those that were made from it stay.
-func (e *Engine) forget(ctx context.Context, name string) error {
-	if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+quoteName(name)); err != nil {
-		return err
-	}
-	return e.exec(ctx, "DROP VIEW IF EXISTS "+quoteName(name))
-}
-
-func (e *Engine) Drop(ctx context.Context, name string) error {
-	if err := engine.CheckName(name); err != nil {
-		return fmt.Errorf("spark: %w", err)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.shut {
-		return nil
-	}
-	for i := range e.made {
-		e.made[i].dropped = e.made[i].dropped || e.made[i].name == name
-	}
-	for n := len(e.made); n > 0 && e.made[n-1].dropped; n-- {
-		e.made = e.made[:n-1]
-	}
-	if err := e.forget(ctx, name); err != nil && !errors.Is(err, hs2.ErrLost) { // the name goes with the session
-		return err
-	}
-	return nil
-}
-
 // withReconnect does something with a statement that changes nothing outside of the session; when the connection breaks, again
 // on a new one.
 func (e *Engine) withReconnect(ctx context.Context, sql string, do func() error) error {
@@ -404,14 +323,11 @@ func (e *Engine) Close() error {
 	e.shut = true
 	ctx, cancel := context.WithTimeout(context.Background(), engine.ClosingTime)
 	defer cancel()
-	for _, m := range e.made { // a session that ends forgets the names, not the rows that are kept
-		if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+quoteName(m.name)); err != nil {
-			break
-		}
-	}
+	e.uncache(ctx)
 	err := sparkError(e.session.Close())
 	for _, f := range e.loaded {
 		err = errors.Join(err, f.Close())
 	}
+	err = errors.Join(err, e.discard(func(*materialized) bool { return true }))
 	return errors.Join(err, e.files.Close())
 }

@@ -39,7 +39,7 @@ func TestSpark(t *testing.T) {
 		alone bool // with a server: it reads its log, or stops it
 	}{
 		{"values", sparkValues, false}, {"settings", sparkSettings, true}, {"wrong SQL", sparkWrongSQL, false}, {"locked", sparkLocked, false}, {"big results stream", sparkStreams, false},
-		{"views follow commits", sparkFollows, false}, {"kept tables", sparkKeeps, false}, {"kept parts", sparkParts, false}, {"loaded rows", sparkLoads, false}, {"store not seen", sparkUnseen, false}, {"bucket not seen", sparkNoConnector, true},
+		{"views follow commits", sparkFollows, false}, {"kept tables", sparkKeeps, false}, {"kept parts", sparkParts, false}, {"plans of kept tables", sparkKeptPlans, false}, {"kept values", sparkKeptValues, false}, {"files of kept tables", sparkKeptFiles, false}, {"cached tables", sparkCached, false}, {"loaded rows", sparkLoads, false}, {"store not seen", sparkUnseen, false}, {"bucket not seen", sparkNoConnector, true},
 		{"cancelled", sparkCancelled, true}, {"frozen", sparkFrozen, true}, {"killed", sparkKilled, true},
 	} {
 		ok := t.Run(x.name, func(t *testing.T) {
@@ -390,49 +390,29 @@ func sparkFollows(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkKeeps: what is kept is worked out once, also when both it and the questions are made of named parts.
-func sparkKeeps(t *testing.T, c *sparkCase) {
-	eng := c.engine(t, "", engine.Options{})
-	runs := filepath.Join(t.TempDir(), "runs")
-	sql := "WITH p AS (SELECT TRANSFORM (task) USING 'echo >>" + runs + "; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one), " +
-		"q AS (SELECT max(a) AS a FROM p) SELECT p.a FROM p JOIN q ON p.a <= q.a"
-	if err := eng.Materialize(t.Context(), "kept", sql); err != nil {
-		t.Fatal(err)
-	}
-	before, err := os.ReadFile(runs)
-	if err != nil || len(before) == 0 {
-		t.Fatalf("nothing ran: %v", err)
-	}
-	for _, sql := range []string{"SELECT count(a) FROM kept", "WITH r AS (SELECT a FROM kept), s AS (SELECT max(a) AS a FROM r) SELECT count(r.a) FROM r JOIN s ON r.a <= s.a"} {
-		if got := oneRow(t, eng, sql); got[0] != int64(1000) {
-			t.Errorf("%s: %v", sql, got)
-		}
-	}
-	if after, err := os.ReadFile(runs); err != nil || len(after) != len(before) {
-		t.Errorf("it was worked out again: %d programs had run when it was kept, %d after two questions: %v", len(before), len(after), err)
-	}
-}
-
 // sparkLoads: rows that are loaded go through a file, which goes with the engine.
 func sparkLoads(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	enginetest.Loads(t, eng, c.engine(t, "", engine.Options{Locked: true}))
-	files := func() []string {
-		found, err := filepath.Glob(filepath.Join(globSpecial.Replace(c.st.Address()), "staging", "*", "staged"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found
-	}
-	if len(files()) == 0 {
+	if len(c.staged(t)) == 0 {
 		t.Error("no file was written")
 	}
 	if err := eng.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if left := files(); len(left) > 0 {
+	if left := c.staged(t); len(left) > 0 {
 		t.Errorf("the engine has left %v", left)
 	}
+}
+
+// staged are the files and directories that lie in the store for the time of a session.
+func (c *sparkCase) staged(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(globSpecial.Replace(c.st.Address()), "staging", "*", "staged"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 var globSpecial = strings.NewReplacer("[", `\[`, "*", `\*`, "?", `\?`)
@@ -444,37 +424,6 @@ func loadRow(t *testing.T, eng engine.Engine, name string) {
 	}
 	if err := engine.Load(t.Context(), eng.(engine.Loader), name, func(yield func([]row, error) bool) { yield([]row{{1}}, nil) }); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// sparkParts: a part that is named twice is worked out once, and is gone when the query is done or fails.
-func sparkParts(t *testing.T, c *sparkCase) {
-	eng := c.engine(t, "", engine.Options{})
-	runs := filepath.Join(t.TempDir(), "runs")
-	part := "WITH p AS (SELECT a FROM (SELECT TRANSFORM (task) USING 'echo >>" + runs + "; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one) AS ran) "
-	n := 0
-	for _, err := range engine.ReadParts[struct{}](t.Context(), eng, "q", part+"SELECT x.a FROM p x JOIN p y ON y.a = x.a") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		n++
-	}
-	if n != 1000 {
-		t.Errorf("%d rows, want 1000", n)
-	}
-	if ran, err := os.ReadFile(runs); err != nil || len(ran) != 1 {
-		t.Errorf("it was worked out %d times: %v", len(ran), err)
-	}
-	if err := engine.MaterializeParts(t.Context(), eng, "q", part+"SELECT x.a FROM p x JOIN p y ON y.nosuch = x.a"); err == nil {
-		t.Error("a wrong query was kept")
-	}
-	if err := engine.MaterializeParts(t.Context(), eng, "q", part+"SELECT CAST(concat('x', x.a) AS INTEGER) AS a FROM p x JOIN p y ON y.a = x.a"); err == nil {
-		t.Error("a query that fails was kept")
-	}
-	for _, name := range []string{"q", "q_p"} {
-		if rows, err := eng.Query(t.Context(), "SELECT * FROM "+name); err == nil || !strings.Contains(err.Error(), "TABLE_OR_VIEW_NOT_FOUND") {
-			t.Errorf("%s is still there: %v, %v", name, rows, err)
-		}
 	}
 }
 

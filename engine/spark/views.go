@@ -71,7 +71,7 @@ func (e *Engine) draw(ctx context.Context, t *schema.Table, name string, slices 
 		}
 		made.statements = append(made.statements, sql)
 	}
-	made.statements = append(made.statements, "CREATE OR REPLACE TEMPORARY VIEW "+quoteName(name)+" AS "+unite(sqltext.Spark, t, slices, sliceName))
+	made.statements = append(made.statements, viewOf(name, unite(sqltext.Spark, t, slices, sliceName)))
 	return made, nil
 }
 

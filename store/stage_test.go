@@ -1,0 +1,63 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Into a staged directory all may write, remove what is theirs, and read; it goes with everything in it, when it is closed or its process has died. A bucket has
+// none, and nor has a store that is not to be changed.
+func TestStagedDirectory(t *testing.T) {
+	onEachGround(t, func(t *testing.T, g ground) {
+		s := g.open(t)
+		staged, err := s.StageDirectory(t.Context())
+		if !g.inDirectory() {
+			if !errors.Is(err, errors.ErrUnsupported) {
+				t.Errorf("a bucket gives a directory: %v", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := AddressOf(s.Address(), staged.Name)
+		if info, err := os.Stat(dir); err != nil || info.Mode() != fs.ModeDir|fs.ModeSticky|0o777 {
+			t.Errorf("%v, %v", info, err)
+		}
+		fill := func() {
+			if err := errors.Join(os.MkdirAll(filepath.Join(dir, "_temporary", "0"), 0o755), os.WriteFile(filepath.Join(dir, "_temporary", "0", "part"), []byte("rows"), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fill()
+		if err := s.staging.clean(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(dir); err != nil {
+			t.Errorf("a directory that is in use was cleaned away: %v", err)
+		}
+		if err := staged.Close(); err != nil {
+			t.Error(err)
+		}
+		if left := filesIn(t, s, "staging"); len(left) > 0 {
+			t.Errorf("left are %v", left)
+		}
+		fill() // as a program does that outlives the process that it works for
+		if err := s.staging.clean(); err != nil {
+			t.Error(err)
+		}
+		if left := filesIn(t, s, "staging"); len(left) > 0 {
+			t.Errorf("what a dead process left was not cleaned away: %v", left)
+		}
+		reader, err := Open(t.Context(), g.where, Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := reader.StageDirectory(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("a store that is not to be changed gives a directory: %v", err)
+		}
+	})
+}
