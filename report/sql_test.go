@@ -43,6 +43,18 @@ func TestPortableSQL(t *testing.T) {
 	}
 }
 
+// What belongs to which job and application is known of phases. Queries that need no more of outliers than that do not join them with the attempts, which are a
+// hundred times as many.
+func TestOutliersWithoutAttempts(t *testing.T) {
+	for _, file := range []string{"excess", "slowest", "scoped_slowest"} {
+		sql, err := sqlOf(file)
+		reporttest.Check(t, err)
+		if regexp.MustCompile(`(?i)\b(FROM|JOIN) attempts\b`).MatchString(sql) {
+			t.Errorf("%s.sql reads attempts", file)
+		}
+	}
+}
+
 // orderings are the lists that follow ORDER BY, outside of WITHIN GROUP, whose values are never NULL here.
 func orderings(sql string) []string {
 	var out []string

@@ -7,8 +7,8 @@ SELECT l.machine, p.native_id AS phase, p.attempt, max(p.name) AS name, max(app.
 FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id
   JOIN applications app ON app.application_id = j.application_id
   SEMI JOIN report_apps ra ON ra.application_id = j.application_id
-  LEFT JOIN attempts r ON r.attempt_id = l.recomputed_by
-  LEFT JOIN attempts d ON d.attempt_id = l.detected_by
+  LEFT JOIN (SELECT a.attempt_id, a.finish_time, a.duration_s FROM attempts a SEMI JOIN losses x ON x.recomputed_by = a.attempt_id) r ON r.attempt_id = l.recomputed_by
+  LEFT JOIN (SELECT a.attempt_id, a.phase_id, a.machine FROM attempts a SEMI JOIN losses x ON x.detected_by = a.attempt_id) d ON d.attempt_id = l.detected_by
   LEFT JOIN phases dp ON dp.phase_id = d.phase_id
 GROUP BY l.machine, p.phase_id, p.native_id, p.attempt
 ORDER BY redone_s DESC NULLS LAST, outputs DESC NULLS LAST, l.machine NULLS LAST, p.phase_id NULLS LAST

@@ -4,7 +4,7 @@ SELECT
   (SELECT count(*) FROM rejects) AS rejects,
   (SELECT count(DISTINCT machine) FROM machines WHERE application_id IS NULL) AS listed,
   (SELECT count(DISTINCT o.attempt_id)
-   FROM attributions o JOIN attempts x ON x.attempt_id = o.attempt_id SEMI JOIN report_apps r ON r.application_id = x.application_id) AS outliers
+   FROM attributions o JOIN phases p ON p.phase_id = o.phase_id JOIN jobs j ON j.job_id = p.job_id SEMI JOIN report_apps r ON r.application_id = j.application_id) AS outliers
 FROM
   (SELECT count(*) AS applications, count(*) FILTER (WHERE NOT complete) AS incomplete
    FROM applications a SEMI JOIN report_apps r ON r.application_id = a.application_id) a

@@ -8,5 +8,6 @@ FROM attempts a SEMI JOIN report_picked_attempts r ON r.attempt_id = a.attempt_i
   JOIN jobs j ON j.job_id = a.job_id
   JOIN applications p ON p.application_id = a.application_id
   LEFT JOIN phase_stats s ON s.phase_id = a.phase_id
-  LEFT JOIN (SELECT attempt_id, max(excess_s) AS excess_s FROM outliers WHERE rule <> 'slower_than_usual' GROUP BY attempt_id) o ON o.attempt_id = a.attempt_id
+  LEFT JOIN (SELECT o.attempt_id, max(o.excess_s) AS excess_s FROM outliers o SEMI JOIN report_picked_attempts r ON r.attempt_id = o.attempt_id
+             WHERE o.rule <> 'slower_than_usual' GROUP BY o.attempt_id) o ON o.attempt_id = a.attempt_id
 ORDER BY a.attempt_id NULLS LAST
