@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"math"
-	"math/bits"
 	"slices"
 
 	"straggler/whatif/heap"
@@ -41,10 +39,8 @@ func (s *Sim) look(list *[]int32) {
 
 // act does what the policy asked for about phase i.
 func (s *Sim) act(i int32) {
-	if first := s.p.Phases[i].FirstTask; len(s.actions.list) > 8 {
-		for n := range s.actions.list {
-			s.touch(first + s.actions.list[n].task)
-		}
+	if len(s.actions.list) > 8 {
+		s.touch(i)
 	}
 	for n := range s.actions.list {
 		a := &s.actions.list[n]
@@ -55,17 +51,17 @@ func (s *Sim) act(i int32) {
 		case doCopyOn:
 			s.copyNow(i, task, a.where)
 		case doQueue:
-			if t := &s.tasks[task]; !t.done && !t.over {
-				s.enqueue(queued{task: task, first: a.first, fresh: a.fresh})
+			if t := s.task(task); !t.done && !t.over {
+				s.enqueue(queued{phase: i, task: task, first: a.first, fresh: a.fresh})
 			}
 		case doClone:
-			if t := &s.tasks[task]; !t.done && !t.over {
+			if t := s.task(task); !t.done && !t.over {
 				s.enqueueClone(i, task)
 			}
 		case doWithdraw:
 			s.withdraw(func(q queued) bool { return q.task == task && !q.restart })
 		case doKill:
-			if s.runs(i, a) && s.tasks[task].live > 1 {
+			if s.runs(i, a) && s.task(task).live > 1 {
 				s.kill(a.where)
 			}
 		case doRestart:
@@ -83,10 +79,23 @@ func (s *Sim) act(i int32) {
 	s.actions.list = s.actions.list[:0]
 }
 
-// touch reads what will be asked of a task soon. Read in a row the tasks of a large phase, which lie far apart where they are not
-// launched in the order of the log, come from memory side by side; later each would be waited for.
-func (s *Sim) touch(task int32) {
-	s.touched += s.tasks[task].last + s.p.Tasks[task].Machine + int32(s.p.Tasks[task].Bytes)
+// touch reads what will be asked soon of the tasks that actions are about. Read in a row what lies far apart comes from memory side by side;
+// later each would be waited for.
+func (s *Sim) touch(i int32) {
+	p, read := &s.p.Phases[i], int32(0)
+	s.drawn = s.drawn[:0]
+	for n := range s.actions.list {
+		task := p.FirstTask + s.actions.list[n].task
+		w, t := s.workOf(i, task), s.task(task)
+		read += t.last + w.ratio + int32(w.bytes)
+		if p.Ratios > 0 {
+			s.drawn = append(s.drawn, s.drawnRatio(i, task, int32(t.copies)+1, &w))
+		}
+	}
+	for _, k := range s.drawn {
+		read += int32(s.p.Ratios[k])
+	}
+	s.touched = read
 }
 
 // runs is whether the attempt that an action names still runs.
@@ -101,7 +110,7 @@ func (s *Sim) runs(i int32, a *action) bool {
 
 // copyNow starts a copy of a running task on a free slot, of one machine or of any on which the task does not run.
 func (s *Sim) copyNow(i, task, machine int32) {
-	t := &s.tasks[task]
+	t := s.task(task)
 	if t.done || t.over || t.live == 0 || s.idleIn(s.p.Phases[i].Class) <= 0 {
 		return
 	}
@@ -116,12 +125,12 @@ func (s *Sim) copyNow(i, task, machine int32) {
 func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 	var used [8]int32
 	on := used[:0]
-	if s.tasks[task].live > 0 {
-		for at := s.tasks[task].slot; at >= 0; at = s.slots[at].next {
+	if s.task(task).live > 0 {
+		for at := s.task(task).slot; at >= 0; at = s.slots[at].next {
 			on = append(on, s.phases[i].running[s.slots[at].at].Machine)
 		}
-	} else if s.tasks[task].copies > 0 || s.tasks[task].last >= 0 { // a restart: not where it was
-		on = append(on, s.p.Tasks[task].Machine)
+	} else if s.task(task).copies > 0 || s.task(task).last >= 0 { // a restart: not where it was
+		on = append(on, s.workOf(i, task).machine)
 	}
 	if fresh {
 		on = s.visited(task, on)
@@ -138,7 +147,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 		}
 		return -1
 	}
-	bits := draw(s.o.Seed, s.p.Phases[i].Key, task-s.p.Phases[i].FirstTask, int32(s.tasks[task].copies)+1, drawPlace)
+	bits := draw(s.o.Seed, s.p.Phases[i].Key, task-s.p.Phases[i].FirstTask, int32(s.task(task).copies)+1, drawPlace)
 	s.out.Drew = true
 	first := free.from(int32(below(bits, len(s.p.Slots))))
 	for slot := first; slot >= 0; {
@@ -155,7 +164,8 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 // copy starts a copy or restart of a task. It takes the work of the task times a ratio drawn from the other tasks of its
 // phase times the factor of its machine.
 func (s *Sim) copy(i, task, slot int32) {
-	p, t := &s.p.Phases[i], &s.tasks[task]
+	p, place := &s.p.Phases[i], s.place(task)
+	t := &s.tasks[place]
 	t.copies++
 	m := s.p.Slots[slot].Machine
 	local := task - p.FirstTask
@@ -168,13 +178,14 @@ func (s *Sim) copy(i, task, slot int32) {
 		}
 		waits = s.p.Attempts[first].Gated
 	}
-	took, reports := s.copyTakes(i, task, int32(t.copies), m)
+	w := s.workOf(i, task)
+	took, reports := s.copyTakes(i, task, int32(t.copies), m, &w)
 	if s.phases[i].reading != nil {
 		took = s.slowed(i, int32(t.copies), took)
 	}
 	s.start(i, slot, Running{
-		Task: local, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.CopyLag), observed: -1, ok: true,
-		done: took, reports: reports, waits: waits,
+		Task: local, Number: int32(t.copies), Machine: m, place: place, Start: Time(s.now + p.CopyLag), observed: -1, ok: true,
+		done: took, bytes: w.bytes, reports: reports, waits: waits,
 	})
 }
 
@@ -191,32 +202,39 @@ func (s *Sim) firstAttempt(i, task int32) int32 {
 }
 
 // copyTakes draws how long a copy takes, in µs, and how it makes progress.
-func (s *Sim) copyTakes(i, task, number, machine int32) (took int64, reports workload.Curve) {
-	p, t := &s.p.Phases[i], &s.p.Tasks[task]
+func (s *Sim) copyTakes(i, task, number, machine int32, w *work) (took int64, reports workload.Curve) {
+	p := &s.p.Phases[i]
 	s.out.Drew = true
 	ratio := float32(1)
-	if others := int(p.Ratios); others > 0 {
-		if t.Ratio >= 0 {
-			others--
-		}
-		k := t.Ratio // alone in its phase: as long as it was
-		if others > 0 {
-			bits := draw(s.o.Seed, p.Key, task-p.FirstTask, number, drawRatio)
-			k = int32(below(bits, others))
-			if t.Ratio >= 0 && k >= t.Ratio {
-				k++
-			}
-		}
-		ratio = s.p.Ratios[p.FirstRatio+k]
+	if p.Ratios > 0 {
+		k := s.drawnRatio(i, task, number, w)
+		ratio = s.p.Ratios[k]
 		if len(s.p.RatioOf) > 0 && len(s.p.Points) > 0 {
-			reports = s.p.Attempts[s.p.RatioOf[p.FirstRatio+k]].Reports
+			reports = s.p.Attempts[s.p.RatioOf[k]].Reports
 		}
 	}
-	by := float64(t.Work) * float64(ratio) * float64(s.p.Machines[machine].At(s.now))
-	if machine != t.Machine {
+	by := float64(w.seconds) * float64(ratio) * float64(s.p.Machines[machine].At(s.now))
+	if machine != w.machine {
 		by *= float64(p.Far)
 	}
 	return max(int64(by*1e6+0.5), 1), reports
+}
+
+// drawnRatio is which of the ratios of its phase a copy of a task draws, of which there must be one: another than that of the task.
+func (s *Sim) drawnRatio(i, task, number int32, w *work) int32 {
+	p := &s.p.Phases[i]
+	others := int(p.Ratios)
+	if w.ratio >= 0 {
+		others--
+	}
+	if others == 0 { // alone in its phase: as long as it was
+		return p.FirstRatio + w.ratio
+	}
+	k := int32(below(draw(s.o.Seed, p.Key, task-p.FirstTask, number, drawRatio), others))
+	if w.ratio >= 0 && k >= w.ratio {
+		k++
+	}
+	return p.FirstRatio + k
 }
 
 // enqueue lets a copy wait: those that go first stand before all others, in the order in which they came.
@@ -224,7 +242,7 @@ func (s *Sim) enqueue(q queued) {
 	s.queueOf(q.first).push(q)
 	s.lined(&q, 1)
 	if s.scheduled() && !q.first {
-		i := s.p.Tasks[q.task].Phase
+		i := q.phase
 		s.sched.tell(Change{CopyCame, s.p.Phases[i].Job, i, q.task - s.p.Phases[i].FirstTask, -1, -1})
 	}
 }
@@ -232,7 +250,7 @@ func (s *Sim) enqueue(q queued) {
 // lined counts the copies of jobs that wait for what the scheduler gives them.
 func (s *Sim) lined(q *queued, by int32) {
 	if s.scheduled() && !q.first {
-		p := &s.p.Phases[s.p.Tasks[q.task].Phase]
+		p := &s.p.Phases[q.phase]
 		s.sched.jobs[p.Job].copies[p.Class] += by
 	}
 }
@@ -243,8 +261,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 	line := s.queueOf(firsts)
 	for n := line.head; n < len(line.list); n++ {
 		q := line.list[n]
-		t := &s.tasks[q.task]
-		i := s.p.Tasks[q.task].Phase
+		i, t := q.phase, s.task(q.task)
 		over := (t.done || t.over) && !q.remake
 		if !over && s.idleIn(s.p.Phases[i].Class) <= 0 {
 			continue
@@ -280,7 +297,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 // enqueueClone lets a copy wait in line with its task.
 func (s *Sim) enqueueClone(i, task int32) {
 	if s.scheduled() {
-		s.enqueue(queued{task: task})
+		s.enqueue(queued{phase: i, task: task})
 		return
 	}
 	s.clones.Push(head{s.p.Attempts[s.firstAttempt(i, task)].Key, task})
@@ -305,19 +322,19 @@ func (s *Sim) restart(i, task int32, a *action) {
 		return
 	}
 	s.kill(a.where)
-	t := &s.tasks[task]
+	t := s.task(task)
 	t.pending++
 	s.phases[i].waiting++
-	s.enqueue(queued{task: task, first: true, restart: true})
+	s.enqueue(queued{phase: i, task: task, first: true, restart: true})
 }
 
 // cancelCopies ends the copies of a phase that wait or run; one attempt of each task is left.
 func (s *Sim) cancelCopies(i int32) {
 	p, run := &s.p.Phases[i], &s.phases[i]
 	run.reading = nil
-	s.withdraw(func(q queued) bool { return s.p.Tasks[q.task].Phase == i && !q.restart })
+	s.withdraw(func(q queued) bool { return q.phase == i && !q.restart })
 	for n := 0; n < len(run.running); {
-		if r := &run.running[n]; r.observed < 0 && s.tasks[p.FirstTask+r.Task].live > 1 {
+		if r := &run.running[n]; r.observed < 0 && s.task(p.FirstTask+r.Task).live > 1 {
 			s.kill(r.slot)
 			continue
 		}
@@ -340,63 +357,11 @@ func (s *Sim) withdraw(which func(queued) bool) {
 	}
 	var rest heap.Heap[head]
 	for _, c := range s.clones {
-		if !which(queued{task: c.queue}) {
+		if !which(queued{phase: s.p.Tasks[c.queue].Phase, task: c.queue}) {
 			rest.Push(c)
 		}
 	}
 	s.clones = rest
-}
-
-// longestFirst orders the launches of a phase by the data of their tasks, most first; equal ones keep their order.
-func (s *Sim) longestFirst(i int32) {
-	p, ph := &s.p.Phases[i], &s.phases[i]
-	if ph.next > 0 || p.Launches < 2 {
-		return
-	}
-	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for a := p.First; a < p.First+p.Launches; a++ {
-		bytes := s.p.Tasks[s.p.Attempts[a].Task].Bytes
-		least, most = min(least, bytes), max(most, bytes)
-	}
-	width := bits.Len32(uint32(p.Launches))
-	most = min(most, least+1<<(63-width)) // of larger ones, from many terabytes on, the order is that of the log
-	s.sizes = s.sizes[:0]                 // a number each, which is faster to sort than the two it is made of
-	for a := p.First; a < p.First+p.Launches; a++ {
-		bytes := min(s.p.Tasks[s.p.Attempts[a].Task].Bytes, most)
-		s.sizes = append(s.sizes, uint64(most-bytes)<<width|uint64(a-p.First))
-	}
-	s.sizes, s.sorted = bySize(s.sizes, s.sorted, width, bits.Len64(uint64(most-least)))
-	ph.order = slices.Grow(ph.order[:0], len(s.sizes))
-	for _, x := range s.sizes {
-		ph.order = append(ph.order, p.First+int32(x&(1<<width-1)))
-	}
-}
-
-// bySize sorts numbers by the size above their lowest bits, by which they are in order already; it gives the two lists, the sorted one
-// first. Many are sorted by eleven bits of the size after the other, which takes as many passes and no comparisons.
-func bySize(list, other []uint64, low, size int) (sorted, spare []uint64) {
-	const digit = 11
-	if len(list) < 1<<digit {
-		slices.Sort(list)
-		return list, other
-	}
-	other = resize(other, len(list))
-	for ; size > 0; size -= digit {
-		var from [1<<digit + 1]int32
-		for _, x := range list {
-			from[x>>low&(1<<digit-1)+1]++
-		}
-		for d := range 1 << digit {
-			from[d+1] += from[d]
-		}
-		for _, x := range list {
-			d := x >> low & (1<<digit - 1)
-			other[from[d]] = x
-			from[d]++
-		}
-		list, other, low = other, list, low+digit
-	}
-	return list, other
 }
 
 // avoid keeps new attempts off a machine for a while.

@@ -135,7 +135,7 @@ func (s *Sim) unwait(i, task int32) int32 {
 	r.phases[i].waiting--
 	r.jobs[p.Job].waiting[p.Class]--
 	if s.p.Attempts[a].Solo >= 0 {
-		s.tasks[task].pending--
+		s.task(task).pending--
 	}
 	return a
 }
@@ -162,7 +162,7 @@ func (s *Sim) nextWaiting(i int32) int32 {
 		q.again = q.again[:n]
 	}
 	for ; ph.next < p.Launches; ph.next++ {
-		if t := s.p.Attempts[s.ordered(i, p.First+ph.next)].Task; r.first[t] >= 0 {
+		if t := s.nextTask(i); r.first[t] >= 0 {
 			return t - p.FirstTask
 		}
 	}
@@ -179,7 +179,7 @@ func (s *Sim) startTask(i, task, machine int32) bool {
 	if a < 0 {
 		return false
 	}
-	s.launch(a, s.freeSlotOf(machine, p.Class), p.CopyLag)
+	s.launchLogged(a, s.freeSlotOf(machine, p.Class), p.CopyLag)
 	return true
 }
 
@@ -190,11 +190,11 @@ func (s *Sim) startCopy(job, machine int32, class workload.Class) bool {
 	}
 	for n := s.queue.head; n < len(s.queue.list); n++ {
 		q := s.queue.list[n]
-		i := s.p.Tasks[q.task].Phase
+		i := q.phase
 		if p := &s.p.Phases[i]; p.Job != job || p.Class != class {
 			continue
 		}
-		if t := &s.tasks[q.task]; t.done || t.over {
+		if t := s.task(q.task); t.done || t.over {
 			s.unqueue(&s.queue, n)
 			continue
 		}
@@ -224,7 +224,7 @@ func (s *Sim) preempt(i int32, a Running) bool {
 		return false
 	}
 	task := s.p.Phases[i].FirstTask + a.Task
-	t := &s.tasks[task]
+	t := s.task(task)
 	s.kill(a.slot)
 	t.preempted = true
 	switch {
@@ -237,7 +237,7 @@ func (s *Sim) preempt(i int32, a Running) bool {
 	default: // a restart of a policy
 		t.pending++
 		s.phases[i].waiting++
-		s.enqueue(queued{task: task, first: true, restart: true})
+		s.enqueue(queued{phase: i, task: task, first: true, restart: true})
 	}
 	return true
 }

@@ -32,7 +32,7 @@ func (s *Sim) keepCloneEnds(ph, task int32) {
 	run := &s.phases[ph]
 	var ends [8]int64
 	list := ends[:0]
-	for slot := s.tasks[s.p.Phases[ph].FirstTask+task].slot; slot >= 0; slot = s.slots[slot].next {
+	for slot := s.task(s.p.Phases[ph].FirstTask + task).slot; slot >= 0; slot = s.slots[slot].next {
 		if end := s.tree.end(slot); end < workload.Forever {
 			list = append(list, end)
 		}

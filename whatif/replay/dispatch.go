@@ -31,16 +31,9 @@ func (s *Sim) queueRun(queue int32) *queueRun {
 func (s *Sim) nextHead(i int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	ph.head = -1
-	if n := int(ph.next); len(ph.order) > 0 && n%32 == 0 {
-		for _, a := range ph.order[n:min(n+64, len(ph.order))] {
-			at := &s.p.Attempts[a]
-			s.touched += int32(at.Dur) + at.Reports.N
-			s.touch(at.Task)
-		}
-	}
 	for ph.next < p.Launches {
 		a := p.First + ph.next
-		if t := &s.tasks[s.p.Attempts[s.ordered(i, a)].Task]; t.done { // a clone was faster than its start
+		if s.tasks[s.nextPlace(i)].done { // a clone was faster than its start
 			ph.next++
 			ph.waiting--
 			continue
@@ -48,14 +41,6 @@ func (s *Sim) nextHead(i int32) {
 		s.setHead(i, a)
 		return
 	}
-}
-
-// ordered is the attempt that is launched when it is the turn of attempt a of phase i.
-func (s *Sim) ordered(i, a int32) int32 {
-	if order := s.phases[i].order; len(order) > 0 {
-		return order[a-s.p.Phases[i].First]
-	}
-	return a
 }
 
 func (s *Sim) setHead(queue, a int32) {
@@ -97,7 +82,11 @@ func (s *Sim) waitOver(queue int32) {
 
 // park takes the head of a queue out of the line when its job runs as many tasks as it ever did at once.
 func (s *Sim) park(queue int32, q *queueRun) bool {
-	j := s.p.Phases[s.p.Tasks[s.p.Attempts[q.head].Task].Phase].Job
+	i := queue
+	if queue < 0 {
+		i = s.p.Tasks[s.p.Attempts[q.head].Task].Phase
+	}
+	j := s.p.Phases[i].Job
 	if s.jobs[j].busy < s.p.Jobs[j].Limit {
 		return false
 	}
@@ -119,13 +108,13 @@ func (s *Sim) unpark(job *jobRun) {
 // soloReady queues a retry, a recomputation or a copy that the log has.
 func (s *Sim) soloReady(a int32) {
 	at := &s.p.Attempts[a]
-	t := &s.tasks[at.Task]
+	t := s.task(at.Task)
 	t.pending--
 	if t.done || t.over {
 		return
 	}
 	if int(at.Slot) >= len(s.p.Slots) {
-		s.launch(a, at.Slot, at.Lag)
+		s.launchLogged(a, at.Slot, at.Lag)
 		return
 	}
 	t.pending++
@@ -172,7 +161,7 @@ func (s *Sim) cloneFirst() bool {
 		if len(s.ready) > 0 && !(head{c.key, i}).Before(s.ready[0]) {
 			return false
 		}
-		t := &s.tasks[c.queue]
+		t := s.task(c.queue)
 		if !t.done && !t.over {
 			slot := s.slotElsewhere(i, c.queue, -1, false)
 			if slot < 0 {
@@ -220,20 +209,20 @@ func (s *Sim) claim(queue int32) {
 	q.head = -1
 	if queue >= 0 {
 		ph := &s.phases[queue]
-		who := s.ordered(queue, a)
+		x, place := s.nextTurn(queue), s.nextPlace(queue)
 		ph.next++
 		ph.waiting--
-		if !s.tasks[s.p.Attempts[who].Task].done {
-			s.launch(who, s.slotFor(s.p.Attempts[who].Slot), s.p.Attempts[a].Lag)
+		if !s.tasks[place].done {
+			s.launch(queue, place, x, s.slotFor(x.slot), s.p.Attempts[a].Lag)
 		}
 		s.nextHead(queue)
 		return
 	}
-	t := &s.tasks[s.p.Attempts[a].Task]
+	t := s.task(s.p.Attempts[a].Task)
 	t.pending--
 	s.phases[s.p.Tasks[s.p.Attempts[a].Task].Phase].waiting--
 	if !t.done && !t.over {
-		s.launch(a, s.slotFor(s.p.Attempts[a].Slot), s.p.Attempts[a].Lag)
+		s.launchLogged(a, s.slotFor(s.p.Attempts[a].Slot), s.p.Attempts[a].Lag)
 	}
 }
 
@@ -243,62 +232,62 @@ func (s *Sim) slotFor(own int32) int32 {
 		return own
 	}
 	e := s.p.Slots[own].Executor // the slots of an executor stand together
-	for n := e; int(n) < len(s.p.Slots) && s.p.Slots[n].Executor == e; n++ {
-		if s.free[0].has(n) {
-			return n
-		}
+	if n := s.free[0].after(e); n >= 0 && s.p.Slots[n].Executor == e {
+		return n
 	}
 	return s.free[0].from(own)
 }
 
+// launchLogged starts an attempt of the log on a slot.
+func (s *Sim) launchLogged(a, slot int32, lag int64) {
+	x := s.turnOf(a)
+	s.launch(s.p.Tasks[x.task].Phase, s.place(x.task), &x, slot, lag)
+}
+
 // launch starts an attempt of the log on a slot, with the lag of the launch whose turn it is.
-func (s *Sim) launch(who, slot int32, lag int64) {
-	at := &s.p.Attempts[who]
-	i := s.p.Tasks[at.Task].Phase
+func (s *Sim) launch(i, place int32, x *turn, slot int32, lag int64) {
+	dur, m := x.dur, x.machine
 	p := &s.p.Phases[i]
-	t := &s.tasks[at.Task]
-	dur := at.Dur
-	if s.o.Took != nil {
-		dur = s.o.Took[who]
-	}
-	m := s.p.Tasks[at.Task].Machine
+	t := &s.tasks[place]
 	if int(slot) < len(s.p.Slots) {
 		now := s.p.Slots[slot].Machine
 		switch {
 		case s.o.Took != nil:
-		case at.Slot < 0: // planned on a normal machine
+		case x.slot < 0: // planned on a normal machine
 			dur = scale(dur, s.p.Machines[now].At(s.now))
-		case slot != at.Slot && int(at.Slot) < len(s.p.Slots):
-			if was := s.p.Slots[at.Slot].Machine; was != now {
-				dur = scale(dur, s.p.Machines[now].At(s.now)/s.p.Machines[was].At(at.Key))
+		case slot != x.slot && int(x.slot) < len(s.p.Slots):
+			if was := s.p.Slots[x.slot].Machine; was != now {
+				dur = scale(dur, s.p.Machines[now].At(s.now)/s.p.Machines[was].At(x.key))
 			}
 		}
 		m = now
 		if s.scheduled() && !s.staged() {
-			dur = s.reads(at.Task, m, dur)
+			dur = s.reads(x.task, m, dur)
 		}
 	}
 	if s.phases[i].reading != nil {
 		dur = s.slowed(i, 0, dur)
 	}
-	t.last, t.again = who, at.AfterOK >= 0
+	t.last, t.again = x.attempt, x.again
 	if int(slot) < len(s.p.Slots) {
 		s.jobs[p.Job].busy++
 	}
 	start := s.now + lag
 	s.start(i, slot, Running{
-		Task: at.Task - p.FirstTask, Number: 0, Machine: m, Start: Time(start), observed: who, done: dur, reports: at.Reports, ok: at.Ok, waits: at.Gated || s.scheduled() && s.phases[i].gates > 0,
+		Task: x.task - p.FirstTask, Number: 0, Machine: m, place: place, Start: Time(start), observed: x.attempt, done: dur, bytes: x.bytes, reports: x.reports, ok: x.ok,
+		waits: x.gated || s.scheduled() && s.phases[i].gates > 0,
 	})
-	if at.Fork >= 0 && !t.preempted {
+	if x.forks && !t.preempted {
+		fork := s.p.Attempts[x.attempt].Fork
 		t.pending++
-		s.timers.push(timerOf(max(start+s.p.Attempts[at.Fork].Ready, s.now), attemptReady, at.Fork))
+		s.timers.push(timerOf(max(start+s.p.Attempts[fork].Ready, s.now), attemptReady, fork))
 	}
 }
 
 func (s *Sim) start(i, slot int32, r Running) {
 	s.out.Events++
 	ph := &s.phases[i]
-	r.slot, r.noise, r.bytes = slot, nan32, s.p.Tasks[s.p.Phases[i].FirstTask+r.Task].Bytes
+	r.slot, r.noise = slot, nan32
 	if int(slot) < len(s.p.Slots) {
 		s.takeFree(slot)
 		s.busy++
@@ -320,11 +309,15 @@ func (s *Sim) start(i, slot int32, r Running) {
 	if n := len(s.spare) - 1; ph.running == nil && n >= 0 {
 		ph.running, s.spare = s.spare[n], s.spare[:n]
 	}
-	t := &s.tasks[s.p.Phases[i].FirstTask+r.Task]
+	t := &s.tasks[r.place]
 	s.slots[slot].phase, s.slots[slot].at, s.slots[slot].next = i, int32(len(ph.running)), t.slot
 	t.slot = slot
 	t.live++
+	r.copies = t.live
 	ph.running = append(ph.running, r)
+	if t.live > 1 {
+		s.countCopies(i, t)
+	}
 	if s.o.Policy != nil {
 		if n := len(s.spareTasks) - 1; ph.started == nil && n >= 0 {
 			ph.started, s.spareTasks = s.spareTasks[n], s.spareTasks[:n]

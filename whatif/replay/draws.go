@@ -42,3 +42,23 @@ func normal(bits uint64) float64 {
 	v := float64(bits&(1<<24-1)) / (1 << 24)
 	return max(-3, min(3, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
 }
+
+// normalAtMost is 0 or more, and not less than normal of the same bits: of each of the two numbers that make it the leading bits tell as much.
+func normalAtMost(bits uint64) float64 {
+	return min(3, radiusAtMost[bits>>58]*cosineAtMost[bits>>20&15])
+}
+
+var (
+	radiusAtMost = func() (most [64]float64) { // by the 6 leading bits of u
+		for n := range most {
+			most[n] = math.Sqrt(-2 * math.Log(max(float64(n)/64, 0.5/(1<<24))))
+		}
+		return most
+	}()
+	cosineAtMost = func() (most [16]float64) { // by the 4 leading bits of v
+		for n := range most {
+			most[n] = max(0, math.Cos(2*math.Pi*float64(n)/16), math.Cos(2*math.Pi*float64(n+1)/16))
+		}
+		return most
+	}()
+)

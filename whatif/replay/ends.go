@@ -24,12 +24,12 @@ func (s *Sim) end(slot int32) {
 		run.looking = true
 		s.due = append(s.due, ph)
 	}
+	t := &s.tasks[r.place]
 	if !r.ok {
-		s.wasOn(task, r.Machine)
-		s.failed(ph, task, r.observed)
+		s.wasOn(t, r.Machine)
+		s.failed(ph, t, r.observed)
 		return
 	}
-	t := &s.tasks[task]
 	s.finished(run, t, true)
 	if s.staged() {
 		s.leaves(ph, task, r.Machine)
@@ -48,14 +48,14 @@ func (s *Sim) end(slot int32) {
 		if run.cloned {
 			s.keepCloneEnds(ph, r.Task)
 		}
-		s.killOthers(ph, r.Task)
+		s.killOthers(t)
 	}
 	if t.again {
 		s.finished(run, t, false)
 		s.awaitAttempt(s.p.Attempts[t.last].AfterOK)
 		return
 	}
-	s.taskOver(ph, task)
+	s.taskOver(ph, t)
 }
 
 // take takes the attempt off its slot.
@@ -72,7 +72,7 @@ func (s *Sim) take(slot int32) (int32, Running) {
 	}
 	run.running = run.running[:last]
 	sr.at = -1
-	s.offTask(s.p.Phases[ph].FirstTask+r.Task, slot)
+	s.offTask(ph, &s.tasks[r.place], slot)
 	if r.observed < 0 {
 		s.speculating--
 	}
@@ -96,14 +96,23 @@ func (s *Sim) take(slot int32) (int32, Running) {
 }
 
 // offTask takes a slot out of those that run a task.
-func (s *Sim) offTask(task, slot int32) {
-	t := &s.tasks[task]
+func (s *Sim) offTask(i int32, t *taskRun, slot int32) {
 	t.live--
 	at := &t.slot
 	for *at != slot {
 		at = &s.slots[*at].next
 	}
 	*at, s.slots[slot].next = s.slots[slot].next, -1
+	if t.live > 0 {
+		s.countCopies(i, t)
+	}
+}
+
+// countCopies tells the attempts of a task how many they are.
+func (s *Sim) countCopies(i int32, t *taskRun) {
+	for slot := t.slot; slot >= 0; slot = s.slots[slot].next {
+		s.phases[i].running[s.slots[slot].at].copies = t.live
+	}
 }
 
 // finished notes that a task has succeeded, or that its output is lost.
@@ -128,8 +137,7 @@ func (s *Sim) freeSlot(slot int32) {
 }
 
 // failed goes on to the retry that the log has, if any.
-func (s *Sim) failed(ph, task, a int32) {
-	t := &s.tasks[task]
+func (s *Sim) failed(ph int32, t *taskRun, a int32) {
 	if t.done || t.over {
 		return
 	}
@@ -138,17 +146,17 @@ func (s *Sim) failed(ph, task, a int32) {
 		return
 	}
 	if t.live == 0 && t.pending == 0 {
-		s.taskOver(ph, task)
+		s.taskOver(ph, t)
 	}
 }
 
 func (s *Sim) awaitAttempt(a int32) {
-	s.tasks[s.p.Attempts[a].Task].pending++
+	s.task(s.p.Attempts[a].Task).pending++
 	s.timers.push(timerOf(s.now+s.p.Attempts[a].Ready, attemptReady, a))
 }
 
-func (s *Sim) killOthers(ph, task int32) {
-	for t := &s.tasks[s.p.Phases[ph].FirstTask+task]; t.slot >= 0; {
+func (s *Sim) killOthers(t *taskRun) {
+	for t.slot >= 0 {
 		s.kill(t.slot)
 	}
 }
@@ -160,7 +168,7 @@ func (s *Sim) kill(slot int32) {
 	if s.scheduled() {
 		s.tellEnd(AttemptKilled, ph, &r)
 	}
-	s.wasOn(s.p.Phases[ph].FirstTask+r.Task, r.Machine)
+	s.wasOn(&s.tasks[r.place], r.Machine)
 	out := &s.out.Jobs[s.p.Phases[ph].Job]
 	took := max(s.now-int64(r.Start), 0)
 	out.Slots += took
@@ -172,8 +180,8 @@ func (s *Sim) kill(slot int32) {
 type visit struct{ machine, before int32 }
 
 // wasOn notes where an attempt ran whose task goes on.
-func (s *Sim) wasOn(task, machine int32) {
-	if t := &s.tasks[task]; s.o.Policy != nil && !t.done && !t.over {
+func (s *Sim) wasOn(t *taskRun, machine int32) {
+	if s.o.Policy != nil && !t.done && !t.over {
 		s.visits = append(s.visits, visit{machine, t.been})
 		t.been = int32(len(s.visits))
 	}
@@ -181,7 +189,7 @@ func (s *Sim) wasOn(task, machine int32) {
 
 // visited appends the machines on which attempts of a task failed or were killed.
 func (s *Sim) visited(task int32, to []int32) []int32 {
-	for n := s.tasks[task].been; n > 0; n = s.visits[n-1].before {
+	for n := s.task(task).been; n > 0; n = s.visits[n-1].before {
 		to = append(to, s.visits[n-1].machine)
 	}
 	return to
@@ -193,8 +201,7 @@ func (s *Sim) watch(ph int32, r *Running, killed bool) {
 	}
 }
 
-func (s *Sim) taskOver(ph, task int32) {
-	t := &s.tasks[task]
+func (s *Sim) taskOver(ph int32, t *taskRun) {
 	if t.over {
 		return
 	}

@@ -218,19 +218,21 @@ func (s *Sim) remake(task int32) {
 		r.needs[i].tasks = append(r.needs[i].tasks, task)
 		return
 	}
-	s.enqueue(queued{task: task, first: true, remake: true})
+	s.enqueue(queued{phase: i, task: task, first: true, remake: true})
 }
 
 // launchAgain starts a task that is over once more, for its output.
 func (s *Sim) launchAgain(i, task, slot int32) {
-	p, t := &s.p.Phases[i], &s.tasks[task]
+	p, place := &s.p.Phases[i], s.place(task)
+	t := &s.tasks[place]
 	t.copies++
 	m := s.p.Slots[slot].Machine
-	took, reports := s.copyTakes(i, task, int32(t.copies), m)
+	w := s.workOf(i, task)
+	took, reports := s.copyTakes(i, task, int32(t.copies), m, &w)
 	s.jobs[p.Job].busy++
 	s.start(i, slot, Running{
-		Task: task - p.FirstTask, Number: int32(t.copies), Machine: m, Start: Time(s.now + p.CopyLag), observed: s.firstAttempt(i, task),
-		done: took, reports: reports,
+		Task: task - p.FirstTask, Number: int32(t.copies), Machine: m, place: place, Start: Time(s.now + p.CopyLag), observed: s.firstAttempt(i, task),
+		done: took, bytes: w.bytes, reports: reports,
 	})
 }
 
@@ -253,7 +255,7 @@ func (s *Sim) madeAgain(i int32, a *Running) bool {
 		tasks := n.tasks
 		n.tasks = nil
 		for _, again := range tasks {
-			s.enqueue(queued{task: again, first: true, remake: true})
+			s.enqueue(queued{phase: w, task: again, first: true, remake: true})
 		}
 		switch {
 		case n.release:
@@ -289,7 +291,7 @@ func (s *Sim) makeRoom() bool {
 		if !q.remake {
 			continue
 		}
-		class := s.p.Phases[s.p.Tasks[q.task].Phase].Class
+		class := s.p.Phases[q.phase].Class
 		if s.idleIn(class) > 0 {
 			continue
 		}

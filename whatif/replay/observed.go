@@ -353,7 +353,7 @@ func (o *Observed) machine(name string) int32 {
 func (o *Observed) started(e *Event) {
 	ph, task := &o.s.phases[e.Phase], o.p.Phases[e.Phase].FirstTask+e.Task
 	t := &o.s.tasks[task]
-	r := Running{Task: e.Task, Machine: o.machine(e.Machine), Start: e.At, observed: e.Attempt, noise: nan32}
+	r := Running{Task: e.Task, Machine: o.machine(e.Machine), place: task, Start: e.At, observed: e.Attempt, noise: nan32}
 	if e.Copy {
 		t.copies++
 		r.Number = int32(t.copies)
@@ -368,6 +368,7 @@ func (o *Observed) started(e *Event) {
 	t.slot = r.slot
 	t.live++
 	ph.running = append(ph.running, r)
+	o.s.countCopies(e.Phase, t)
 	for k := range o.policies {
 		o.policies[k].notes[e.Phase] = append(o.policies[k].notes[e.Phase], note{})
 	}
@@ -415,7 +416,7 @@ func (o *Observed) ended(e *Event) {
 		o.s.speculating--
 	}
 	task := o.p.Phases[e.Phase].FirstTask + r.Task
-	o.s.offTask(task, slot)
+	o.s.offTask(e.Phase, &o.s.tasks[task], slot)
 	for k := range o.policies {
 		if x := &o.policies[k].phases[e.Phase]; x.onEnd {
 			x.due = true

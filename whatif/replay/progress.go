@@ -93,10 +93,19 @@ func (s *Sim) whole(a *Running) float64 {
 func (s *Sim) noise(ph int32, a *Running) float64 {
 	s.out.Drew = true
 	if a.noise != a.noise {
-		bits := draw(s.o.Seed, s.p.Phases[ph].Key, a.Task, a.Number, drawProgress)
-		a.noise = float32(max(-0.9, s.o.Sigma*normal(bits)))
+		a.noise = float32(max(-0.9, s.o.Sigma*normal(s.noiseBits(ph, a))))
 	}
 	return float64(a.noise)
+}
+
+// noiseAtMost is 0 or more, and not less than the error.
+func (s *Sim) noiseAtMost(ph int32, a *Running) float64 {
+	s.out.Drew = true
+	return s.o.Sigma * normalAtMost(s.noiseBits(ph, a)) * (1 + 1e-6) // the error is rounded to 24 bits
+}
+
+func (s *Sim) noiseBits(ph int32, a *Running) uint64 {
+	return draw(s.o.Seed, s.p.Phases[ph].Key, a.Task, a.Number, drawProgress)
 }
 
 // Reached is how long after its start a running attempt reported a score; false while it has not.

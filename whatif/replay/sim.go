@@ -76,18 +76,22 @@ type Sim struct {
 	queue       queue           // the other copies that wait
 	clones      heap.Heap[head] // clones that wait in line with their tasks; not under a scheduler
 	phases      []phaseRun
-	tasks       []taskRun
+	tasks       []taskRun // by place
+	places      []int32   // see place
 	jobs        []jobRun
 	solo        []queueRun // of solo attempts, by attempt; only made where a pool has any
 	dones       []Done
 	sizes       []uint64    // for use within longestFirst
 	sorted      []uint64    // the same
+	order       []int32     // the same
+	logged      turn        // for use within nextTurn
 	spare       [][]Running // of phases that are over
 	spareTasks  [][]int32   // the same
 	fresh, due  []int32     // phases to look at
 	speculating int
 	visits      []visit
-	touched     int32   // see touch
+	drawn       []int32 // for use within touch
+	touched     int32   // the same
 	avoided     []int64 // by machine, until when; nil where none is
 	view        View
 	observed    *Observed // the application runs elsewhere, and nothing is simulated; nil in a replay
@@ -134,8 +138,8 @@ type phaseRun struct {
 	lookAt    int64
 	onEnd     bool
 	looking   bool
-	begun     bool // it was released
-	order     []int32
+	begun     bool    // it was released
+	turns     []turn  // see longestFirst; none: as in the log
 	launches  []int32 // see firstAttempt
 	running   []Running
 	started   []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
@@ -173,6 +177,7 @@ type jobRun struct {
 }
 
 type queued struct {
+	phase   int32
 	task    int32
 	first   bool // goes before tasks that were never started
 	fresh   bool // on no machine that ever ran the task
@@ -347,7 +352,7 @@ func (s *Sim) releasePhase(i int32) {
 		s.nextHead(i)
 	}
 	for _, a := range p.SoloAtRelease {
-		s.launch(a, s.p.Attempts[a].Slot, s.p.Attempts[a].Lag)
+		s.launchLogged(a, s.p.Attempts[a].Slot, s.p.Attempts[a].Lag)
 	}
 	s.reached(i)
 	if s.o.Policy != nil {
@@ -403,13 +408,14 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	for n := range s.tasks {
 		s.tasks[n] = taskRun{last: -1, slot: -1}
 	}
+	s.places = s.places[:0]
 	s.dones = resize(s.dones, len(p.Tasks))
 	s.phases = resize(s.phases, len(p.Phases))
 	for n := range s.phases {
 		ph, q := &s.phases[n], &p.Phases[n]
 		s.keep(ph)
 		*ph = phaseRun{
-			queueRun: queueRun{head: -1}, anchors: q.Anchors, gates: q.Gated, order: ph.order[:0],
+			queueRun: queueRun{head: -1}, anchors: q.Anchors, gates: q.Gated, turns: ph.turns[:0],
 			done: s.dones[q.FirstTask : q.FirstTask : q.FirstTask+q.Tasks],
 		}
 	}

@@ -18,6 +18,7 @@ type Running struct {
 	Task    int32
 	Number  int32 // 0: the original or its retry; n: the n-th copy or restart
 	Machine int32
+	place   int32   // of its task, see Sim.place
 	Start   Time    // when it was or will be started; it has its slot already
 	Note    float64 // the policy's own, kept with the attempt; 0 at first
 	Last    float64 // the same, for a second number
@@ -27,6 +28,7 @@ type Running struct {
 	noise    float32 // of its synthetic progress; NaN until drawn
 	waits    bool    // for the parents of its phase
 	ok       bool    // it will succeed; never shown to a policy
+	copies   int16   // attempts of its task that run, itself among them
 	bytes    int64   // its task's input, -1: unknown
 	done     int64   // µs that it takes; never shown to a policy
 	copied   Time    // of a planned pool: from its start until it computed
@@ -88,7 +90,7 @@ func (v *View) Started() []int32 { return v.s.phases[v.ph].started }
 func (v *View) Attempts(task int32) iter.Seq[*Running] {
 	return func(yield func(*Running) bool) {
 		running := v.s.phases[v.ph].running
-		for slot := v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].slot; slot >= 0; slot = v.s.slots[slot].next {
+		for slot := v.s.task(v.s.p.Phases[v.ph].FirstTask + task).slot; slot >= 0; slot = v.s.slots[slot].next {
 			if !yield(&running[v.s.slots[slot].at]) {
 				return
 			}
@@ -101,17 +103,24 @@ func (v *View) Succeeded() int { return int(v.s.phases[v.ph].finished) }
 
 // Copies is how many attempts of a task run.
 func (v *View) Copies(task int32) int {
-	return int(v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].live)
+	return int(v.s.task(v.s.p.Phases[v.ph].FirstTask + task).live)
 }
+
+// CopiesOf is Copies of the task of an attempt.
+func (v *View) CopiesOf(a *Running) int { return int(a.copies) }
+
+// Place is a number for the task of an attempt, from 0 to that of tasks: tasks that are launched one after the other lie near each other by it,
+// in memory too. It stays what it is unless LongestFirst is asked for.
+func (v *View) Place(a *Running) int32 { return a.place - v.s.p.Phases[v.ph].FirstTask }
 
 // Launched is how many copies and restarts of a task were ever started.
 func (v *View) Launched(task int32) int {
-	return int(v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].copies)
+	return int(v.s.task(v.s.p.Phases[v.ph].FirstTask + task).copies)
 }
 
 // Finished is whether a task has succeeded.
 func (v *View) Finished(task int32) bool {
-	return v.s.tasks[v.s.p.Phases[v.ph].FirstTask+task].done
+	return v.s.task(v.s.p.Phases[v.ph].FirstTask + task).done
 }
 
 // Blocked is whether an attempt cannot end before phases that its phase reads from do: a reduce that began early.
@@ -136,6 +145,12 @@ func (v *View) Steady(a *Running) bool {
 func (v *View) Line(a *Running) (start, slope float64) {
 	z, whole := v.s.noise(v.ph, a), v.s.whole(a)/1e6
 	return whole * (1 + z), -z
+}
+
+// Bound is what elapsed/progress of a steady attempt does not exceed, in seconds, as far as that is known without the error of its progress,
+// which takes longer to draw.
+func (v *View) Bound(a *Running) float64 {
+	return v.s.whole(a) / 1e6 * (1 + v.s.noiseAtMost(v.ph, a))
 }
 
 // Reported is the progress of a steady attempt at an earlier instant.

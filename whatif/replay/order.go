@@ -1,0 +1,186 @@
+package replay
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"straggler/whatif/workload"
+)
+
+// turn is a launch of the log with what it takes to carry it out and to copy its task. A phase whose tasks are launched in another order than
+// the log's has its turns in that order: looked up in the log each would be waited for, as it lies far from the one before in memory.
+type turn struct {
+	dur     int64 // of the attempt, as it is replayed
+	key     int64 // its observed claim
+	reports workload.Curve
+	attempt int32
+	slot    int32
+	task    int32
+	ok      bool
+	gated   bool
+	again   bool // an attempt of the log waits for its success
+	forks   bool // an attempt of the log waits for its start
+	work
+}
+
+// work is what a copy of a task is made of.
+type work struct {
+	bytes   int64
+	seconds float32 // on an average machine
+	ratio   int32   // its own place among the ratios of its phase, -1 none
+	machine int32   // where its first attempt ran in the log
+}
+
+// turnOf is the turn of an attempt of the log.
+func (s *Sim) turnOf(a int32) turn {
+	at := &s.p.Attempts[a]
+	x := turn{at.Dur, at.Key, at.Reports, a, at.Slot, at.Task, at.Ok, at.Gated, at.AfterOK >= 0, at.Fork >= 0, workOf(&s.p.Tasks[at.Task])}
+	if s.o.Took != nil {
+		x.dur = s.o.Took[a]
+	}
+	return x
+}
+
+func workOf(t *workload.Task) work { return work{t.Bytes, t.Work, t.Ratio, t.Machine} }
+
+// workOf is the work of a task of a phase.
+func (s *Sim) workOf(i, task int32) work {
+	if turns := s.phases[i].turns; len(turns) > 0 {
+		if n := s.places[task] - s.p.Phases[i].FirstTask; int(n) < len(turns) {
+			return turns[n].work
+		}
+	}
+	return workOf(&s.p.Tasks[task])
+}
+
+// nextTurn is the turn of the launch of a phase that comes next; there must be one.
+func (s *Sim) nextTurn(i int32) *turn {
+	ph := &s.phases[i]
+	if len(ph.turns) > 0 {
+		return &ph.turns[ph.next]
+	}
+	s.logged = s.turnOf(s.p.Phases[i].First + ph.next)
+	return &s.logged
+}
+
+// nextTask is its task.
+func (s *Sim) nextTask(i int32) int32 {
+	ph := &s.phases[i]
+	if len(ph.turns) > 0 {
+		return ph.turns[ph.next].task
+	}
+	return s.p.Attempts[s.p.Phases[i].First+ph.next].Task
+}
+
+// nextPlace is where the state of its task lies.
+func (s *Sim) nextPlace(i int32) int32 {
+	p, ph := &s.p.Phases[i], &s.phases[i]
+	if len(ph.turns) > 0 {
+		return p.FirstTask + ph.next
+	}
+	return s.place(s.p.Attempts[p.First+ph.next].Task)
+}
+
+// task is the state of a task.
+func (s *Sim) task(n int32) *taskRun { return &s.tasks[s.place(n)] }
+
+// place is where the state of a task lies: those of a phase that has turns in their order, so that those that run lie near each other.
+func (s *Sim) place(n int32) int32 {
+	if len(s.places) == 0 {
+		return n
+	}
+	return s.places[n]
+}
+
+// longestFirst orders the launches of a phase by the data of their tasks, most first; equal ones keep their order.
+func (s *Sim) longestFirst(i int32) {
+	p, ph := &s.p.Phases[i], &s.phases[i]
+	if ph.next > 0 || p.Launches < 2 || len(ph.turns) > 0 {
+		return
+	}
+	s.sizes = resize(s.sizes, int(p.Launches))
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for n := range s.sizes {
+		bytes := s.p.Tasks[s.p.Attempts[p.First+int32(n)].Task].Bytes
+		least, most = min(least, bytes), max(most, bytes)
+		s.sizes[n] = uint64(bytes)
+	}
+	width := bits.Len32(uint32(p.Launches))
+	most = min(most, least+1<<(63-width)) // of larger ones, from many terabytes on, the order is that of the log
+	for n, bytes := range s.sizes {       // with its place in the log a number each, which is faster to sort than the two it is made of
+		s.sizes[n] = uint64(most-min(int64(bytes), most))<<width | uint64(n)
+	}
+	s.sizes, s.sorted = bySize(s.sizes, s.sorted, width, bits.Len64(uint64(most-least)))
+	s.order = resize(s.order, int(p.Launches))
+	for n, x := range s.sizes {
+		s.order[x&(1<<width-1)] = int32(n)
+	}
+	s.inOrder(i, s.order)
+}
+
+// inOrder gives a phase its turns: in which place each launch comes that the log has.
+func (s *Sim) inOrder(i int32, order []int32) {
+	p, ph := &s.p.Phases[i], &s.phases[i]
+	ph.turns = resize(ph.turns, len(order))
+	if len(s.places) == 0 {
+		s.places = resize(s.places, len(s.p.Tasks))
+		for n := range s.places {
+			s.places[n] = int32(n)
+		}
+	}
+	places, states := s.places[p.FirstTask:p.FirstTask+p.Tasks], s.tasks[p.FirstTask:p.FirstTask+p.Tasks]
+	for n := range places {
+		places[n] = -1
+	}
+	for n, at := range order {
+		x := s.turnOf(p.First + int32(n))
+		ph.turns[at] = x
+		places[x.task-p.FirstTask] = p.FirstTask + at
+	}
+	last := p.FirstTask + p.Launches // where those go that the log does not launch from its queue
+	for n := range places {
+		if places[n] < 0 {
+			places[n] = last
+			last++
+		}
+	}
+	if len(ph.started) == 0 { // no state has changed
+		return
+	}
+	before := slices.Clone(states)
+	for n, at := range places {
+		s.tasks[at] = before[n]
+	}
+	for n := range ph.running {
+		r := &ph.running[n]
+		r.place = places[r.Task]
+	}
+}
+
+// bySize sorts numbers by the size above their lowest bits, by which they are in order already; it gives the two lists, the sorted one
+// first. Many are sorted by eleven bits of the size after the other, which takes as many passes and no comparisons.
+func bySize(list, other []uint64, low, size int) (sorted, spare []uint64) {
+	const digit = 11
+	if len(list) < 1<<digit {
+		slices.Sort(list)
+		return list, other
+	}
+	other = resize(other, len(list))
+	for ; size > 0; size -= digit {
+		var from [1<<digit + 1]int32
+		for _, x := range list {
+			from[x>>low&(1<<digit-1)+1]++
+		}
+		for d := range 1 << digit {
+			from[d+1] += from[d]
+		}
+		for _, x := range list {
+			d := x >> low & (1<<digit - 1)
+			other[from[d]] = x
+			from[d]++
+		}
+		list, other, low = other, list, low+digit
+	}
+	return list, other
+}
