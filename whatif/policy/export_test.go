@@ -93,3 +93,13 @@ func (b *Bounding) Look(v *replay.View, do *replay.Actions) replay.Again {
 	}
 	return again
 }
+
+// Floor is what the targets of Mantri's attempts that sleep do not fall below.
+type Floor struct{ target }
+
+// Lower brings it under a target, and is whether it was lowered.
+func (f *Floor) Lower(mean, likely, far, lag, delta float64, bytes bool) bool {
+	return f.goUnder(target{paces{mean, likely, bytes}, far, lag, delta})
+}
+
+func (f *Floor) Numbers() [5]float64 { return [5]float64{f.mean, f.likely, f.far, f.lag, f.delta} }

@@ -49,6 +49,7 @@ type mantri struct {
 	found    []mantriCase
 	unsorted []mantriCase
 	keys     []uint64 // of the cases
+	from     []int32  // for use within inOrder
 	seen     sample
 	perByte  sample
 }
@@ -63,12 +64,13 @@ type mantriPhase struct {
 	known    int           // finished attempts that life was taken from
 	paces    paces         // of the finished attempts
 	paced    int           // how many they were then
-	restarts []int32       // by task; nil where none was restarted
-	copied   []replay.Time // when each task was duplicated last, never: not; nil where none was
+	restarts []int32       // by place (View.Place); nil where none was restarted
+	copied   []replay.Time // when each task was duplicated last, by place, never: not; nil where none was
 	queued   []queuedCopy  // duplicates that may still wait for a slot
 	seen     int           // of View.Started
 	many     []int32       // tasks of more copies than are kept
 	weighed  []weighing    // so far
+	floor    target        // with which none that sleeps is acted on
 	all      bool          // every attempt is weighed each time from now on
 }
 
@@ -81,6 +83,7 @@ type weighing struct {
 // queuedCopy is a duplicate that was asked for when a task had been launched anew so many times.
 type queuedCopy struct {
 	task     int32
+	place    int32
 	launched int
 }
 
@@ -92,33 +95,33 @@ type mantriCase struct {
 	restart bool
 }
 
-func (p *mantriPhase) restart(task int32, tasks int) {
+func (p *mantriPhase) restart(place int32, tasks int) {
 	if p.restarts == nil {
 		p.restarts = make([]int32, tasks)
 	}
-	p.restarts[task]++
+	p.restarts[place]++
 }
 
-func (p *mantriPhase) restarted(task int32) int {
+func (p *mantriPhase) restarted(place int32) int {
 	if p.restarts == nil {
 		return 0
 	}
-	return int(p.restarts[task])
+	return int(p.restarts[place])
 }
 
-func (p *mantriPhase) copy(task int32, now replay.Time, tasks int) {
+func (p *mantriPhase) copy(place int32, now replay.Time, tasks int) {
 	if p.copied == nil {
 		p.copied = slices.Repeat([]replay.Time{never}, tasks)
 	}
-	p.copied[task] = now
+	p.copied[place] = now
 }
 
 // copiedAt is when a task was duplicated last, never where it was not.
-func (p *mantriPhase) copiedAt(task int32) replay.Time {
+func (p *mantriPhase) copiedAt(place int32) replay.Time {
 	if p.copied == nil {
 		return never
 	}
-	return p.copied[task]
+	return p.copied[place]
 }
 
 func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
@@ -273,7 +276,7 @@ func (m *mantri) withdraw(v *replay.View, do *replay.Actions, p *mantriPhase) {
 	for _, q := range p.queued {
 		if v.Launched(q.task) == q.launched && !v.Finished(q.task) {
 			do.Withdraw(q.task)
-			p.copied[q.task] = never
+			p.copied[q.place] = never
 		}
 	}
 	p.queued = p.queued[:0]
@@ -318,33 +321,28 @@ func RestartNow(left, mean, delta float64) bool { return left > mean+delta }
 func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase, rates paces, delta float64) {
 	m.found = m.found[:0]
 	running := v.Running()
-	far, lag, likely := v.Far(), v.Lag().Seconds(), rates.likely
+	t := target{rates, v.Far(), v.Lag().Seconds(), delta}
 	if p.wrapup != 0 {
 		m.wakeAll(v, p)
 	}
+	m.lower(v, p, t)
 	for i := range running {
 		a := &running[i]
-		if asleep(a) {
-			if scale := rates.work(v, a) * far; a.Note <= m.harmless(rates.mean*scale+lag, likely*scale+lag, delta) {
-				continue
-			}
-			m.wake(v, p, a)
-		}
-		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) {
+		if asleep(a) || v.Elapsed(a).Seconds() < delta || v.Blocked(a) || m.dozes(v, p, a) {
 			continue
 		}
 		left := m.remaining(v, p, a, delta)
-		scale := rates.work(v, a) * far
-		mean := rates.mean*scale + lag
-		if !RestartNow(left, mean, delta) && (left*2/3-lag)/scale < likely { // of what may be duplicated at most two copies run
-			m.sleep(v, p, a, left, m.harmless(mean, likely*scale+lag, delta))
+		scale := rates.work(v, a) * t.far
+		mean := rates.mean*scale + t.lag
+		if !RestartNow(left, mean, delta) && (left*2/3-t.lag)/scale < rates.likely { // of what may be duplicated at most two copies run
+			m.sleep(v, p, a, left)
 			continue
 		}
-		c := float64(v.Copies(a.Task))
+		c := float64(v.CopiesOf(a))
 		switch {
-		case m.Restart && c == 1 && RestartNow(left, mean, delta) && p.restarted(a.Task) < m.Gamma:
+		case m.Restart && c == 1 && RestartNow(left, mean, delta) && p.restarted(v.Place(a)) < m.Gamma:
 			m.found = append(m.found, mantriCase{left - mean, a.Task, int32(i), true})
-		case m.Copy && (left*c/(c+1)-lag)/scale >= likely && m.mayCopy(v, p, a, delta):
+		case m.Copy && (left*c/(c+1)-t.lag)/scale >= rates.likely && m.mayCopy(v, p, a, delta):
 			m.found = append(m.found, mantriCase{left - mean, a.Task, int32(i), false})
 		}
 	}
@@ -353,12 +351,13 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 	}
 	m.inOrder()
 	for _, c := range m.found {
+		a := &running[c.at]
 		if c.restart {
-			p.restart(c.task, v.Tasks())
-			do.Restart(running[c.at])
+			p.restart(v.Place(a), v.Tasks())
+			do.Restart(*a)
 		} else {
-			p.copy(c.task, v.Now(), v.Tasks())
-			p.queued = append(p.queued, queuedCopy{c.task, v.Launched(c.task)})
+			p.copy(v.Place(a), v.Now(), v.Tasks())
+			p.queued = append(p.queued, queuedCopy{c.task, v.Place(a), v.Launched(c.task)})
 			do.CopyFirst(c.task)
 		}
 	}
@@ -387,21 +386,21 @@ func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, ra
 	}
 	m.inOrder()
 	for _, c := range m.found[:min(free, len(m.found))] {
-		p.copy(c.task, v.Now(), v.Tasks())
+		p.copy(v.Place(&running[c.at]), v.Now(), v.Tasks())
 		do.Copy(c.task)
 	}
 }
 
 // mayCopy is false for a task that was copied within Δ or has three copies, and for all but its fastest copy.
 func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delta float64) bool {
-	if v.Copies(a.Task) >= 3 {
+	if v.CopiesOf(a) >= 3 {
 		return false
 	}
-	last := p.copiedAt(a.Task)
+	last := p.copiedAt(v.Place(a))
 	if last != never && (v.Now()-last).Seconds() < delta {
 		return false
 	}
-	if v.Copies(a.Task) == 1 {
+	if v.CopiesOf(a) == 1 {
 		return last == never || v.Launched(a.Task) > 0
 	}
 	mine := m.estimate(v, a)
@@ -416,32 +415,46 @@ func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delt
 	return true
 }
 
-// inOrder sorts the cases by what they gain, most first. There may be a thousand: plain numbers, of what a case gains but for the last
-// bits and of its place, are sorted several times as fast as cases are; equal ones, and nearly equal ones, are put right by insertion.
+// inOrder sorts the cases by what they gain, most first. There may be a thousand at a look: each is put where its gain lies between the least
+// and the greatest, which needs few comparisons, and those that fall together are sorted.
 func (m *mantri) inOrder() {
-	width := bits.Len(uint(len(m.found)))
+	if len(m.found) < 2 {
+		return
+	}
 	m.keys, m.unsorted = m.keys[:0], append(m.unsorted[:0], m.found...)
+	least, most := uint64(math.MaxUint64), uint64(0)
 	for n := range m.found {
-		m.keys = append(m.keys, falling(m.found[n].gain)>>width<<width|uint64(n))
+		key := falling(m.found[n].gain)
+		m.keys = append(m.keys, key)
+		least, most = min(least, key), max(most, key)
 	}
-	slices.Sort(m.keys)
+	shift := max(bits.Len64(most-least)-bits.Len(uint(len(m.found)))-1, 0)
+	places := int((most-least)>>shift) + 1
+	m.from = slices.Grow(m.from[:0], places+1)[:places+1]
+	clear(m.from)
+	for _, key := range m.keys {
+		m.from[(key-least)>>shift+1]++
+	}
+	for n := range places {
+		m.from[n+1] += m.from[n]
+	}
 	for n, key := range m.keys {
-		c := m.unsorted[key&(1<<width-1)]
-		for ; n > 0 && c.before(&m.found[n-1]); n-- {
-			m.found[n] = m.found[n-1]
-		}
-		m.found[n] = c
+		at := &m.from[(key-least)>>shift]
+		m.found[*at] = m.unsorted[n]
+		*at++
 	}
-}
-
-// before is whether a case is dealt with before another.
-func (c *mantriCase) before(d *mantriCase) bool {
-	return c.gain > d.gain || c.gain == d.gain && c.task < d.task
+	start := int32(0)
+	for _, end := range m.from[:places] {
+		if end > start+1 {
+			slices.SortFunc(m.found[start:end], func(c, d mantriCase) int { return cmp.Or(cmp.Compare(d.gain, c.gain), cmp.Compare(c.task, d.task)) })
+		}
+		start = end
+	}
 }
 
 // falling is a number that is the smaller the greater x is.
 func falling(x float64) uint64 {
-	b := math.Float64bits(x)
+	b := math.Float64bits(x + 0) // 0 and -0 are equal
 	if b>>63 == 0 {
 		b ^= 1<<63 - 1
 	}

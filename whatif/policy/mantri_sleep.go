@@ -9,26 +9,77 @@ import (
 
 // Most attempts can be seen early never to be restarted or duplicated: what a steady attempt is estimated to need only falls, and
 // so stays under its greatest value from now on. Such an attempt is put to sleep, which is written into it in place of its
-// average: Last is −1, and Note is that value. It is weighed again when what it would take to act on it has fallen below that,
-// with the average that the reports in between give.
+// average: Last is −1, and Note is a bound of that value. What t_rem is harmless rises with each number of a target, so that those that sleep
+// need not be visited as long as none of these falls below a floor for which all their bounds are harmless. Otherwise the floor is lowered, and
+// those are weighed again whose bounds are not, with the average that the reports in between give.
 
 const sleeping = -1.0
 
 func asleep(a *replay.Running) bool { return a.Last == sleeping }
 
-// harmless is a t_rem with which an attempt is neither restarted nor duplicated, given what t_new is on average and what it stays
-// under with δ: at most two copies run of what may be duplicated, so that t_rem · c/(c+1) is at most two thirds.
-func (m *mantri) harmless(mean, likely, delta float64) float64 { return min(mean+delta, 1.5*likely) }
+// target is what the t_rem of an attempt is held against.
+type target struct {
+	paces
+	far   float64 // location factor
+	lag   float64 // s
+	delta float64 // Δ, s
+}
 
-// sleep puts an attempt to sleep whose t_rem is well under what is harmless: a hundredth, so that it is not woken at once.
-func (m *mantri) sleep(v *replay.View, p *mantriPhase, a *replay.Running, left, harmless float64) {
-	if p.all || !(left <= 0.99*harmless) || !v.Steady(a) {
+// harmless is a t_rem with which an attempt is neither restarted nor duplicated: at most two copies run of what may be duplicated, so that
+// t_rem · c/(c+1) is at most two thirds.
+func (t *target) harmless(v *replay.View, a *replay.Running) float64 {
+	scale := t.work(v, a) * t.far
+	return min(t.mean*scale+t.lag+t.delta, 1.5*(t.likely*scale+t.lag))
+}
+
+// lower wakes those that sleep for whom a target is under the floor.
+func (m *mantri) lower(v *replay.View, p *mantriPhase, t target) {
+	if p.all || !p.floor.goUnder(t) {
+		return
+	}
+	running := v.Running()
+	for i := range running {
+		if a := &running[i]; asleep(a) && a.Note > p.floor.harmless(v, a) {
+			m.wake(v, p, a)
+		}
+	}
+}
+
+// goUnder brings a floor under a target: by a hundredth, so that it need not follow each time. It is whether the floor was lowered; what is
+// harmless with it is so with a higher one.
+func (t *target) goUnder(u target) (lowered bool) {
+	if u.bytes != t.bytes || u.far < t.far || u.lag < t.lag || u.mean < t.mean || u.likely < t.likely || u.delta < t.delta {
+		*t, lowered = target{paces{0.99 * u.mean, 0.99 * u.likely, u.bytes}, u.far, u.lag, 0.99 * u.delta}, true
+		return lowered
+	}
+	t.mean, t.likely, t.delta = max(t.mean, 0.99*u.mean), max(t.likely, 0.99*u.likely), max(t.delta, 0.99*u.delta)
+	t.far, t.lag = max(t.far, u.far), max(t.lag, u.lag)
+	return false
+}
+
+// sleep puts an attempt to sleep whose t_rem is harmless.
+func (m *mantri) sleep(v *replay.View, p *mantriPhase, a *replay.Running, left float64) {
+	harmless := p.floor.harmless(v, a)
+	if p.all || !(left <= harmless) || !v.Steady(a) {
 		return
 	}
 	elapsed := v.Elapsed(a).Seconds()
-	if most := max(left, elapsed/a.Last-elapsed) * (1 + 1e-9); most <= 0.99*harmless {
+	if most := max(left, elapsed/a.Last-elapsed) * (1 + 1e-9); most <= harmless {
 		a.Note, a.Last = most, sleeping
 	}
+}
+
+// dozes puts an attempt to sleep that was never weighed, where that is harmless whatever it reports.
+func (m *mantri) dozes(v *replay.View, p *mantriPhase, a *replay.Running) bool {
+	if p.all || a.Last != 0 || a.Note != 0 || !v.Steady(a) {
+		return false
+	}
+	most := (v.Bound(a) - v.Elapsed(a).Seconds()) * (1 + 1e-9)
+	if !(most <= p.floor.harmless(v, a)) {
+		return false
+	}
+	a.Note, a.Last = most, sleeping
+	return true
 }
 
 // wake gives an attempt the average that it would have, had it been weighed each time.

@@ -61,13 +61,48 @@ func TestMantriSleeps(t *testing.T) {
 	}
 }
 
+// Those that sleep are woken where any number of what they are held against falls below the floor, which stays under all of them and, where
+// they do not fall, never falls itself.
+func TestMantriFloor(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 7))
+	var f policy.Floor
+	target, bytes := [5]float64{90, 70, 1, 0.1, 9}, false
+	f.Lower(90, 70, 1, 0.1, 9, bytes)
+	lowered := 0
+	for range 5000 {
+		before, flips := f.Numbers(), r.IntN(100) == 0
+		target[r.IntN(5)] *= 0.95 + 0.1*r.Float64()
+		bytes = bytes != flips
+		fell := f.Lower(target[0], target[1], target[2], target[3], target[4], bytes)
+		for n, x := range f.Numbers() {
+			if x > target[n] || !fell && (target[n] < before[n] || x < before[n]) || flips && !fell {
+				t.Fatalf("from %v the floor goes to %v for %v, lowered: %v", before, f.Numbers(), target, fell)
+			}
+		}
+		if fell {
+			lowered++
+		}
+	}
+	if lowered < 100 || lowered > 4900 {
+		t.Errorf("the floor is lowered %d times of 5000", lowered)
+	}
+}
+
 // The task that gains most goes first, of equal ones that of the lowest number; also where gains differ in their last bits only.
 func TestMantriOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
-	for _, n := range []int{0, 1, 2, 50, 3000} {
+	for _, n := range []int{0, 1, 2, 50, 3000, -50} {
+		some := []float64{0, math.Copysign(0, -1), math.Inf(1), 7, 1e-300, -7, -1e9}
+		if n < 0 { // all are equal
+			n, some = -n, some[:2]
+		}
 		gains := make([]float64, n)
 		for i := range gains {
-			x := []float64{math.Inf(1), 7, 1e-300, 0, math.Copysign(0, -1), -7, -1e9}[r.IntN(7)]
+			x := some[r.IntN(len(some))]
+			if len(some) == 2 {
+				gains[i] = x
+				continue
+			}
 			for range r.IntN(3) {
 				x = math.Nextafter(x, -8)
 			}
