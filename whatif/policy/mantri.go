@@ -188,7 +188,7 @@ func (p paces) work(v *replay.View, a *replay.Running) float64 {
 
 // better is of durations and rates of the same attempts the one that is less spread out. There must be any.
 func (m *mantri) better(took, rates *sample, known bool) paces {
-	bytes := known && rates.n() > 0 && rates.n() == took.n() && rates.spread() <= took.spread()
+	bytes := known && rates.n() > 0 && rates.n() == took.n() && !rates.spreadOver(took.spread())
 	if bytes {
 		took = rates
 	}

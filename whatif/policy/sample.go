@@ -17,6 +17,7 @@ type sample struct {
 	fresh  []float64 // added and not in the blocks yet
 	size   int
 	sum    float64
+	wide   wideness
 }
 
 type block struct {
@@ -31,6 +32,12 @@ func (s *sample) add(x float64) {
 	s.fresh = append(s.fresh, x)
 	s.size++
 	s.sum += x
+	if x <= s.wide.low {
+		s.wide.atMost++
+	}
+	if x >= s.wide.high {
+		s.wide.atLeast++
+	}
 }
 
 // reset empties the sample and keeps some of its memory.
@@ -72,7 +79,11 @@ func (s *sample) order() {
 	end := len(s.blocks) - 1
 	for _, x := range s.fresh {
 		b := min(firstFrom(s.last, x), end)
-		s.blocks[b].list = append(s.blocks[b].list, x)
+		k := &s.blocks[b]
+		if n := len(k.list); n == cap(k.list) {
+			k.list = slices.Grow(k.list, max(n, 64)) // twice as much: append copies a large list oftener
+		}
+		k.list = append(k.list, x)
 		s.last[b] = max(s.last[b], x)
 		if !many {
 			for n := b + 1; n < len(s.before); n += n & -n {
@@ -220,6 +231,31 @@ func (s *sample) spread() float64 {
 		return math.Inf(1)
 	}
 	return high / low
+}
+
+// wideness tells that a sample is spread out, without its quartiles: the lower one is no more than low as long as enough numbers are, and the
+// upper one no less than high.
+type wideness struct {
+	low, high       float64
+	atMost, atLeast int // of the sample: up to low, from high on
+}
+
+// spreadOver is whether spread is over a limit.
+func (s *sample) spreadOver(limit float64) bool {
+	w := &s.wide
+	if w.high/w.low > limit && w.atMost > rankOf(s.n(), 0.25) && w.atLeast >= s.n()-rankOf(s.n(), 0.75) {
+		return true
+	}
+	spread := s.spread()
+	if !(spread > limit) {
+		return false
+	}
+	if margin := spread / limit; margin > 1.01 && !math.IsInf(spread, 1) { // half of it is left to the quartiles to move
+		by := math.Sqrt(math.Sqrt(margin))
+		w.low, w.high = s.quantile(0.25)*by, s.quantile(0.75)/by
+		w.atMost, w.atLeast = s.upTo(w.low), s.n()-s.below(w.high)
+	}
+	return true
 }
 
 // upTo is how many numbers do not exceed x.

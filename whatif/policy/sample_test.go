@@ -63,3 +63,42 @@ func TestSample(t *testing.T) {
 		t.Error("an empty sample has numbers")
 	}
 }
+
+// Whether a sample is spread out over a limit is what its quartiles say, mostly without asking for them, whichever way its numbers drift and
+// the limit moves.
+func TestSpreadOver(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 3))
+	kept, over := 0, 0
+	for round := range 60 {
+		var s, plain sample
+		scale, limit, trend := 1.0, 1+2*r.Float64(), []float64{0, 0.01, -0.01}[round%3]
+		for range 300 {
+			for range r.IntN(5) {
+				x := scale * (1 + r.Float64())
+				switch {
+				case round%7 == 6:
+					x = float64(r.IntN(3)) - float64(round%2)
+				case round%5 == 4 && r.IntN(3) == 0:
+					x *= 4
+				}
+				s.add(x)
+				plain.add(x)
+			}
+			scale *= 1 + trend
+			limit *= 0.99 + 0.02*r.Float64()
+			before := s.wide
+			got, want := s.spreadOver(limit), plain.spread() > limit
+			if got != want {
+				t.Fatalf("round %d: of %d numbers the spread is %g, over %g: %v", round, s.n(), plain.spread(), limit, got)
+			}
+			if got {
+				if over++; before.low > 0 && s.wide == before {
+					kept++
+				}
+			}
+		}
+	}
+	if kept < over/2 || over < 1000 {
+		t.Errorf("%d of %d times the quartiles were not asked for", kept, over)
+	}
+}
