@@ -155,7 +155,7 @@ func (l *loader) counts(ctx context.Context) error {
 		Application schema.Null[schema.Key]  `col:"application_id"`
 		N           int64                    `col:"n"`
 		First       schema.Null[schema.Time] `col:"first_start"`
-		Last        schema.Null[schema.Time] `col:"last_start"`
+		Last        schema.Null[schema.Time] `col:"last_time"`
 	}
 	l.rows.First, l.rows.Last = workload.Forever, workload.NoTime
 	for c, err := range read[count](ctx, l.tables, query("count")) {

@@ -50,8 +50,12 @@ func (b *blacklist) Look(v *replay.View, do *replay.Actions) replay.Again {
 		p.rates.add(rate)
 	}
 	p.counted = len(v.Done())
-	for v.Now() >= b.next {
+	if v.Now() >= b.next {
 		b.turn(do)
+		if late, window := v.Now()-b.next, replay.Seconds(b.Window); late >= 0 { // in the windows since then nothing ended, and only the last one's verdict holds
+			b.next += late / window * window
+			b.turn(do)
+		}
 	}
 	return replay.Again{End: true}
 }

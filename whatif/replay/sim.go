@@ -136,6 +136,7 @@ type phaseRun struct {
 	released  int64
 	opened    int64 // when its parents were over, where attempts waited for that
 	lookAt    int64
+	quiet     quiet
 	onEnd     bool
 	looking   bool
 	begun     bool    // it was released
@@ -152,6 +153,12 @@ type phaseRun struct {
 	read      float64       // the sum of the factors at which as many attempts that succeeded have read
 	counted   int
 	memory    any
+}
+
+// quiet is since when no attempt of a phase has started or ended, as far as looks tell, and how many looks that has been.
+type quiet struct {
+	since                   int64
+	started, running, looks int
 }
 
 type taskRun struct {
@@ -197,7 +204,7 @@ func (s *Sim) Run(p *workload.Pool, o Options) *Outcome {
 		s.timers.push(timerOf(int64(s.o.Every), sample, 0))
 	}
 	for n := 1; s.step(); n++ {
-		if n&0x3fff == 0 && o.Stop != nil && o.Stop() {
+		if n&0xff == 0 && o.Stop != nil && o.Stop() {
 			break
 		}
 	}

@@ -24,8 +24,8 @@ func (r *Rows) windowS() float64 {
 	if r.First == 0 && r.Last == 0 { // the attempts are all here
 		r.First, r.Last = Forever, NoTime
 		for i := range r.Attempts {
-			if t := r.Attempts[i].Start; t != NoTime {
-				r.First, r.Last = min(r.First, t), max(r.Last, t)
+			if a := &r.Attempts[i]; a.Start != NoTime {
+				r.First, r.Last = min(r.First, a.Start), max(r.Last, a.Start, a.Finish)
 			}
 		}
 	}

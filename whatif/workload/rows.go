@@ -74,7 +74,7 @@ type Rows struct {
 	Losses       []schema.Loss
 	Names        []string // machines and executors
 
-	First, Last int64 // earliest and latest start of all attempts, where these are loaded in batches
+	First, Last int64 // earliest start and latest start or end of all attempts, where these are loaded in batches
 
 	byName    map[string]int32
 	points    []Point               // reports of progress

@@ -56,3 +56,33 @@ func TestWorkFollowsData(t *testing.T) {
 		}
 	}
 }
+
+// Windows of time in which a machine's speed may change are longer than an hour where there would be more than a thousand until the last attempt has
+// ended: one that ends three centuries late makes them a thousandth of that.
+func TestWindowsOfLongLog(t *testing.T) {
+	const late = 1e10
+	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
+	tr := &schema.Trace{
+		Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}},
+		Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1, SubmitTime: at(0), FinishTime: at(late)}},
+		Phases:       []schema.Phase{{PhaseID: 3, JobID: 2, Kind: "map"}},
+	}
+	for n := range 40 {
+		a := schema.Attempt{AttemptID: schema.Key(10 + n), PhaseID: 3, JobID: 2, ApplicationID: 1, Task: int64(n), Status: schema.Success,
+			Machine: schema.Some([]string{"a", "b"}[n%2]), StartTime: at(0), FinishTime: at(20)}
+		if n == 39 {
+			a.FinishTime = at(late)
+		}
+		tr.Attempts = append(tr.Attempts, a)
+	}
+	for _, m := range workload.Build(workloadtest.FromTrace(tr)).Pools[0].Machines {
+		if len(m.Windows) == 0 {
+			t.Errorf("machine %s has no windows", m.Name)
+		}
+		for _, w := range m.Windows {
+			if s := float64(w.Till-w.From) / 1e6; s < late/1000 {
+				t.Errorf("machine %s has a window of %g s", m.Name, s)
+			}
+		}
+	}
+}
