@@ -240,7 +240,8 @@ func (s *Sim) slotFor(own int32) int32 {
 
 // launchLogged starts an attempt of the log on a slot.
 func (s *Sim) launchLogged(a, slot int32, lag int64) {
-	x := s.turnOf(a)
+	var x turn
+	s.turnOf(a, &x)
 	s.launch(s.p.Tasks[x.task].Phase, s.place(x.task), &x, slot, lag)
 }
 

@@ -32,14 +32,16 @@ type work struct {
 	machine int32   // where its first attempt ran in the log
 }
 
-// turnOf is the turn of an attempt of the log.
-func (s *Sim) turnOf(a int32) turn {
+// turnOf fills in the turn of an attempt of the log.
+func (s *Sim) turnOf(a int32, x *turn) {
 	at := &s.p.Attempts[a]
-	x := turn{at.Dur, at.Key, at.Reports, a, at.Slot, at.Task, at.Ok, at.Gated, at.AfterOK >= 0, at.Fork >= 0, workOf(&s.p.Tasks[at.Task])}
+	x.dur, x.key, x.reports = at.Dur, at.Key, at.Reports
 	if s.o.Took != nil {
 		x.dur = s.o.Took[a]
 	}
-	return x
+	x.attempt, x.slot, x.task = a, at.Slot, at.Task
+	x.ok, x.gated, x.again, x.forks = at.Ok, at.Gated, at.AfterOK >= 0, at.Fork >= 0
+	x.work = workOf(&s.p.Tasks[at.Task])
 }
 
 func workOf(t *workload.Task) work { return work{t.Bytes, t.Work, t.Ratio, t.Machine} }
@@ -60,7 +62,7 @@ func (s *Sim) nextTurn(i int32) *turn {
 	if len(ph.turns) > 0 {
 		return &ph.turns[ph.next]
 	}
-	s.logged = s.turnOf(s.p.Phases[i].First + ph.next)
+	s.turnOf(s.p.Phases[i].First+ph.next, &s.logged)
 	return &s.logged
 }
 
@@ -134,8 +136,8 @@ func (s *Sim) inOrder(i int32, order []int32) {
 		places[n] = -1
 	}
 	for n, at := range order {
-		x := s.turnOf(p.First + int32(n))
-		ph.turns[at] = x
+		x := &ph.turns[at]
+		s.turnOf(p.First+int32(n), x)
 		places[x.task-p.FirstTask] = p.FirstTask + at
 	}
 	last := p.FirstTask + p.Launches // where those go that the log does not launch from its queue
