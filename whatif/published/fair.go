@@ -17,7 +17,7 @@ import (
 
 func fairPaper() Paper {
 	return Paper{"FAIR", "Zaharia et al., Job Scheduling for Multi-User MapReduce Clusters, EECS-2009-55",
-		[]part{fairShares, fairWaits, fairSticky, fairSmallJobs, fairStickySlots, fairBias, fairBatch, fairFigures, fairSplit, fairBenchmark}}
+		[]part{fairShares, fairWaits, fairSticky, fairSmallJobs, fairStickySlots, fairAlone, fairBias, fairBatch, fairFigures, fairSplit, fairBenchmark}}
 }
 
 func fairShares(_ context.Context, t *table) error {
@@ -191,100 +191,6 @@ func fairSmallJobs(ctx context.Context, t *table) error {
 		t.rebuilt("§6.2.1", quantity, x.gain, gain(r), 0.2, note)
 	}
 	return nil
-}
-
-// farReads are how many times as long a task takes away from its data: a band about tenMapsFar.
-var farReads = []float64{1.5, 2, 2.5}
-
-// fairStickySlots is §6.2.2: figures 13 and 14.
-func fairStickySlots(ctx context.Context, t *table) error {
-	for _, x := range []struct {
-		jobs         int
-		gain, sticky float64 // published; 0: not
-	}{{5, 0, 0.90}, {10, 1.1, 0}, {20, 1.6, 0}, {50, 2, 0.27}} {
-		var gains, local, sticky []float64
-		for _, far := range farReads {
-			r, err := t.simulated(ctx, fmt.Sprintf(`
-name: sticky
-cluster: {machines: 100, racks: 1, map_slots: 4, reduce_slots: 2, slowdown: {rack: %g, remote: %g}}
-jobs:
-  - {name: scan, count: %d, maps: 1407, map_s: 9, spread: 0.1, block_mb: 128, one_file: true}
-schedulers: [fair, delay t1=10 t2=10]
-seeds: 1
-`, far, far, x.jobs))
-			if err != nil {
-				return err
-			}
-			const delay = "delay t1=10 t2=10"
-			gains = append(gains, r.mean("fair", makespan)/r.mean(delay, makespan))
-			local, sticky = append(local, r.mean(delay, nodeLocal)), append(sticky, r.mean("fair", nodeLocal))
-		}
-		cause := ""
-		if x.jobs == 10 {
-			cause = fmt.Sprintf("at figure 12's cost of a far read, %.2f, a gain of 1.1 needs %.0f %% of the maps to be local without delay, which is more than the 90 %% that the paper has at 5 jobs, and ours has %.0f; ",
-				tenMapsFar, 100*(tenMapsFar-x.gain)/(tenMapsFar-1), 100*sticky[1])
-		}
-		note := cause + fmt.Sprintf("scans take 9 s a block (§6.2.4), 1.5 to 2.5 times as long away from it, as §6.2.1's jobs of ten maps imply; gains %.2f, %.2f and %.2f; one data set of 180 GB in blocks of 128 MB for all, on one rack, as Hadoop sees EC2 (§6)", gains[0], gains[1], gains[2])
-		if x.sticky > 0 {
-			t.baseline("§6.2.2", fmt.Sprintf("figure 14, %d jobs: locality with sticky slots", x.jobs), x.sticky, sticky[1], 0.1, "'from 90-27%' for 5 to 50 jobs; "+note)
-		}
-		if x.gain == 0 {
-			continue
-		}
-		t.band("§6.2.2", fmt.Sprintf("figure 13, %d jobs: throughput with delay over sticky slots", x.jobs), x.gain, gains, note)
-		t.rebuilt("§6.2.2", fmt.Sprintf("figure 14, %d jobs: locality with delay", x.jobs), 0.995, local[1], 0.01, "99 to 100 %; "+note)
-	}
-	return nil
-}
-
-// fairBias is §6.2.4: figure 15, over what a node's network carries.
-func fairBias(ctx context.Context, t *table) error {
-	const plain, untuned, biased = "fair", "delay t1=10 t2=10", "delay t1=10 t2=10 bias=8"
-	over := map[string][]float64{}
-	for _, nic := range []int{60, 90, 125} {
-		r, err := t.simulated(ctx, fmt.Sprintf(`
-name: hotspot
-cluster: {machines: 100, racks: 1, map_slots: 4, reduce_slots: 2, network: {rack_mb_s: 1250, machine_mb_s: %d, disk_mb_s: 220}}
-jobs:
-  - {name: scan, workers: 10, count: 70, maps: 16, map_s: 9, spread: 0.1, block_mb: 128, one_file: true}
-  - {name: compute, workers: 10, count: 25, maps: 16, map_s: 36, spread: 0.1, block_mb: 128, one_file: true}
-schedulers: [fair, delay t1=10 t2=10, delay t1=10 t2=10 bias=8]
-seeds: 3
-`, nic))
-		if err != nil {
-			return err
-		}
-		for _, name := range []string{"scan", "compute"} {
-			for _, than := range []string{untuned, plain} {
-				for seed, x := range r[biased] {
-					over[name+than] = append(over[name+than], endedJobs(name)(x)/endedJobs(name)(r[than][seed]))
-				}
-			}
-		}
-	}
-	const note = "band over three draws, and 60 to 125 MB/s a node: nodes 'appear to have 1 Gbps links', at which a far read takes hardly longer, whereas at the localities of figure 14 the gains of figure 13 have it take more than twice as long; " +
-		"the bias is learned from ended tasks, the paper set it by hand; one file in sixteen blocks for all jobs; disks as in table 3, and one rack, as Hadoop sees EC2; " +
-		"not modelled is the processor: 'compute jobs also ran faster due to [...] possibly less CPU contention on the machines serving the blocks', of which the paper has no figure"
-	for _, x := range []struct {
-		name, than, words string
-		gain              float64
-	}{{"scan", untuned, "untuned delay", 1.15}, {"compute", untuned, "untuned delay", 1.44}, {"scan", plain, "no delay", 1.08}, {"compute", plain, "no delay", 1.10}} {
-		t.band("§6.2.4", fmt.Sprintf("figure 15: %s jobs in ten minutes with IO-rate biasing over %s", x.name, x.words), x.gain, over[x.name+x.than], note)
-	}
-	return nil
-}
-
-// endedJobs counts the jobs of a name that end within ten minutes.
-func endedJobs(name string) func(*simulate.Result) float64 {
-	return func(x *simulate.Result) float64 {
-		n := 0.0
-		for _, j := range x.Jobs {
-			if j.Name == name && j.SubmitS+j.TookS <= 600 {
-				n++
-			}
-		}
-		return n
-	}
 }
 
 const batchText = `
