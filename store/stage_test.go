@@ -5,11 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
 // Into a staged directory all may write, remove what is theirs, and read; it goes with everything in it, when it is closed or its process has died. A bucket has
-// none, and nor has a store that is not to be changed.
+// none, and nor has a store that is not or cannot be changed.
 func TestStagedDirectory(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		s := g.open(t)
@@ -52,6 +53,12 @@ func TestStagedDirectory(t *testing.T) {
 		if left := filesIn(t, s, "staging"); len(left) > 0 {
 			t.Errorf("what a dead process left was not cleaned away: %v", left)
 		}
+		writable := s.staging
+		s.staging.fs = readOnlyFS{}
+		if _, err := s.StageDirectory(t.Context()); !errors.Is(err, errors.ErrUnsupported) || !ReadOnly(err) {
+			t.Errorf("a store that takes no writes gives a directory: %v", err)
+		}
+		s.staging = writable
 		reader, err := Open(t.Context(), g.where, Options{ReadOnly: true})
 		if err != nil {
 			t.Fatal(err)
@@ -60,4 +67,11 @@ func TestStagedDirectory(t *testing.T) {
 			t.Errorf("a store that is not to be changed gives a directory: %v", err)
 		}
 	})
+}
+
+// readOnlyFS is a disk that takes no writes.
+type readOnlyFS struct{ osFS }
+
+func (readOnlyFS) Mkdir(name string) error {
+	return &fs.PathError{Op: "mkdir", Path: name, Err: syscall.EROFS}
 }

@@ -15,7 +15,7 @@ import (
 // Tables that a session keeps. The executors write the rows of one once, as Parquet files in the store's staging directory, and the table is a view over
 // these: what reads it is planned from their size, in as many tasks as there are rows for. One that Spark caches is planned anew, by everything that reads it,
 // from all that it and the tables before it were made from, which takes minutes where these are many. So tables are cached only where executors are not to
-// write: for a locked session, with ?results=server, and for a store in a bucket. A list of values is only a view.
+// write, or nobody can: for a locked session, with ?results=server, for a store in a bucket, and for one that takes no writes. A list of values is only a view.
 
 // materialized is a table of the session.
 type materialized struct {
