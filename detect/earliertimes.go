@@ -158,13 +158,17 @@ func (p *part) readPast(ctx context.Context, eng engine.Loader, executions []tim
 	}
 	sql := fmt.Sprintf("SELECT b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records FROM task_times b JOIN detected_past e ON e.phase_id = b.phase_id%s"+
 		" WHERE b.stride >= %d", from, stride)
-	for b, err := range engine.ReadVectors(ctx, eng, sql) {
+	const table = "detected_past_times" // which the engine makes with all its threads, where it would stream the rows with one
+	if err := eng.Materialize(ctx, table, sql); err != nil {
+		return err
+	}
+	for b, err := range engine.ReadVectors(ctx, eng, "SELECT * FROM "+table) {
 		if err != nil {
 			return err
 		}
 		to.add(b)
 	}
-	return nil
+	return eng.Drop(ctx, table)
 }
 
 // readJudged reads the attempts of executions that may have candidates.
