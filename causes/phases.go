@@ -37,27 +37,51 @@ type phaseRow struct {
 
 // readPhases reads all phases of the store: of those whose results are kept, too, the executions of each stage are counted.
 func (r *run) readPhases(ctx context.Context) error {
-	names := map[string]string{} // each once: they repeat, and one keeps what was read with it in memory
-	once := func(s string) string {
-		kept, ok := names[s]
-		if !ok {
-			kept = strings.Clone(s)
-			names[kept] = kept
-		}
-		return kept
-	}
+	// Names are kept once: they repeat, and one keeps what was read with it in memory.
+	natives, stages := map[string]string{}, map[stageNames]*namedStage{}
 	for p, err := range engine.Read[phaseRow](ctx, r.eng, phasesSQL) {
 		if err != nil {
 			return err
 		}
-		q := *p
-		q.Native, q.Program.V, q.Kind, q.Name.V = once(q.Native), once(q.Program.V), once(q.Kind), once(q.Name.V)
-		if q.Program.OK {
-			q.signature = signature(q.Program.V, q.Kind, q.Name.V)
+		names := stageNames{p.Program, p.Kind, p.Name}
+		stage := stages[names]
+		if stage == nil {
+			stage = names.named()
+			stages[stage.stageNames] = stage
 		}
-		r.phases = append(r.phases, q)
+		native, ok := natives[p.Native]
+		if !ok {
+			native = strings.Clone(p.Native)
+			natives[native] = native
+		}
+		r.phases = append(r.phases, *p)
+		q := &r.phases[len(r.phases)-1]
+		q.Native, q.Program, q.Kind, q.Name, q.signature = native, stage.program, stage.kind, stage.name, stage.signature
 	}
-	return r.markPhases(ctx)
+	return nil
+}
+
+// stageNames are what executions of a stage share.
+type stageNames struct {
+	program schema.Null[string]
+	kind    string
+	name    schema.Null[string]
+}
+
+// namedStage has the signature of its names.
+type namedStage struct {
+	stageNames
+	signature uint64
+}
+
+// named copies the names.
+func (n stageNames) named() *namedStage {
+	n.program.V, n.kind, n.name.V = strings.Clone(n.program.V), strings.Clone(n.kind), strings.Clone(n.name.V)
+	s := &namedStage{stageNames: n}
+	if n.program.OK {
+		s.signature = signature(n.program.V, n.kind, n.name.V)
+	}
+	return s
 }
 
 // markPhases says what is to be done with each phase.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"straggler/causes/fit"
 	"straggler/engine"
@@ -12,9 +13,12 @@ import (
 	"straggler/store"
 )
 
-// repeats is every verdict of data_skew, an attempt once.
+// repeats is what skew_repeats are counted from.
 type repeats struct {
-	events []skewEvent
+	events  []skewEvent // every verdict of data_skew of the phases that are worked on, an attempt once
+	kept    []skewEvent // those of earlier runs, of all phases
+	reads   map[schema.Key]exchangeRead
+	numbers *stageNumbers
 }
 
 type skewEvent struct {
@@ -35,7 +39,6 @@ const anyTask = -1
 
 type skewCount struct {
 	stageTask
-	all     int32 // count of the same task in all stages of the name; that of all itself
 	phases  int64
 	seconds float64
 	ratios  float64
@@ -84,32 +87,44 @@ func (x *attributed) skewedRows() []schema.SkewedTask {
 	return rows
 }
 
-// readSkewed reads the events of phases whose results are kept.
+// readSkewed reads the events that earlier runs found.
 func (r *run) readSkewed(ctx context.Context) error {
 	if r.part.whole {
 		return nil
 	}
-	from := len(r.repeats.events)
 	for s, err := range engine.Read[schema.SkewedTask](ctx, r.eng, "SELECT * FROM skewed_tasks") {
 		if err != nil {
 			return err
 		}
-		r.repeats.events = append(r.repeats.events, skewEvent{s.PhaseID, s.AttemptID, s.Task, s.Seconds, s.Ratio.Or(math.NaN())})
+		r.repeats.kept = append(r.repeats.kept, skewEvent{s.PhaseID, s.AttemptID, s.Task, s.Seconds, s.Ratio.Or(math.NaN())})
 	}
-	kept := r.repeats.events[from:]
-	n, last, stands := 0, schema.Key(0), false
-	for i := range kept {
-		if phase := kept[i].phase; i == 0 || phase != last {
-			p := r.phase(phase)
-			last, stands = phase, p != nil && p.work == nothing && p.kept
+	return nil
+}
+
+// takeKept adds the events of phases whose results are kept, and puts all in order.
+func (r *run) takeKept() {
+	r.repeats.events = slices.Grow(r.repeats.events, len(r.repeats.kept))
+	last, stands := schema.Key(0), false
+	for i := range r.repeats.kept {
+		e := &r.repeats.kept[i]
+		if i == 0 || e.phase != last {
+			p := r.phase(e.phase)
+			last, stands = e.phase, p != nil && p.work == nothing && p.kept
 		}
 		if stands {
-			kept[n] = kept[i]
-			n++
+			r.repeats.events = append(r.repeats.events, *e)
 		}
 	}
-	r.repeats.events = r.repeats.events[:from+n]
-	return nil
+	r.repeats.kept = nil
+	r.repeats.sort()
+}
+
+// numberStages reads what phases read and numbers their stages.
+func (r *run) numberStages(ctx context.Context) (err error) {
+	if r.repeats.reads, err = r.exchanges(ctx); err == nil {
+		r.repeats.numbers = r.stageNumbers(r.repeats.reads)
+	}
+	return err
 }
 
 // compare puts events in the order in which all phases at once give them.
@@ -117,10 +132,45 @@ func (e skewEvent) compare(o skewEvent) int {
 	return cmp.Or(cmp.Compare(e.phase, o.phase), cmp.Compare(e.attempt, o.attempt))
 }
 
-// sort puts all events in order.
+// sort puts all events in order. Each run of causes wrote its own in order: these are merged, two and two, until there is one list.
 func (r *repeats) sort() {
-	slices.SortFunc(r.events, skewEvent.compare)
+	room := make([]skewEvent, 0, len(r.events))
+	for {
+		rest, lists := r.events, 0
+		for room = room[:0]; len(rest) > 0; lists++ {
+			a := inOrder(rest)
+			b := inOrder(rest[a:])
+			room = merged(room, rest[:a], rest[a:a+b])
+			rest = rest[a+b:]
+		}
+		r.events, room = room, r.events
+		if lists <= 1 {
+			break
+		}
+	}
 	r.events = r.events[:min(len(r.events), maxRepeats)]
+}
+
+// inOrder is how many events are in order.
+func inOrder(events []skewEvent) int {
+	for i := 1; i < len(events); i++ {
+		if events[i-1].compare(events[i]) > 0 {
+			return i
+		}
+	}
+	return len(events)
+}
+
+// merged appends the events of two lists in order, in order.
+func merged(to, a, b []skewEvent) []skewEvent {
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].compare(b[0]) <= 0 {
+			to, a = append(to, a[0]), a[1:]
+		} else {
+			to, b = append(to, b[0]), b[1:]
+		}
+	}
+	return append(append(to, a...), b...)
 }
 
 // add counts an event of a phase.
@@ -248,84 +298,110 @@ func (r *run) byApplication() []int32 {
 }
 
 // counted counts the events by stage, or by name where the task is skewed in most stages of the name, in order of signature, ordinal and task.
-func (r *run) counted(reads map[schema.Key]exchangeRead) ([]*skewCount, *stageNumbers) {
-	s := r.stageNumbers(reads)
-	var counts []skewCount
-	places := make(map[stageTask]int32, len(r.repeats.events))
-	var place func(stageTask) int32
-	place = func(k stageTask) int32 {
-		n, ok := places[k]
-		if !ok {
-			n = int32(len(counts))
-			places[k] = n
-			counts = append(counts, skewCount{stageTask: k, all: n})
-			if all := s.stages[k.stage].all; all != k.stage {
-				of := place(stageTask{all, k.task})
-				counts[n].all = of
-			}
-		}
-		return n
-	}
+func (r *run) counted() []*skewCount {
+	s, events := r.repeats.numbers, r.repeats.events
+	of, phases := make([]stageTask, len(events)), make([]*phaseRow, len(events))
 	at := 0
-	for i := range r.repeats.events {
-		e := &r.repeats.events[i]
-		for r.phases[at].ID < e.phase {
+	for i := range events {
+		for r.phases[at].ID < events[i].phase {
 			at++
 		}
-		k := stageTask{s.of[at], e.task}
-		if s.merged[s.stages[k.stage].signature] {
-			k.task = anyTask
-		}
-		n := place(k)
-		counts[n].add(e, &r.phases[at])
-		counts[counts[n].all].add(e, &r.phases[at])
-	}
-	dropped := make([]bool, len(counts))
-	for i := range counts {
-		c := &counts[i]
-		if c.all == int32(i) {
-			continue
-		}
-		all := &counts[c.all]
-		if 2*all.phases > s.stages[all.stage].executions || s.stages[c.stage].executions < 2 {
-			dropped[i] = true // all of the name say more
-		} else {
-			dropped[c.all] = true // what is told by stage is not told by name too
+		if of[i], phases[i] = (stageTask{s.of[at], events[i].task}), &r.phases[at]; s.merged[s.stages[s.of[at]].signature] {
+			of[i].task = anyTask
 		}
 	}
-	kept := make([]*skewCount, 0, len(counts))
-	for i := range counts {
+	named := slices.Clone(of)
+	for i := range named {
+		named[i].stage = s.stages[of[i].stage].all
+	}
+	var byStage, byName []skewCount
+	var first []int32
+	var both sync.WaitGroup
+	both.Go(func() { byStage, first = s.count(events, of, phases) })
+	both.Go(func() { byName, _ = s.count(events, named, phases) })
+	both.Wait()
+	dropped := make([]bool, len(byName))
+	kept := make([]*skewCount, 0, len(byStage))
+	for i := range byStage {
+		c := &byStage[i]
+		all, _ := slices.BinarySearchFunc(byName, named[first[i]], func(c skewCount, k stageTask) int { return c.compare(k) })
+		if 2*byName[all].phases > s.stages[byName[all].stage].executions || s.stages[c.stage].executions < 2 {
+			continue // all of the name say more
+		}
+		kept, dropped[all] = append(kept, c), true // what is told by stage is not told by name too
+	}
+	for i := range byName {
 		if !dropped[i] {
-			kept = append(kept, &counts[i])
+			kept = append(kept, &byName[i])
 		}
 	}
 	rank := s.ranks()
 	slices.SortFunc(kept, func(a, b *skewCount) int {
 		return cmp.Or(cmp.Compare(rank[a.stage], rank[b.stage]), cmp.Compare(a.task, b.task))
 	})
-	return kept, s
+	return kept
+}
+
+// count counts events, each of a phase, by stage and task, in order of these, and says which is the first of each count.
+func (s *stageNumbers) count(events []skewEvent, of []stageTask, phases []*phaseRow) (counts []skewCount, first []int32) {
+	order := s.order(of)
+	for k, i := range order {
+		if k == 0 || of[i] != of[order[k-1]] {
+			first = append(first, i)
+		}
+	}
+	counts = make([]skewCount, len(first))
+	n := -1
+	for k, i := range order {
+		if k == 0 || of[i] != of[order[k-1]] {
+			n++
+			counts[n].stageTask = of[i]
+		}
+		counts[n].add(&events[i], phases[i])
+	}
+	return counts, first
+}
+
+// order gives the places of tasks by stage and number, those of a task as they are. It counts those of each stage first, since only tasks of
+// one stage need to be compared then.
+func (s *stageNumbers) order(of []stageTask) []int32 {
+	ends, order := make([]int32, len(s.stages)+1), make([]int32, len(of))
+	for i := range of {
+		ends[of[i].stage+1]++
+	}
+	for i := range s.stages {
+		ends[i+1] += ends[i]
+	}
+	for i := range of {
+		order[ends[of[i].stage]] = int32(i)
+		ends[of[i].stage]++
+	}
+	from := int32(0)
+	for _, to := range ends[:len(s.stages)] {
+		slices.SortFunc(order[from:to], func(i, j int32) int { return cmp.Or(cmp.Compare(of[i].task, of[j].task), cmp.Compare(i, j)) })
+		from = to
+	}
+	return order
+}
+
+// compare puts tasks in order of stage and number.
+func (k stageTask) compare(o stageTask) int {
+	return cmp.Or(cmp.Compare(k.stage, o.stage), cmp.Compare(k.task, o.task))
 }
 
 // skewRepeats writes skew_repeats.
-func (r *run) skewRepeats(ctx context.Context, tx *store.Tx) error {
-	if err := r.readSkewed(ctx); err != nil {
-		return err
-	}
-	r.repeats.sort()
-	reads, err := r.exchanges(ctx)
-	if err != nil {
-		return err
-	}
-	counts, numbers := r.counted(reads)
+func (r *run) skewRepeats(tx *store.Tx) error {
+	r.takeKept()
+	counts := r.counted()
 	rows := make([]schema.SkewRepeat, 0, len(counts))
 	for _, c := range counts {
-		p, stage := c.worst, &numbers.stages[c.stage]
+		p, stage := c.worst, &r.repeats.numbers.stages[c.stage]
 		row := schema.SkewRepeat{Program: p.Program, Stage: p.Name, Kind: p.Kind, Seconds: c.seconds, Skewed: c.phases,
 			Executions: max(stage.executions, c.phases), PhaseID: p.ID}
 		if c.task != anyTask {
 			row.Task = schema.Some(c.task)
 		}
-		if e := reads[p.ID]; e.signature() != 0 {
+		if e := r.repeats.reads[p.ID]; e.signature() != 0 {
 			row.Exchange = schema.Some(e.keys)
 		}
 		if stage.ordinal > 0 {

@@ -96,6 +96,7 @@ type run struct {
 	number       map[string]int64 // of a machine
 	blank        []string         // columns of attempts that these have no value of, each with what stands for it
 	model        *model.Model
+	before       before
 	losses       *losses
 	collections  *collections
 	saved        []jobcost.Saving
@@ -184,14 +185,21 @@ func (r *run) windowLength(ctx context.Context) (float64, error) {
 }
 
 func (r *run) all(ctx context.Context, tx *store.Tx) error {
-	if err := r.readStatistics(ctx); err != nil {
+	// What earlier runs say of all that is kept takes one core for each table.
+	err := r.beside(ctx, r.readMachines, r.readStages, r.readSkewed, func(ctx context.Context) error {
+		if err := r.readPhases(ctx); err != nil {
+			return err
+		}
+		return r.numberStages(ctx)
+	})
+	if err != nil {
 		return err
 	}
+	r.giveStatistics()
 	if err := r.look(ctx, r.part.fresh); err != nil {
 		return err
 	}
-	r.takeStatistics()
-	if err := r.readPhases(ctx); err != nil {
+	if err := r.markPhases(ctx); err != nil {
 		return err
 	}
 	if err := r.learn(ctx, tx); err != nil {
@@ -199,6 +207,7 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 	}
 	if r.findMoved(); len(r.part.moved) > 0 {
 		tx.Drop(r.part.moved)
+		r.takeMoved()
 		if err := r.look(ctx, slices.Concat(r.part.fresh, r.part.moved)); err != nil {
 			return err
 		}
@@ -210,12 +219,7 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	// What is counted of all tasks, and what is said of machines and jobs, are written beside each other: each takes one core.
-	group, ctx := errgroup.WithContext(ctx)
-	if _, many := r.eng.(engine.RemoteRunner); many {
-		group.SetLimit(1) // its session runs one statement at a time
-	}
-	group.Go(func() error { return r.skewRepeats(ctx, tx) })
-	group.Go(func() error {
+	return r.beside(ctx, func(context.Context) error { return r.skewRepeats(tx) }, func(ctx context.Context) error {
 		for _, work := range []func(context.Context, *store.Tx) error{r.health, r.runHealth, r.jobCosts} {
 			if err := work(ctx, tx); err != nil {
 				return err
@@ -223,6 +227,17 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 		}
 		return errors.Join(r.writeTotals(tx), r.writeStatistics(tx))
 	})
+}
+
+// beside does pieces of work beside each other, or one after the other on an engine of many machines, whose session runs one statement at a time.
+func (r *run) beside(ctx context.Context, work ...func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	if _, many := r.eng.(engine.RemoteRunner); many {
+		group.SetLimit(1)
+	}
+	for _, do := range work {
+		group.Go(func() error { return do(ctx) })
+	}
 	return group.Wait()
 }
 
@@ -287,11 +302,6 @@ func (r *run) readLosses(ctx context.Context) error {
 func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 	if err := errors.Join(r.readLosses(ctx), r.readCollections(ctx)); err != nil {
 		return err
-	}
-	for key, a := range r.applications {
-		if r.part.work[r.part.inputOf("applications", key)] == again {
-			clear(a.slow) // counted again
-		}
 	}
 	if many, ok := r.eng.(engine.RemoteRunner); ok {
 		if err := r.attributeOnCopies(ctx, many, tx); !errors.Is(err, errors.ErrUnsupported) {

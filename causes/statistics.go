@@ -39,7 +39,7 @@ type application struct {
 
 	causes map[schema.Cause]causeTotal // of its attributions, where these are worked out
 
-	before []schema.MachineStatistics // as kept rows say: under which model it was attributed
+	before []schema.MachineStatistics // rows that are kept, in the place of sums and slow, and under which model it was attributed
 	stages []schema.StageStatistics
 }
 
@@ -152,74 +152,13 @@ func (r *run) application(key schema.Key) *application {
 	return a
 }
 
-// readStatistics reads what applications of inputs that have not changed say.
-func (r *run) readStatistics(ctx context.Context) error {
-	if len(r.part.kept) == 0 {
-		return nil
-	}
-	kept := store.OwnersOf(r.part.kept)
-	for s, err := range engine.Read[schema.MachineStatistics](ctx, r.eng, "SELECT * FROM machine_statistics") {
-		if err != nil {
-			return err
-		}
-		if _, ok := kept.Of("applications", s.ApplicationID); ok {
-			a := r.application(s.ApplicationID)
-			a.before = append(a.before, *s)
-		}
-	}
-	for s, err := range engine.Read[schema.StageStatistics](ctx, r.eng, "SELECT * FROM stage_statistics") {
-		if err != nil {
-			return err
-		}
-		if _, ok := kept.Of("applications", s.ApplicationID); ok {
-			a := r.application(s.ApplicationID)
-			a.stages = append(a.stages, *s)
-		}
-	}
-	return nil
-}
-
-// takeStatistics makes sums of the rows that were read, once the machines have numbers.
-func (r *run) takeStatistics() {
-	for _, a := range r.applications {
-		for i := range a.before {
-			s := &a.before[i]
-			k := r.number[s.Machine]
-			if rack := a.racks[k]; s.Rack.V >= rack {
-				a.racks[k] = s.Rack.V
-			}
-			if s.CPUPhases > 0 {
-				a.sums.CPU[k] = machines.SufficientStats{W: s.CPUWeight, WZ: s.CPUWeighted, WZZ: s.CPUSquared, Phases: s.CPUPhases, Attempts: s.CPUPhases}
-			}
-			if !s.WindowStart.OK {
-				continue
-			}
-			w := machines.Window{Machine: k, Number: fit.WindowOf(s.WindowStart, r.o.WindowS)}
-			if s.Phases > 0 {
-				a.sums.Windows[w] = machines.SufficientStats{W: s.Weight, WZ: s.Weighted, WZZ: s.Squared, Phases: s.Phases, Attempts: s.Attempts,
-					Over: [5]int64{s.Over110, s.Over125, s.Over150, s.Over200, s.Over300},
-					Top:  [3]machines.Observation{{Z: s.First, W: s.FirstWeight}, {Z: s.Second, W: s.SecondWeight}, {Z: s.Third, W: s.ThirdWeight}}}
-			}
-			if s.Outliers > 0 {
-				a.slow[w] = s.Outliers
-			}
-		}
-		for i := range a.stages {
-			s := &a.stages[i]
-			a.sums.Stages[uint64(s.Signature)] = model.StageStatistics{
-				Stage: model.Stage{N: s.Tasks, LogSigma: s.LogSigma, ElasticityW: s.ElasticityWeight, Elasticity: s.Elasticity, SpillW: s.SpillWeight, Spill: s.Spill},
-				Outliers: fit.OutlierCounts{N: s.Known, Slow: s.Alone, Sum: s.AloneFactor, Sum2: s.AloneSquared,
-					CPUKnown: s.AloneCPUKnown, Computing: s.AloneComputing},
-				Starts: fit.StartCounts{Starts: s.Starts, Slow: s.SlowStarts}}
-		}
-	}
-}
-
 // merge makes the model of all applications.
 func (r *run) merge() {
 	l := model.NewLearner(r.o.WindowS, r.machines, r.racks)
 	for _, key := range slices.Sorted(maps.Keys(r.applications)) {
-		l.Merge(r.applications[key].sums)
+		a := r.applications[key]
+		l.Merge(a.sums)
+		r.mergeRows(l, a)
 	}
 	r.model = l.Model()
 }
@@ -262,7 +201,7 @@ func (r *run) moved(a *application) bool {
 	}
 	for i := range a.stages {
 		s := &a.stages[i]
-		now := r.under(uint64(s.Signature), a.sums.Stages[uint64(s.Signature)].Stage)
+		now := r.under(uint64(s.Signature), stageSums(s).Stage)
 		if !within(s.AloneProbability, now.AloneProbability, movedProbability) || !near(s.AloneMean, now.AloneMean, movedMean) ||
 			!within(s.AloneVariance, now.AloneVariance, movedProbability) || !near(s.ComputingShare, now.ComputingShare, movedProbability) ||
 			!near(s.SlowStart, now.SlowStart, movedProbability) ||
@@ -413,6 +352,11 @@ func (r *run) slowHere() map[machines.Window]int64 {
 	for _, a := range r.applications {
 		for w, n := range a.slow {
 			out[w] += n
+		}
+		for i := range a.before {
+			if s := &a.before[i]; s.WindowStart.OK && s.Outliers > 0 {
+				out[r.windowOf(s)] += s.Outliers
+			}
 		}
 	}
 	return out

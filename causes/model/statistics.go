@@ -60,21 +60,35 @@ func (s *Statistics) SortedWindows() []machines.Window {
 
 // Merge takes what the phases of an application say. The order of the calls decides the last bits of the sums.
 func (l *Learner) Merge(s *Statistics) {
-	m := &l.model
 	for _, signature := range slices.Sorted(maps.Keys(s.Stages)) {
 		t := s.Stages[signature]
-		m.pool(signature, t.Stage)
-		l.counts.Add(t.Outliers)
-		l.starts.Add(t.Starts)
+		l.MergeStage(signature, &t)
 	}
 	for _, w := range s.SortedWindows() {
-		m.Machines.Merge(w, s.Windows[w])
-	}
-	for len(m.CPU) < len(m.Machines.Machines) {
-		m.CPU = append(m.CPU, machines.SufficientStats{})
+		l.MergeWindow(w, s.Windows[w])
 	}
 	for _, k := range slices.Sorted(maps.Keys(s.CPU)) {
 		c := s.CPU[k]
-		m.CPU[k].Merge(&c)
+		l.MergeCPU(k, &c)
 	}
 }
+
+// MergeStage, MergeWindow and MergeCPU are the parts of Merge, for statistics that are in its order: first all stages by signature, then all
+// windows by machine and time, then all machines.
+func (l *Learner) MergeStage(signature uint64, t *StageStatistics) {
+	l.model.pool(signature, t.Stage)
+	l.counts.Add(t.Outliers)
+	l.starts.Add(t.Starts)
+}
+
+// MergeWindow is part of Merge.
+func (l *Learner) MergeWindow(w machines.Window, t machines.SufficientStats) {
+	m := &l.model
+	m.Machines.Merge(w, t)
+	for len(m.CPU) < len(m.Machines.Machines) {
+		m.CPU = append(m.CPU, machines.SufficientStats{})
+	}
+}
+
+// MergeCPU is part of Merge, for a machine that has a window.
+func (l *Learner) MergeCPU(machine int64, t *machines.SufficientStats) { l.model.CPU[machine].Merge(t) }
