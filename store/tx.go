@@ -8,9 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"straggler/schema"
 )
@@ -284,15 +287,17 @@ func (tx *Tx) finish() (*Commit, error) {
 	for _, old := range tx.replaced {
 		c.Replaced = append(c.Replaced, old.sequence)
 	}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, w := range tx.tables { // what one waits for the disk, another compresses
+		group.Go(w.finish)
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
 	for _, t := range schema.Tables() {
 		w := tx.tables[t.Name]
-		if w == nil {
-			continue
-		}
-		if err := w.finish(); err != nil {
-			return nil, err
-		}
-		if len(w.done) == 0 {
+		if w == nil || len(w.done) == 0 {
 			continue
 		}
 		c.Tables = append(c.Tables, TableRecord{Name: t.Name, Columns: columnTexts(t), Files: slices.Clone(w.done)})
