@@ -38,7 +38,7 @@ type Engine struct {
 	refreshing sync.Mutex
 	seen       int64             // version of files that the views show
 	views      map[string]string // SQL of each
-	unfetched  map[string]table  // those whose files were not fetched yet
+	unmade     map[string]table  // those that no statement has named yet
 }
 
 // Open opens an engine over what is visible of a store now.
@@ -134,22 +134,29 @@ func (d *Engine) start() error {
 	return nil
 }
 
-// defineViews makes the views, or makes those anew that have changed. Remote files are not fetched for it.
+// defineViews makes the views, or makes those anew that have changed. Remote files are not fetched for it, and where nobody but this program writes
+// statements, no view is made before one names it.
 func (d *Engine) defineViews(ctx context.Context, tables []table) error {
 	if d.views == nil {
-		d.views, d.unfetched = make(map[string]string), make(map[string]table)
+		d.views, d.unmade = make(map[string]string), make(map[string]table)
 	}
 	for _, v := range tables {
 		if d.views[v.name] == v.sql {
 			continue
 		}
-		if delete(d.unfetched, v.name); d.files.Remote() && len(v.files) > 0 {
+		delete(d.unmade, v.name)
+		switch {
+		case !d.o.Locked:
+			d.unmade[v.name] = v
+		case d.files.Remote() && len(v.files) > 0:
 			if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.unread); err != nil {
 				return fmt.Errorf("duckdb: table %s: %w", v.name, err)
 			}
-			d.unfetched[v.name] = v
-		} else if err := d.createView(ctx, v); err != nil {
-			return err
+			d.unmade[v.name] = v
+		default:
+			if err := d.createView(ctx, v); err != nil {
+				return err
+			}
 		}
 		d.views[v.name] = v.sql
 	}
@@ -170,7 +177,7 @@ func (d *Engine) createView(ctx context.Context, v table) error {
 	return nil
 }
 
-// prepare lets the views follow the commits of our own process, and fetches the tables that a statement names. Any word
+// prepare lets the views follow the commits of our own process, and makes those that a statement names, for which their files are fetched. Any word
 // or text in quotes counts as a name: to fetch a table in vain is better than to miss one.
 func (d *Engine) prepare(ctx context.Context, sql string) error {
 	d.refreshing.Lock()
@@ -186,16 +193,16 @@ func (d *Engine) prepare(ctx context.Context, sql string) error {
 		}
 		d.seen = d.files.Version()
 	}
-	if len(d.unfetched) == 0 {
+	if len(d.unmade) == 0 {
 		return nil
 	}
 	for t := range sqltext.DuckDB.Tokens(sql) {
 		name := strings.ToLower(strings.Trim(t.Text, `'"`))
-		if v, ok := d.unfetched[name]; ok {
+		if v, ok := d.unmade[name]; ok {
 			if err := d.createView(ctx, v); err != nil {
 				return err
 			}
-			delete(d.unfetched, name)
+			delete(d.unmade, name)
 		}
 	}
 	return nil
