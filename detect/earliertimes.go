@@ -162,6 +162,15 @@ func (p *part) readPast(ctx context.Context, eng engine.Loader, executions []tim
 	if err := eng.Materialize(ctx, table, sql); err != nil {
 		return err
 	}
+	type count struct {
+		N int64 `col:"n"`
+	}
+	for c, err := range engine.Read[count](ctx, eng, "SELECT count(*) AS n FROM "+table) {
+		if err != nil {
+			return err
+		}
+		to.rows.grow(int(c.N))
+	}
 	for b, err := range engine.ReadVectors(ctx, eng, "SELECT * FROM "+table) {
 		if err != nil {
 			return err

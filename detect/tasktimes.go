@@ -78,6 +78,12 @@ func (t *taskRows) reset() {
 	t.duration, t.bytes, t.records, t.mark = t.duration[:0], t.bytes[:0], t.records[:0], t.mark[:0]
 }
 
+// grow makes room for n more rows without attempt and mark.
+func (t *taskRows) grow(n int) {
+	t.task, t.duration = slices.Grow(t.task, n), slices.Grow(t.duration, n)
+	t.bytes, t.records = slices.Grow(t.bytes, n), slices.Grow(t.records, n)
+}
+
 // longest is the duration of the longest attempt that may be slow against others, or 0.
 func (t *taskRows) longest() (s float64) {
 	for i, d := range t.duration {
