@@ -123,7 +123,7 @@ func (p *part) inputOf(table string, key schema.Key) schema.Key {
 	return input
 }
 
-// look has the engine look at the rows of some inputs, and numbers their machines.
+// look has the engine look at the rows of some inputs, numbers their machines and reads their phases.
 func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
 	r.seen = nil
 	if !r.part.whole {
@@ -134,17 +134,18 @@ func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
 			r.seen = append(r.seen, engine.Seen{Table: table, SQL: "SELECT * FROM " + engine.ChosenPrefix + table})
 		}
 	}
-	if err := r.numberMachines(ctx); err != nil {
-		return err
-	}
-	if err := engine.MaterializeParts(ctx, r.eng, "causes_outliers", outliersSQL, r.seen...); err != nil {
-		return err
-	}
+	return r.beside(ctx, r.numberMachines, r.findExecutors, r.findBlank, func(ctx context.Context) error {
+		if err := engine.MaterializeParts(ctx, r.eng, "causes_outliers", outliersSQL, r.seen...); err != nil {
+			return err
+		}
+		return r.readPhases(ctx)
+	})
+}
+
+// findExecutors makes the table causes_executors.
+func (r *run) findExecutors(ctx context.Context) error {
 	executors := strings.NewReplacer("{overlap}", strconv.FormatFloat(fit.LaunchOverlap, 'e', -1, 64), "{young}", strconv.Itoa(fit.YoungFor*1e6)).Replace(executorsSQL)
-	if err := engine.MaterializeParts(ctx, r.eng, "causes_executors", executors, r.seen...); err != nil {
-		return err
-	}
-	return r.findBlank(ctx)
+	return engine.MaterializeParts(ctx, r.eng, "causes_executors", executors, r.seen...)
 }
 
 // attempts is the table of the attempts that the engine looks at.

@@ -1,8 +1,6 @@
--- The phases, in the order in which causes goes through them. attempts is how many there may be at most. Program, kind and
+-- The phases that are worked on, in the order in which causes goes through them. attempts is how many there may be at most. Program, kind and
 -- name are shared by the executions of a stage.
-SELECT p.phase_id, p.job_id, j.application_id, p.native_id,
-  app.name AS program, p.kind, p.name,
-  p.start_time, p.finish_time, p.attempt,
+SELECT p.phase_id, p.job_id, j.application_id, app.name AS program, p.kind, p.name, p.start_time, p.finish_time,
   coalesce(s.attempts, 0) AS attempts
 FROM phases p
   JOIN jobs j ON j.job_id = p.job_id

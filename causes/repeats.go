@@ -19,6 +19,8 @@ type repeats struct {
 	kept    []skewEvent // those of earlier runs, of all phases
 	reads   map[schema.Key]exchangeRead
 	numbers *stageNumbers
+
+	executions executions
 }
 
 type skewEvent struct {
@@ -45,7 +47,7 @@ type skewCount struct {
 	known   int64   // executions whose ratio is known
 	ratio   float64 // the largest of the last execution; NaN unknown
 	last    schema.Key
-	worst   *phaseRow // the execution in which it took longest
+	worst   *execution // the execution in which it took longest
 	most    float64
 }
 
@@ -104,12 +106,13 @@ func (r *run) readSkewed(ctx context.Context) error {
 // takeKept adds the events of phases whose results are kept, and puts all in order.
 func (r *run) takeKept() {
 	r.repeats.events = slices.Grow(r.repeats.events, len(r.repeats.kept))
+	kept := store.OwnersOf(r.part.kept)
 	last, stands := schema.Key(0), false
 	for i := range r.repeats.kept {
 		e := &r.repeats.kept[i]
 		if i == 0 || e.phase != last {
-			p := r.phase(e.phase)
-			last, stands = e.phase, p != nil && p.work == nothing && p.kept
+			input, ok := kept.Of("phases", e.phase)
+			last, stands = e.phase, ok && r.part.work[input] == nothing
 		}
 		if stands {
 			r.repeats.events = append(r.repeats.events, *e)
@@ -122,7 +125,7 @@ func (r *run) takeKept() {
 // numberStages reads what phases read and numbers their stages.
 func (r *run) numberStages(ctx context.Context) (err error) {
 	if r.repeats.reads, err = r.exchanges(ctx); err == nil {
-		r.repeats.numbers = r.stageNumbers(r.repeats.reads)
+		r.repeats.numbers = r.repeats.executions.number(r.repeats.reads)
 	}
 	return err
 }
@@ -174,7 +177,7 @@ func merged(to, a, b []skewEvent) []skewEvent {
 }
 
 // add counts an event of a phase.
-func (c *skewCount) add(e *skewEvent, p *phaseRow) {
+func (c *skewCount) add(e *skewEvent, p *execution) {
 	if c.last != e.phase {
 		c.last, c.ratio = e.phase, math.NaN()
 		c.phases++
@@ -193,120 +196,16 @@ func (c *skewCount) add(e *skewEvent, p *phaseRow) {
 	}
 }
 
-// stageExecutions is a stage: the ordinal is which of the stages of a name, or of the same exchanges, in an application, or 0 for all of
-// them. Programs run stages of the same name several times, and what is skewed in the second of them to-day is to be compared with the second
-// of yesterday.
-type stageExecutions struct {
-	signature  uint64
-	ordinal    int32
-	all        int64 // number of the stage of ordinal 0
-	executions int64
-}
-
-// stageNumbers says which stage each phase is.
-type stageNumbers struct {
-	stages []stageExecutions
-	of     []int64         // of each of run.phases
-	merged map[uint64]bool // signatures of stages of which adaptive execution put partitions together, or split them, in any execution
-}
-
-// stageNumbers numbers the stages of a name, or of the same exchanges, within each application, in order of their keys; submissions of one
-// stage share a number. It counts the executions too.
-func (r *run) stageNumbers(reads map[schema.Key]exchangeRead) *stageNumbers {
-	type submission struct {
-		signature uint64
-		native    string
-	}
-	type stages struct {
-		numbers     []int64 // by ordinal
-		application schema.Key
-		last        int // ordinal in this application
-	}
-	out := &stageNumbers{of: make([]int64, len(r.phases)), merged: map[uint64]bool{}}
-	bySignature := map[uint64]*stages{}
-	add := func(s *stages, signature uint64) {
-		n := int64(len(out.stages))
-		s.numbers = append(s.numbers, n)
-		out.stages = append(out.stages, stageExecutions{signature: signature, ordinal: int32(len(s.numbers) - 1), all: s.numbers[0]})
-	}
-	seen := map[submission]int64{} // of one application
-	application := schema.Key(0)
-	for _, i := range r.byApplication() {
-		p := &r.phases[i]
-		if p.Application != application {
-			application = p.Application
-			clear(seen)
-		}
-		signature := p.signature
-		if e := reads[p.ID]; e.signature() != 0 {
-			signature = e.signature()
-			out.merged[signature] = out.merged[signature] || e.merged
-		}
-		n, again := seen[submission{signature, p.Native}]
-		if !again {
-			s := bySignature[signature]
-			if s == nil {
-				s = &stages{}
-				bySignature[signature] = s
-				add(s, signature)
-			}
-			if s.application != application {
-				s.application, s.last = application, 0
-			}
-			if s.last++; s.last == len(s.numbers) {
-				add(s, signature)
-			}
-			n = s.numbers[s.last]
-			seen[submission{signature, p.Native}] = n
-		}
-		out.of[i] = n
-		if p.Number == 0 && p.Attempts > 0 {
-			out.stages[n].executions++
-			out.stages[out.stages[n].all].executions++
-		}
-	}
-	return out
-}
-
-// ranks are the places of the stages in order of signature and ordinal.
-func (s *stageNumbers) ranks() []int {
-	order, ranks := make([]int, len(s.stages)), make([]int, len(s.stages))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		a, b := &s.stages[i], &s.stages[j]
-		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.ordinal, b.ordinal))
-	})
-	for rank, i := range order {
-		ranks[i] = rank
-	}
-	return ranks
-}
-
-// byApplication gives the places of the phases by application, those of one in order of their keys.
-func (r *run) byApplication() []int32 {
-	order := make([]int32, len(r.phases))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	byApplication := func(i, j int32) int { return cmp.Compare(r.phases[i].Application, r.phases[j].Application) }
-	if !slices.IsSortedFunc(order, byApplication) { // keys of phases mostly are in the order of those of their applications
-		slices.SortStableFunc(order, byApplication)
-	}
-	return order
-}
-
 // counted counts the events by stage, or by name where the task is skewed in most stages of the name, in order of signature, ordinal and task.
 func (r *run) counted() []*skewCount {
 	s, events := r.repeats.numbers, r.repeats.events
-	of, phases := make([]stageTask, len(events)), make([]*phaseRow, len(events))
-	at := 0
+	of, ran := make([]stageTask, len(events)), make([]*execution, len(events))
+	all, at := r.repeats.executions.all, 0
 	for i := range events {
-		for r.phases[at].ID < events[i].phase {
+		for all[at].phase < events[i].phase { // there is an execution for each event
 			at++
 		}
-		if of[i], phases[i] = (stageTask{s.of[at], events[i].task}), &r.phases[at]; s.merged[s.stages[s.of[at]].signature] {
+		if of[i], ran[i] = (stageTask{s.of[at], events[i].task}), &all[at]; s.merged[s.stages[s.of[at]].signature] {
 			of[i].task = anyTask
 		}
 	}
@@ -317,18 +216,18 @@ func (r *run) counted() []*skewCount {
 	var byStage, byName []skewCount
 	var first []int32
 	var both sync.WaitGroup
-	both.Go(func() { byStage, first = s.count(events, of, phases) })
-	both.Go(func() { byName, _ = s.count(events, named, phases) })
+	both.Go(func() { byStage, first = s.count(events, of, ran) })
+	both.Go(func() { byName, _ = s.count(events, named, ran) })
 	both.Wait()
 	dropped := make([]bool, len(byName))
 	kept := make([]*skewCount, 0, len(byStage))
 	for i := range byStage {
 		c := &byStage[i]
-		all, _ := slices.BinarySearchFunc(byName, named[first[i]], func(c skewCount, k stageTask) int { return c.compare(k) })
-		if 2*byName[all].phases > s.stages[byName[all].stage].executions || s.stages[c.stage].executions < 2 {
+		of, _ := slices.BinarySearchFunc(byName, named[first[i]], func(c skewCount, k stageTask) int { return c.compare(k) })
+		if 2*byName[of].phases > s.stages[byName[of].stage].executions || s.stages[c.stage].executions < 2 {
 			continue // all of the name say more
 		}
-		kept, dropped[all] = append(kept, c), true // what is told by stage is not told by name too
+		kept, dropped[of] = append(kept, c), true // what is told by stage is not told by name too
 	}
 	for i := range byName {
 		if !dropped[i] {
@@ -342,8 +241,8 @@ func (r *run) counted() []*skewCount {
 	return kept
 }
 
-// count counts events, each of a phase, by stage and task, in order of these, and says which is the first of each count.
-func (s *stageNumbers) count(events []skewEvent, of []stageTask, phases []*phaseRow) (counts []skewCount, first []int32) {
+// count counts events, each of an execution that ran, by stage and task, in order of these, and says which is the first of each count.
+func (s *stageNumbers) count(events []skewEvent, of []stageTask, ran []*execution) (counts []skewCount, first []int32) {
 	order := s.order(of)
 	for k, i := range order {
 		if k == 0 || of[i] != of[order[k-1]] {
@@ -357,7 +256,7 @@ func (s *stageNumbers) count(events []skewEvent, of []stageTask, phases []*phase
 			n++
 			counts[n].stageTask = of[i]
 		}
-		counts[n].add(&events[i], phases[i])
+		counts[n].add(&events[i], ran[i])
 	}
 	return counts, first
 }
@@ -395,13 +294,13 @@ func (r *run) skewRepeats(tx *store.Tx) error {
 	counts := r.counted()
 	rows := make([]schema.SkewRepeat, 0, len(counts))
 	for _, c := range counts {
-		p, stage := c.worst, &r.repeats.numbers.stages[c.stage]
-		row := schema.SkewRepeat{Program: p.Program, Stage: p.Name, Kind: p.Kind, Seconds: c.seconds, Skewed: c.phases,
-			Executions: max(stage.executions, c.phases), PhaseID: p.ID}
+		names, stage := r.repeats.executions.stages[c.worst.stage], &r.repeats.numbers.stages[c.stage]
+		row := schema.SkewRepeat{Program: names.program, Stage: names.name, Kind: names.kind, Seconds: c.seconds, Skewed: c.phases,
+			Executions: max(stage.executions, c.phases), PhaseID: c.worst.phase}
 		if c.task != anyTask {
 			row.Task = schema.Some(c.task)
 		}
-		if e := r.repeats.reads[p.ID]; e.signature() != 0 {
+		if e := r.repeats.reads[c.worst.phase]; e.signature() != 0 {
 			row.Exchange = schema.Some(e.keys)
 		}
 		if stage.ordinal > 0 {

@@ -89,7 +89,7 @@ type run struct {
 	o            Options
 	part         part
 	seen         []engine.Seen // what queries see of tables: the rows that are worked on
-	phases       []phaseRow    // of the store, by key
+	phases       []phaseRow    // that are worked on, by key
 	applications map[schema.Key]*application
 	machines     []string
 	racks        []string         // of machines; "" unknown
@@ -157,7 +157,6 @@ func (r *run) detected(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.phases = slices.Grow(r.phases, int(c.Phases))
 		if c.Phases > 0 && c.Stats == 0 {
 			return fmt.Errorf("%w: run straggler detect on the store first", ErrNotDetected)
 		}
@@ -186,20 +185,12 @@ func (r *run) windowLength(ctx context.Context) (float64, error) {
 
 func (r *run) all(ctx context.Context, tx *store.Tx) error {
 	// What earlier runs say of all that is kept takes one core for each table.
-	err := r.beside(ctx, r.readMachines, r.readStages, r.readSkewed, func(ctx context.Context) error {
-		if err := r.readPhases(ctx); err != nil {
-			return err
-		}
-		return r.numberStages(ctx)
-	})
-	if err != nil {
+	if err := r.beside(ctx, r.readMachines, r.readStages, r.readSkewed, r.readExecutions); err != nil {
 		return err
 	}
 	r.giveStatistics()
-	if err := r.look(ctx, r.part.fresh); err != nil {
-		return err
-	}
-	if err := r.markPhases(ctx); err != nil {
+	err := r.beside(ctx, func(ctx context.Context) error { return r.look(ctx, r.part.fresh) }, r.numberStages)
+	if err != nil {
 		return err
 	}
 	if err := r.learn(ctx, tx); err != nil {
@@ -209,9 +200,6 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 		tx.Drop(r.part.moved)
 		r.takeMoved()
 		if err := r.look(ctx, slices.Concat(r.part.fresh, r.part.moved)); err != nil {
-			return err
-		}
-		if err := r.markPhases(ctx); err != nil {
 			return err
 		}
 	}
@@ -300,7 +288,7 @@ func (r *run) readLosses(ctx context.Context) error {
 
 // attribute splits the outliers of all phases that have any.
 func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
-	if err := errors.Join(r.readLosses(ctx), r.readCollections(ctx)); err != nil {
+	if err := r.beside(ctx, r.readLosses, r.readCollections); err != nil {
 		return err
 	}
 	if many, ok := r.eng.(engine.RemoteRunner); ok {

@@ -1,0 +1,194 @@
+package causes
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"slices"
+	"strings"
+
+	"straggler/engine"
+	"straggler/schema"
+)
+
+//go:embed executions.sql
+var executionsSQL string
+
+// execution is a phase of the store as skew_repeats look at it. There are many, so that they are small and have no pointers.
+type execution struct {
+	phase, application schema.Key
+	stage, native      int32 // numbers of its stage's names and of its native id
+	counts             bool
+}
+
+// executions are all phases of the store, by key, and the names of their stages by number.
+type executions struct {
+	all    []execution
+	stages []*namedStage
+}
+
+// readExecutions reads all phases of the store: executions are counted of those whose results are kept, too.
+func (r *run) readExecutions(ctx context.Context) error {
+	type row struct {
+		ID          schema.Key          `col:"phase_id"`
+		Application schema.Key          `col:"application_id"`
+		Native      string              `col:"native_id"`
+		Program     schema.Null[string] `col:"program"`
+		Kind        string              `col:"kind"`
+		Name        schema.Null[string] `col:"name"`
+		Counts      bool                `col:"counts"`
+	}
+	x := &r.repeats.executions
+	stages, natives := namedStages{}, map[string]int32{}
+	for p, err := range engine.Read[row](ctx, r.eng, executionsSQL) {
+		if err != nil {
+			return err
+		}
+		stage := stages.of(stageNames{p.Program, p.Kind, p.Name})
+		if int(stage.number) == len(x.stages) {
+			x.stages = append(x.stages, stage)
+		}
+		native, ok := natives[p.Native]
+		if !ok {
+			native = int32(len(natives))
+			natives[strings.Clone(p.Native)] = native
+		}
+		x.all = append(x.all, execution{p.ID, p.Application, stage.number, native, p.Counts})
+	}
+	return nil
+}
+
+// stageNames are what executions of a stage share, besides their exchanges.
+type stageNames struct {
+	program schema.Null[string]
+	kind    string
+	name    schema.Null[string]
+}
+
+// namedStage has the signature of its names.
+type namedStage struct {
+	stageNames
+	signature uint64 // 0 of a program without a name
+	number    int32  // from 0
+}
+
+// namedStages keeps names once: they repeat, and one keeps what was read with it in memory.
+type namedStages map[stageNames]*namedStage
+
+// of is the stage of names, which need not stay.
+func (m namedStages) of(n stageNames) *namedStage {
+	s := m[n]
+	if s == nil {
+		n.program.V, n.kind, n.name.V = strings.Clone(n.program.V), strings.Clone(n.kind), strings.Clone(n.name.V)
+		s = &namedStage{stageNames: n, number: int32(len(m))}
+		if n.program.OK {
+			s.signature = signature(n.program.V, n.kind, n.name.V)
+		}
+		m[n] = s
+	}
+	return s
+}
+
+// stageExecutions is a stage: the ordinal is which of the stages of a name, or of the same exchanges, in an application, or 0 for all of
+// them. Programs run stages of the same name several times, and what is skewed in the second of them to-day is to be compared with the second
+// of yesterday.
+type stageExecutions struct {
+	signature  uint64
+	ordinal    int32
+	all        int64 // number of the stage of ordinal 0
+	executions int64
+}
+
+// stageNumbers says which stage each phase is.
+type stageNumbers struct {
+	stages []stageExecutions
+	of     []int64         // of each execution
+	merged map[uint64]bool // signatures of stages of which adaptive execution put partitions together, or split them, in any execution
+}
+
+// number numbers the stages of a name, or of the same exchanges, within each application, in order of their keys; submissions of one
+// stage share a number. It counts the executions too.
+func (x *executions) number(reads map[schema.Key]exchangeRead) *stageNumbers {
+	type submission struct {
+		signature uint64
+		native    int32
+	}
+	type stages struct {
+		numbers     []int64 // by ordinal
+		application schema.Key
+		last        int // ordinal in this application
+	}
+	out := &stageNumbers{of: make([]int64, len(x.all)), merged: map[uint64]bool{}}
+	bySignature := map[uint64]*stages{}
+	add := func(s *stages, signature uint64) {
+		n := int64(len(out.stages))
+		s.numbers = append(s.numbers, n)
+		out.stages = append(out.stages, stageExecutions{signature: signature, ordinal: int32(len(s.numbers) - 1), all: s.numbers[0]})
+	}
+	seen := map[submission]int64{} // of one application
+	application := schema.Key(0)
+	for _, i := range x.byApplication() {
+		p := &x.all[i]
+		if p.application != application {
+			application = p.application
+			clear(seen)
+		}
+		signature := x.stages[p.stage].signature
+		if e := reads[p.phase]; e.signature() != 0 {
+			signature = e.signature()
+			out.merged[signature] = out.merged[signature] || e.merged
+		}
+		n, again := seen[submission{signature, p.native}]
+		if !again {
+			s := bySignature[signature]
+			if s == nil {
+				s = &stages{}
+				bySignature[signature] = s
+				add(s, signature)
+			}
+			if s.application != application {
+				s.application, s.last = application, 0
+			}
+			if s.last++; s.last == len(s.numbers) {
+				add(s, signature)
+			}
+			n = s.numbers[s.last]
+			seen[submission{signature, p.native}] = n
+		}
+		out.of[i] = n
+		if p.counts {
+			out.stages[n].executions++
+			out.stages[out.stages[n].all].executions++
+		}
+	}
+	return out
+}
+
+// ranks are the places of the stages in order of signature and ordinal.
+func (s *stageNumbers) ranks() []int {
+	order, ranks := make([]int, len(s.stages)), make([]int, len(s.stages))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &s.stages[i], &s.stages[j]
+		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.ordinal, b.ordinal))
+	})
+	for rank, i := range order {
+		ranks[i] = rank
+	}
+	return ranks
+}
+
+// byApplication gives the places of the phases by application, those of one in order of their keys.
+func (x *executions) byApplication() []int32 {
+	order := make([]int32, len(x.all))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	byApplication := func(i, j int32) int { return cmp.Compare(x.all[i].application, x.all[j].application) }
+	if !slices.IsSortedFunc(order, byApplication) { // keys of phases mostly are in the order of those of their applications
+		slices.SortStableFunc(order, byApplication)
+	}
+	return order
+}
