@@ -73,11 +73,16 @@ func (r *run) giveStatistics() {
 	}
 	r.before = before{}
 	for _, a := range r.applications {
-		sortRows(a.before, func(s, t *schema.MachineStatistics) int {
-			return cmp.Or(cmp.Compare(s.Machine, t.Machine), cmp.Compare(s.WindowStart.V, t.WindowStart.V))
-		})
-		sortRows(a.stages, func(s, t *schema.StageStatistics) int { return cmp.Compare(uint64(s.Signature), uint64(t.Signature)) })
+		a.sortRows()
 	}
+}
+
+// sortRows puts an application's rows in the order in which they are merged.
+func (a *application) sortRows() {
+	sortRows(a.before, func(s, t *schema.MachineStatistics) int {
+		return cmp.Or(cmp.Compare(s.Machine, t.Machine), cmp.Compare(s.WindowStart.V, t.WindowStart.V))
+	})
+	sortRows(a.stages, func(s, t *schema.StageStatistics) int { return cmp.Compare(uint64(s.Signature), uint64(t.Signature)) })
 }
 
 // sortRows puts rows in order, in which they mostly are.

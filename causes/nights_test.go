@@ -121,8 +121,25 @@ FROM attributions t JOIN phases p ON p.phase_id = t.phase_id JOIN jobs j ON j.jo
 	if diff := gocmp.Diff(summed, f.totals); diff != "" {
 		t.Fatalf("application_causes: -sums of attributions +got\n%.3000s", diff)
 	}
+	for _, r := range rowsOf[schema.SkewRepeat](t, n.eng, wrongRepeatsSQL) {
+		t.Fatalf("skew_repeats: %+v is not what skewed_tasks say", r)
+	}
 	return f
 }
+
+// wrongRepeatsSQL gives the rows of skew_repeats whose worst execution has no such skewed task, and those of a name that its skewed tasks do not sum to.
+const wrongRepeatsSQL = `WITH skewed AS (
+  SELECT s.*, app.name AS program, p.kind, p.name AS stage FROM skewed_tasks s
+    JOIN phases p ON p.phase_id = s.phase_id JOIN jobs j ON j.job_id = p.job_id JOIN applications app ON app.application_id = j.application_id
+),
+sums AS (
+  SELECT program, kind, stage, task, count(DISTINCT phase_id) AS skewed, sum(seconds) AS seconds FROM skewed GROUP BY program, kind, stage, task
+)
+SELECT r.* FROM skew_repeats r
+WHERE r.task IS NOT NULL AND r.exchange IS NULL AND (
+  NOT EXISTS (SELECT 1 FROM skewed s WHERE s.phase_id = r.phase_id AND s.task = r.task AND s.program = r.program AND s.kind = r.kind AND s.stage = r.stage)
+  OR r.ordinal IS NULL AND NOT EXISTS (SELECT 1 FROM sums s WHERE s.program = r.program AND s.kind = r.kind AND s.stage = r.stage AND s.task = r.task
+    AND s.skewed = r.skewed AND abs(s.seconds - r.seconds) <= 1e-9 * r.seconds))`
 
 // sums takes out of the statistics under which model attempts were attributed.
 func (f *causeTables) sums() *causeTables {

@@ -11,7 +11,7 @@ import (
 )
 
 // A program of which all stages have one name, and night k has k stages more before the others. One stage reads an exchange of orders
-// and is skewed in partition 7, another one of sales, of which adaptive execution put partitions together, so that what is skewed has
+// and is skewed in partition 7 and submitted again for a task that was lost, another one of sales, of which adaptive execution put partitions together, so that what is skewed has
 // another number each night, and a third reads files. The exchanges' skew repeats, the second's in no partition; without plans
 // none is found again, since each night's stages are others by name and order.
 func TestSkewRepeatsByExchange(t *testing.T) {
@@ -59,6 +59,12 @@ func nightsOfExchanges(nights int, planned bool) schema.Trace {
 			case 0:
 				skewed = 7
 				read(&t, next(), query.QueryID, p.PhaseID, schema.ExchangeNode, "customer_id", "orders", planned)
+				again := p // one task of it was lost: no execution of its own
+				again.PhaseID, again.Attempt = next(), 1
+				t.Phases = append(t.Phases, again)
+				read(&t, next(), query.QueryID, again.PhaseID, schema.ExchangeNode, "customer_id", "orders", planned)
+				t.Attempts = append(t.Attempts, schema.Attempt{AttemptID: next(), PhaseID: again.PhaseID, JobID: job.JobID, ApplicationID: app.ApplicationID, NativeID: "t",
+					Machine: schema.Some("m0"), StartTime: at(8), FinishTime: at(9), DurationS: schema.Some(1.0), Status: schema.Success, InputBytes: schema.Some[int64](1e6)})
 			case 1:
 				skewed = 9 + 2*night
 				read(&t, next(), query.QueryID, p.PhaseID, schema.ExchangeNode, "region", "sales", planned)
