@@ -30,9 +30,9 @@ func (l *looks) Look(v *replay.View, _ *replay.Actions) replay.Again {
 			}
 		}
 	}
-	for _, d := range v.Done() {
+	if done := v.Done(); len(done) > 0 {
 		for n, want := range thirds {
-			l.spent[n] = v.Spent(&d, want).Seconds()
+			l.spent[n] = v.Spent(&done[0], want).Seconds()
 		}
 		return replay.Again{End: true}
 	}
