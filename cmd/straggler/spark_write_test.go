@@ -134,8 +134,8 @@ func (c *verbCase) noRoomOnCluster(t *testing.T) {
 func (c *verbCase) stoppedOnCluster(t *testing.T) {
 	c.stopped(t, "lake", os.Interrupt)
 	c.stopped(t, "lake", os.Kill)
-	if left := c.staged(t, "lake"); len(left) != 1 {
-		t.Errorf("a program that was killed left %v", left)
+	if left := c.staged(t, "lake"); len(left) == 0 {
+		t.Error("a program that was killed left nothing for the next to remove")
 	}
 	c.straggler(t, 0, "causes", "--again", "--store", "lake", c.engine(c.binary, ""))
 	if left := c.staged(t, "lake"); len(left) > 0 {
