@@ -80,7 +80,7 @@ func whyWords(d *Document) string {
 	l := d.Cost.Loss
 	if !(l.LostS.V > 0) {
 		if l.Outliers > 0 && l.LostS.OK {
-			return fmt.Sprintf("%s are outliers, and no job waited for them.", prose.Upper(prose.Plural(l.Outliers, "attempt", "attempts")))
+			return prose.Upper(prose.Plural(l.Outliers, "attempt is an outlier, and no job waited for it.", "attempts are outliers, and no job waited for them."))
 		}
 		return ""
 	}

@@ -244,8 +244,8 @@ func (f *workflow) emit() error {
 	}
 	ended := schema.Null[schema.Time]{}
 	for _, m := range []*float64{w.Makespan, w.MakespanInSeconds, w.Execution.Makespan} {
-		if m != nil && *m >= 0 && started.OK {
-			ended = schema.Some(started.V.Add(*m))
+		if took := positive(m); took.OK && started.OK {
+			ended = schema.Some(started.V.Add(took.V))
 		}
 	}
 	sys, name := f.system(), read.NullText(f.w.Name)

@@ -239,3 +239,17 @@ func TestNegativeNumbers(t *testing.T) {
 		t.Errorf("%d attempts, rejects %+v", len(r.Attempts), r.Trace.Rejects)
 	}
 }
+
+// A duration that ends after all instants that 64 bits can tell is rejected, and none becomes negative; one of three centuries is read.
+func TestDurationsBeyondTime(t *testing.T) {
+	const csv = "task,start_time,duration_s\n0,1767225600000000,1e10\n1,1767225600000000,1e15\n2,1767225600000000,9.3e12\n3,1767225600000000,9.2233e12\n"
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{"attempts.csv": csv}), ingest.Limits{})
+	if len(r.Attempts) != 1 || r.Attempts[0].DurationS.V != 1e10 || len(r.Trace.Rejects) != 3 {
+		t.Fatalf("attempts %+v, rejects %+v", r.Attempts, r.Trace.Rejects)
+	}
+	for _, rej := range r.Trace.Rejects {
+		if !strings.Contains(rej.Reason, "292 000 years") {
+			t.Errorf("rejected because %s", rej.Reason)
+		}
+	}
+}

@@ -249,6 +249,9 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
 	case a.StartTime.OK && a.DurationS.OK:
 		a.FinishTime = schema.Some(a.StartTime.V.Add(a.DurationS.V))
+		if a.FinishTime.V < a.StartTime.V { // the sum is no integer of 64 bits any more
+			return fmt.Errorf("duration_s %g is longer than the 292 000 years that microseconds can tell", a.DurationS.V)
+		}
 		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
 	}
 	if !rec.has(rec.filer.quality) { // who says it knows better
