@@ -47,10 +47,10 @@ func (m *mantri) lower(v *replay.View, p *mantriPhase, t target) {
 
 // goUnder brings a floor under a target: by a hundredth, so that it need not follow each time. It is whether the floor was lowered; what is
 // harmless with it is so with a higher one.
-func (t *target) goUnder(u target) (lowered bool) {
+func (t *target) goUnder(u target) bool {
 	if u.bytes != t.bytes || u.far < t.far || u.lag < t.lag || u.mean < t.mean || u.likely < t.likely || u.delta < t.delta {
-		*t, lowered = target{paces{0.99 * u.mean, 0.99 * u.likely, u.bytes}, u.far, u.lag, 0.99 * u.delta}, true
-		return lowered
+		*t = target{paces{0.99 * u.mean, 0.99 * u.likely, u.bytes}, u.far, u.lag, 0.99 * u.delta}
+		return true
 	}
 	t.mean, t.likely, t.delta = max(t.mean, 0.99*u.mean), max(t.likely, 0.99*u.likely), max(t.delta, 0.99*u.delta)
 	t.far, t.lag = max(t.far, u.far), max(t.lag, u.lag)

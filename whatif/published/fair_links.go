@@ -15,11 +15,14 @@ import (
 // mostLink is what 'nodes were able to send [...] to each other', 1 Gbps (§6), in MB/s.
 const mostLink = 125.0
 
+// ec2Nodes are the nodes, with so many MB/s a link.
+const ec2Nodes = "cluster: {machines: 100, racks: 1, map_slots: 4, reduce_slots: 2, network: {rack_mb_s: 1250, machine_mb_s: %.1f, disk_mb_s: 220}}"
+
 // stickySlots is §6.2.2 at so many MB/s a link.
 func (t *table) stickySlots(ctx context.Context, jobs int, link float64) (ran, error) {
 	return t.simulated(ctx, fmt.Sprintf(`
 name: sticky
-cluster: {machines: 100, racks: 1, map_slots: 4, reduce_slots: 2, network: {rack_mb_s: 1250, machine_mb_s: %.1f, disk_mb_s: 220}}
+`+ec2Nodes+`
 jobs:
   - {name: scan, count: %d, maps: 1407, map_s: 9, spread: 0.1, block_mb: 128, one_file: true}
 schedulers: [fair, %s]
@@ -105,7 +108,7 @@ func fairAlone(ctx context.Context, t *table) error {
 	}
 	r, err := t.simulated(ctx, fmt.Sprintf(`
 name: alone
-cluster: {machines: 100, racks: 1, map_slots: 4, reduce_slots: 2, network: {rack_mb_s: 1250, machine_mb_s: %.1f, disk_mb_s: 220}}
+`+ec2Nodes+`
 jobs:
   - {name: scan, workers: 1, count: 8, maps: 16, map_s: 9, spread: 0.1, block_mb: 128}
 schedulers: [fair, %s]
@@ -132,7 +135,7 @@ func meanTime(x *simulate.Result) float64 {
 
 // fairBias is §6.2.4: figure 15, over what a node's link carries.
 func fairBias(ctx context.Context, t *table) error {
-	const plain, untuned, biased = "fair", "delay t1=10 t2=10", "delay t1=10 t2=10 bias=8"
+	const plain, untuned, biased = "fair", stickyDelay, stickyDelay + " bias=8"
 	links, err := t.links(ctx)
 	if err != nil {
 		return err
@@ -141,13 +144,13 @@ func fairBias(ctx context.Context, t *table) error {
 	for _, link := range links {
 		r, err := t.simulated(ctx, fmt.Sprintf(`
 name: hotspot
-cluster: {machines: 100, racks: 1, map_slots: 4, reduce_slots: 2, network: {rack_mb_s: 1250, machine_mb_s: %.1f, disk_mb_s: 220}}
+`+ec2Nodes+`
 jobs:
   - {name: scan, workers: 10, count: 70, maps: 16, map_s: 9, spread: 0.1, block_mb: 128, one_file: true}
   - {name: compute, workers: 10, count: 25, maps: 16, map_s: 36, spread: 0.1, block_mb: 128, one_file: true}
-schedulers: [fair, delay t1=10 t2=10, delay t1=10 t2=10 bias=8]
+schedulers: [%s, %s, %s]
 seeds: 3
-`, link))
+`, link, plain, untuned, biased))
 		if err != nil {
 			return err
 		}

@@ -140,12 +140,12 @@ func (s *Sim) copyNow(i, task, machine int32) {
 // task's own draw, so that no machine is preferred; -1 when there is none.
 func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 	var used [8]int32
-	on := used[:0]
-	if s.task(task).live > 0 {
-		for at := s.task(task).slot; at >= 0; at = s.slots[at].next {
+	on, t := used[:0], s.task(task)
+	if t.live > 0 {
+		for at := t.slot; at >= 0; at = s.slots[at].next {
 			on = append(on, s.phases[i].running[s.slots[at].at].Machine)
 		}
-	} else if s.task(task).copies > 0 || s.task(task).last >= 0 { // a restart: not where it was
+	} else if t.copies > 0 || t.last >= 0 { // a restart: not where it was
 		on = append(on, s.workOf(i, task).machine)
 	}
 	if fresh {
@@ -163,7 +163,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 		}
 		return -1
 	}
-	bits := draw(s.o.Seed, s.p.Phases[i].Key, task-s.p.Phases[i].FirstTask, int32(s.task(task).copies)+1, drawPlace)
+	bits := draw(s.o.Seed, s.p.Phases[i].Key, task-s.p.Phases[i].FirstTask, int32(t.copies)+1, drawPlace)
 	s.out.Drew = true
 	first := free.from(int32(below(bits, len(s.p.Slots))))
 	for slot := first; slot >= 0; {
