@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"straggler/causes"
+	"straggler/causes/machines"
+	"straggler/causes/model"
 	"straggler/causes/wire"
 	"straggler/detect"
 	"straggler/engine"
@@ -40,6 +42,11 @@ func TestCopiesReplayTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	work := func(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
+		return Copy(ctx, step, pieces, file, in, out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
+			return engines.Open(ctx, st, engine.Options{Threads: 1})
+		})
+	}
 	t.Setenv("STRAGGLER_CACHE", t.TempDir())
 	bucket, err := store.Open(t.Context(), "file://"+st.Where(), store.Options{})
 	if err != nil {
@@ -61,22 +68,28 @@ func TestCopiesReplayTheSame(t *testing.T) {
 		{"in a bucket", bucket, asBucket, Options{Policies: chosen[1:], Seeds: 2}},
 	} {
 		name, st, eng, o := v.name, v.st, v.eng, v.o
-		cluster := &copiestest.Cluster{Engine: eng, T: t, Store: st, Work: func(ctx context.Context, _, pieces, file string, in io.Reader, out io.Writer) error {
-			return Copy(ctx, pieces, file, in, out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
-				return engines.Open(ctx, st, engine.Options{Threads: 1})
-			})
-		}}
+		cluster := &copiestest.Cluster{Engine: eng, T: t, Store: st, Work: work}
 		want, wantSummary := replayedRows(t, st, eng, eng, o)
 		got, summary := replayedRows(t, st, eng, cluster, o)
 		if !slices.Equal(got, want) || len(want) < 20 {
 			t.Errorf("%s: %d rows by copies and %d here, and not the same", name, len(got), len(want))
 		}
-		if len(cluster.Steps) != 1 {
+		if !slices.Equal(cluster.Steps, []string{SurveyStep, ReplayStep}) {
 			t.Errorf("%s: the copies did %v", name, cluster.Steps)
 		}
 		if said(&summary) != said(&wantSummary) {
 			t.Errorf("%s: the summary by copies is\n%s\nand here\n%s", name, said(&summary), said(&wantSummary))
 		}
+	}
+	split, err := schedule.Choose([]string{"copycompute"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Policies: chosen, Seeds: 1, Scheduler: split[0]}
+	surveyor := &copiestest.Cluster{Engine: eng, T: t, Store: st, Work: work}
+	want, got := refusal(t, st, eng, o), refusal(t, st, surveyor, o)
+	if !errors.Is(want, schedule.ErrLacks) || !errors.Is(got, schedule.ErrLacks) || got.Error() != want.Error() || !slices.Equal(surveyor.Steps, []string{SurveyStep}) {
+		t.Errorf("a scheduler that needs what no log says: by copies, which did %v, %v; here %v", surveyor.Steps, got, want)
 	}
 	own := &copiestest.Cluster{Engine: eng, T: t, Store: st}
 	if rows, _ := replayedRows(t, st, eng, own, Options{Policies: []policy.Policy{policy.Own("mine", func() replay.Policy { return nil })}, Seeds: 1}); len(rows) == 0 || len(own.Steps) > 0 {
@@ -118,16 +131,38 @@ func replayedRows(t *testing.T, st *store.Store, read, work engine.Engine, o Opt
 	return rows, s
 }
 
+// refusal is why a store is not replayed.
+func refusal(t *testing.T, st *store.Store, work engine.Engine, o Options) error {
+	t.Helper()
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Whatif})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = replayed(t.Context(), work, o, true, 1, &writer{tx: tx, to: tx})
+	if e := tx.Abort(); e != nil {
+		t.Fatal(e)
+	}
+	return err
+}
+
 // A copy says what is wrong with its work.
 func TestCopyRefuses(t *testing.T) {
 	open := func(ctx context.Context, st *store.Store) (engine.Engine, error) {
 		return engines.Open(ctx, st, engine.Options{})
 	}
-	if err := Copy(t.Context(), t.TempDir(), "nothere", strings.NewReader("0\n"), io.Discard, open); err == nil || !strings.Contains(err.Error(), "does the machine see the store") {
+	if err := Copy(t.Context(), ReplayStep, t.TempDir(), "nothere", strings.NewReader("0\n"), io.Discard, open); err == nil || !strings.Contains(err.Error(), "does the machine see the store") {
 		t.Errorf("without its file: %v", err)
 	}
 	var b batchResults
-	if err := wire.Decode([]byte{1, 2}, &b); !errors.Is(err, wire.ErrMessage) {
-		t.Errorf("half a message: %v", err)
+	var s surveyed
+	for _, m := range []wire.Message{&b, &s} {
+		if err := wire.Decode([]byte{1, 2}, m); !errors.Is(err, wire.ErrMessage) {
+			t.Errorf("half a message: %v", err)
+		}
+	}
+	sums := model.NewStatistics()
+	sums.CPU[7] = machines.SufficientStats{}
+	if err := sums.Renumber(make([]int64, 7)); err == nil {
+		t.Error("statistics of a machine that the message does not name are taken")
 	}
 }

@@ -7,7 +7,7 @@
 //  3. savings.go sums up: per job and over all, with 95 % intervals; small jobs apart.
 //  4. assumptions.go says what the figures rest on, the replay error of `none` among it, and when nothing can be concluded from them.
 //  5. run.go writes whatif_runs and whatif_savings in one commit; on an engine of many machines by cluster.go, whose copies of this
-//     program replay the pools there.
+//     program (copy.go) read and replay the pools there.
 //  6. optimize.go searches Spark's own settings; gained.go finds the job that gains most, timeline.go shows it before and
 //     after.
 //

@@ -105,11 +105,11 @@ func (s *Summary) replayedPools(ctx context.Context, eng engine.Engine, apps sel
 	if err != nil {
 		return nil, fmt.Errorf("whatif: reading the store: %w", err)
 	}
-	each, err := l.observe(ctx, batchAttempts, func(*workload.Workload) {})
-	if err != nil {
+	l.divide(batchAttempts)
+	if err := l.observe(ctx, func(*workload.Workload) {}); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	return each, nil
+	return l.pass(ctx), nil
 }
 
 // gain is a row of whatif_savings of a job.

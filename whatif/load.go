@@ -36,7 +36,7 @@ type loader struct {
 	total int64
 	may   int64 // bytes of memory that this process may use; 0: not known
 
-	builder *workload.Builder // of the last observe
+	builder *workload.Builder // of the last divide
 	batches []workload.Batch
 	whole   *workload.Workload // of the only batch; nil where there are several
 }
@@ -103,46 +103,58 @@ func (l *loader) fits(b workload.Batch) error {
 // pass hands the pools of a store to do, batch by batch. Nothing of a batch may be kept. It may be called again.
 type pass func(do func(*workload.Workload) error) error
 
-// divide divides the pools into batches of at most so many attempts, where no pool has more.
-func (l *loader) divide(most int64) (*workload.Builder, []workload.Batch) {
+// divide divides the pools into batches of at most so many attempts, where no pool has more: as many as are in memory at once.
+func (l *loader) divide(most int64) {
 	l.builder = workload.NewBuilder(l.rows)
 	l.batches = l.builder.Batches(most, func(app schema.Key) int64 { return l.count[app] })
-	return l.builder, l.batches
 }
 
-// observe reads the pools of the store once, hands them to survey, and gives a pass over them, with at most so many attempts in
-// memory where no pool has more. Where there are several batches the pools that survey sees are without what the model says of them.
-func (l *loader) observe(ctx context.Context, most int64, survey func(*workload.Workload)) (pass, error) {
-	b, batches := l.divide(most)
-	for _, x := range batches {
+// observe reads the pools of the store once, which are divided, and hands them to survey. Where there are several batches the pools that
+// it sees are without what the model says of them.
+func (l *loader) observe(ctx context.Context, survey func(*workload.Workload)) error {
+	for _, x := range l.batches {
 		if err := l.fits(x); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if len(batches) == 1 {
+	if len(l.batches) == 1 {
 		if err := l.attempts(ctx, nil); err != nil {
-			return nil, fmt.Errorf("reading the store: %w", err)
+			return fmt.Errorf("reading the store: %w", err)
 		}
-		l.whole = b.Only(batches[0])
+		l.whole = l.builder.Only(l.batches[0])
 		l.rows.Attempts = nil
 		survey(l.whole)
-		return only(l.whole), nil
-	}
-	each := func(do func(workload.Batch) error) error {
-		for _, x := range batches {
-			if err := l.attempts(ctx, x.Applications); err != nil {
-				return fmt.Errorf("reading the store: %w", err)
-			}
-			if err := do(x); err != nil {
-				return err
-			}
-		}
 		return nil
 	}
-	err := each(func(x workload.Batch) error { survey(b.Observe(x)); return nil })
+	return l.each(ctx, func(x workload.Batch) error {
+		w, sums := l.builder.Observe(x)
+		l.builder.Learn(sums)
+		survey(w)
+		return nil
+	})
+}
+
+// pass is a pass over the pools, which are observed.
+func (l *loader) pass(ctx context.Context) pass {
+	if l.whole != nil {
+		return only(l.whole)
+	}
 	return func(do func(*workload.Workload) error) error {
-		return each(func(x workload.Batch) error { return do(b.Build(x)) })
-	}, err
+		return l.each(ctx, func(x workload.Batch) error { return do(l.builder.Build(x)) })
+	}
+}
+
+// each reads the attempts of one batch after the other.
+func (l *loader) each(ctx context.Context, do func(workload.Batch) error) error {
+	for _, x := range l.batches {
+		if err := l.attempts(ctx, x.Applications); err != nil {
+			return fmt.Errorf("reading the store: %w", err)
+		}
+		if err := do(x); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // only is a pass over one workload.

@@ -43,12 +43,12 @@ func Optimize(ctx context.Context, eng engine.Engine, o Options) (Advice, error)
 	if err != nil {
 		return Advice{}, fmt.Errorf("whatif: reading the store: %w", err)
 	}
+	l.divide(batchAttempts)
 	f := newSurvey(&o)
-	each, err := l.observe(ctx, batchAttempts, f.add)
-	if err != nil {
+	if err := l.observe(ctx, f.add); err != nil {
 		return Advice{}, fmt.Errorf("whatif: %w", err)
 	}
-	return optimum(ctx, f, each, o)
+	return optimum(ctx, f, l.pass(ctx), o)
 }
 
 func optimum(ctx context.Context, f *survey, each pass, o Options) (Advice, error) {

@@ -134,6 +134,24 @@ func (f *survey) add(w *workload.Workload) {
 	}
 }
 
+// merge takes what another survey found in the pools after these.
+func (f *survey) merge(g *survey) {
+	f.notes.Attempts += g.notes.Attempts
+	f.notes.Reported += g.notes.Reported
+	f.pools += g.pools
+	f.without += g.without
+	if g.foreign != "" {
+		f.foreign = g.foreign
+	}
+	for n := range min(len(f.needs), len(g.needs)) {
+		u := &g.needs[n]
+		f.needs[n].can = f.needs[n].can || u.can
+		if u.lacks != nil {
+			f.needs[n].lacks = u.lacks
+		}
+	}
+}
+
 // refused is the error where no pool holds what the scheduler or a policy needs.
 func (f *survey) refused() error {
 	for n, u := range f.needs {
@@ -162,8 +180,16 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 			return Summary{}, err
 		}
 	}
+	l.divide(most)
 	f := newSurvey(&o)
-	each, err := l.observe(ctx, most, f.add)
+	far, err := clusterOf(eng, l, &o, analysed, most, out)
+	switch {
+	case err != nil:
+	case far != nil:
+		err = far.survey(ctx, f)
+	default:
+		err = l.observe(ctx, f.add)
+	}
 	if err == nil {
 		err = f.refused()
 	}
@@ -176,7 +202,7 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 		if c.blame, err = c.blames(ctx, l.tables, analysed); err != nil {
 			return Summary{}, err
 		}
-		if c.each = each; o.Optimize && f.foreign == "" {
+		if c.each = l.pass(ctx); o.Optimize && f.foreign == "" {
 			if err := c.optimize(ctx); err != nil {
 				return Summary{}, err
 			}
@@ -186,11 +212,9 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 	if l.total <= mostPictured {
 		r.s.pools = l.whole
 	}
-	err = errors.ErrUnsupported
-	if many, ok := eng.(engine.RemoteRunner); ok && out != nil && !o.Optimize && len(l.batches) > 1 {
-		err = r.onCopies(ctx, many, l, most, analysed, out)
-	}
-	if errors.Is(err, errors.ErrUnsupported) {
+	if far != nil {
+		err = far.replay(ctx, r)
+	} else {
 		err = c.pass(ctx, func(d *comparison) error { return r.add(ctx, d, out) })
 	}
 	if err != nil {

@@ -167,7 +167,8 @@ func TestRunInMemory(t *testing.T) {
 	}{{0, true}, {l.total * attemptBytes, true}, {l.total*attemptBytes - 1, false}} {
 		l.may = c.may
 		seen := 0
-		_, err := l.observe(t.Context(), 1, func(w *workload.Workload) { seen += w.Notes.Attempts })
+		l.divide(1)
+		err := l.observe(t.Context(), func(w *workload.Workload) { seen += w.Notes.Attempts })
 		if fits := err == nil; fits != c.fits || !fits && (!errors.Is(err, ErrMemory) || seen > 0) {
 			t.Errorf("%d attempts and %d bytes: %v, %d attempts read", l.total, c.may, err, seen)
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"straggler/causes/fit"
 	"straggler/causes/machines"
 	"straggler/causes/wire"
 )
@@ -33,13 +34,39 @@ func (s *Stage) Fields(c *wire.Codec) {
 	}
 }
 
+func countFields(c *wire.Codec, o *fit.OutlierCounts, s *fit.StartCounts) {
+	for _, x := range [...]*float64{&o.N, &o.Slow, &o.Sum, &o.Sum2, &o.CPUKnown, &o.Computing, &s.Starts, &s.Slow} {
+		c.Float(x)
+	}
+}
+
+// Fields lists the fields of a message.
+func (s *Statistics) Fields(c *wire.Codec) {
+	wire.Map(c, &s.Stages, c.Uint64, func(t *StageStatistics) {
+		t.Stage.Fields(c)
+		countFields(c, &t.Outliers, &t.Starts)
+	})
+	type window struct {
+		machines.Window
+		sums machines.SufficientStats
+	}
+	var windows []window
+	for _, w := range s.SortedWindows() {
+		windows = append(windows, window{w, s.Windows[w]})
+	}
+	wire.Slice(c, &windows, func(w *window) { w.Window.Fields(c); w.sums.Fields(c) })
+	if c.Reading() {
+		for _, w := range windows {
+			s.Windows[w.Window] = w.sums
+		}
+	}
+	wire.Map(c, &s.CPU, c.Int64, func(t *machines.SufficientStats) { t.Fields(c) })
+}
+
 // Fields lists the fields of a message.
 func (o *Observation) Fields(c *wire.Codec) {
 	o.Stage.Fields(c)
-	for _, x := range [...]*float64{&o.Outliers.N, &o.Outliers.Slow, &o.Outliers.Sum, &o.Outliers.Sum2,
-		&o.Outliers.CPUKnown, &o.Outliers.Computing, &o.Starts.Starts, &o.Starts.Slow} {
-		c.Float(x)
-	}
+	countFields(c, &o.Outliers, &o.Starts)
 	wire.Slice(c, &o.Machines, func(m *MachineObservation) {
 		m.Window.Fields(c)
 		c.Float(&m.Mean)

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -56,6 +57,33 @@ func (s *Statistics) SortedWindows() []machines.Window {
 	return slices.SortedFunc(maps.Keys(s.Windows), func(a, b machines.Window) int {
 		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Number, b.Number))
 	})
+}
+
+// Renumber gives each machine another number: that of its own, which must be one of those that are given.
+func (s *Statistics) Renumber(numbers []int64) error {
+	windows, cpu := make(map[machines.Window]machines.SufficientStats, len(s.Windows)), make(map[int64]machines.SufficientStats, len(s.CPU))
+	number := func(machine int64) (int64, error) {
+		if machine < 0 || machine >= int64(len(numbers)) {
+			return 0, fmt.Errorf("statistics of machine %d, of %d", machine, len(numbers))
+		}
+		return numbers[machine], nil
+	}
+	for w, t := range s.Windows {
+		k, err := number(w.Machine)
+		if err != nil {
+			return err
+		}
+		windows[machines.Window{Machine: k, Number: w.Number}] = t
+	}
+	for machine, t := range s.CPU {
+		k, err := number(machine)
+		if err != nil {
+			return err
+		}
+		cpu[k] = t
+	}
+	s.Windows, s.CPU = windows, cpu
+	return nil
 }
 
 // Merge takes what the phases of an application say. The order of the calls decides the last bits of the sums.

@@ -48,8 +48,8 @@ func copyCommand(e *env) *cobra.Command {
 			if args[0] == detect.FiguresStep || args[0] == detect.SlowerStep {
 				return detect.Copy(c.Context(), args[0], pieces, file, e.in, e.out)
 			}
-			if args[0] == whatif.Step {
-				return whatif.Copy(c.Context(), pieces, file, e.in, e.out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
+			if args[0] == whatif.SurveyStep || args[0] == whatif.ReplayStep {
+				return whatif.Copy(c.Context(), args[0], pieces, file, e.in, e.out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
 					return engines.Open(ctx, st, engine.Options{Threads: 1, MemoryBytes: copyMemory})
 				})
 			}

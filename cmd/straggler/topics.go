@@ -78,7 +78,7 @@ The session's time zone is UTC and ANSI mode is on, whatever the server's defaul
 an error. Ctrl-C stops the cluster's work. straggler sql only reads: a statement that writes, runs programs, calls Java by
 name or reads a file by its path is refused before it is sent. Queries can still read other tables of the cluster's
 metastore, with the permissions of the user who logs in, and call functions that its administrator added. report brings the
-rows that it draws to this machine, and whatif reads all attempts there once, to learn the speed of the machines.`
+rows that it draws to this machine, and whatif replays here with --optimize, or where it is asked about some applications only.`
 
 func tablesText() string {
 	var b strings.Builder

@@ -14,7 +14,7 @@ type Batch struct {
 // Builder makes workloads batch by batch, of rows of which only the attempts of one batch are in memory: all batches are
 // observed first, and then built, since the model of machines and of work is of all of them.
 //
-//	for each batch: load its attempts into the rows, Observe
+//	for each batch: load its attempts into the rows, Observe, and Learn from what that gives
 //	for each batch: load its attempts into the rows, Build
 //
 // A single batch is made by Only.
@@ -23,13 +23,15 @@ type Builder struct {
 	shares  map[schema.Key]int // pool of each application
 	groups  []group
 	pool    map[schema.Key]int // of each phase
+	windowS float64
 	learner *model.Learner
 	model   *model.Model
 }
 
 // NewBuilder takes all rows but the attempts, and the instants of the first and the last start.
 func NewBuilder(r *Rows) *Builder {
-	b := &Builder{rows: r, shares: shareSlots(r), pool: make(map[schema.Key]int, len(r.Phases)), learner: model.NewLearner(r.windowS(), nil, nil)}
+	b := &Builder{rows: r, shares: shareSlots(r), pool: make(map[schema.Key]int, len(r.Phases)), windowS: r.windowS()}
+	b.learner = model.NewLearner(b.windowS, nil, nil)
 	n := 0
 	for _, p := range b.shares {
 		n = max(n, p+1)
@@ -102,15 +104,23 @@ func (b *Builder) Batches(most int64, attempts func(application schema.Key) int6
 	return out
 }
 
-// Observe tells the model what the attempts of a batch say, which the rows hold now. The pools that it gives are without what
+// Observe sums up, pool by pool, what the attempts of a batch say, which the rows hold now. The pools that it gives are without what
 // the model says of them, and valid until the attempts of another batch are loaded.
-func (b *Builder) Observe(batch Batch) *Workload {
+func (b *Builder) Observe(batch Batch) (*Workload, []*model.Statistics) {
 	w, drafts := b.drafts(batch)
-	for _, d := range drafts {
-		d.observe(b.learner)
+	sums := make([]*model.Statistics, len(drafts))
+	for i, d := range drafts {
+		sums[i] = d.observe(b.windowS)
 		w.Pools = append(w.Pools, d.Pool)
 	}
-	return w
+	return w, sums
+}
+
+// Learn takes what a batch says. The batches come in their order, which decides the last bits of the model.
+func (b *Builder) Learn(pools []*model.Statistics) {
+	for _, s := range pools {
+		b.learner.Merge(s)
+	}
 }
 
 // Build makes the workload of a batch whose attempts the rows hold now.
@@ -124,7 +134,7 @@ func (b *Builder) Build(batch Batch) *Workload {
 func (b *Builder) Only(batch Batch) *Workload {
 	w, drafts := b.drafts(batch)
 	for _, d := range drafts {
-		d.observe(b.learner)
+		b.learner.Merge(d.observe(b.windowS))
 	}
 	b.finish(w, drafts)
 	return w

@@ -8,13 +8,16 @@ import (
 	"straggler/schema"
 )
 
-// observe tells the learner what the phases of the pool say.
-func (d *draft) observe(l *model.Learner) {
-	f := phaseModel{draft: d}
+// observe sums up what the phases of the pool say, which need not know more of each other than the length of windows.
+func (d *draft) observe(windowS float64) *model.Statistics {
+	s, f, fitter := model.NewStatistics(), phaseModel{draft: d}, model.Fitter{WindowS: windowS}
 	for i := range d.Phases {
 		f.load(i)
-		l.Observe(&f.phase)
+		if o, ok := fitter.Fit(&f.phase); ok {
+			s.Add(f.phase.Signature, &o)
+		}
 	}
+	return s
 }
 
 // windowS is the length of the windows of time in which a machine's speed may change: an hour, or longer so that there are at
