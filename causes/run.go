@@ -164,23 +164,22 @@ func (r *run) detected(ctx context.Context) error {
 	return nil
 }
 
-// windowLength is an hour, or as many times twice that as it takes for no machine to have more than 1 000 windows: where a store grows, each
-// length stays for as long as all that came before.
+// windowLength is that of the windows for what the store spans.
 func (r *run) windowLength(ctx context.Context) (float64, error) {
 	type times struct {
 		From schema.Null[schema.Time] `col:"first"`
 		To   schema.Null[schema.Time] `col:"last"`
 	}
-	hours := 1.0
+	spanS := 0.0
 	for t, err := range engine.Read[times](ctx, r.eng, "SELECT min(start_time) AS first, max(finish_time) AS last FROM phases WHERE start_time IS NOT NULL AND finish_time IS NOT NULL") {
 		if err != nil {
 			return 0, err
 		}
-		for t.From.OK && t.To.V.Sub(t.From.V) > 1000*3600*hours {
-			hours *= 2
+		if t.From.OK {
+			spanS = t.To.V.Sub(t.From.V)
 		}
 	}
-	return 3600 * hours, nil
+	return model.WindowS(spanS), nil
 }
 
 func (r *run) all(ctx context.Context, tx *store.Tx) error {

@@ -20,10 +20,8 @@ func (d *draft) observe(windowS float64) *model.Statistics {
 	return s
 }
 
-// windowS is the length of the windows of time in which a machine's speed may change: an hour, or longer so that there are at
-// most a thousand.
+// windowS is the length of the model's windows for what the attempts span.
 func (r *Rows) windowS() float64 {
-	const hour, most = 3600, 1000
 	if r.First == 0 && r.Last == 0 { // the attempts are all here
 		r.First, r.Last = Forever, NoTime
 		for i := range r.Attempts {
@@ -32,10 +30,7 @@ func (r *Rows) windowS() float64 {
 			}
 		}
 	}
-	if r.Last < r.First {
-		return hour
-	}
-	return max(hour, math.Ceil(float64(r.Last-r.First)/1e6/most/hour)*hour)
+	return model.WindowS((float64(r.Last) - float64(r.First)) / 1e6)
 }
 
 // signature is shared by the executions of a stage.
