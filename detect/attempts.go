@@ -49,6 +49,14 @@ func (a *attempts) slice(from, to int) attempts {
 // reset forgets the rows, and keeps the memory.
 func (a *attempts) reset() { *a = a.slice(0, 0) }
 
+// grow makes room for n rows.
+func (a *attempts) grow(n int) {
+	*a = attempts{
+		phase: make([]int64, 0, n), id: make([]int64, 0, n), application: make([]int64, 0, n), task: make([]int64, 0, n), start: make([]int64, 0, n),
+		finish: make([]int64, 0, n), number: make([]int32, 0, n), duration: make([]float64, 0, n), bytes: make([]float64, 0, n), remote: make([]float64, 0, n),
+		records: make([]float64, 0, n), cpu: make([]float64, 0, n), wait: make([]float64, 0, n), flags: make([]uint8, 0, n)}
+}
+
 // add appends rows.
 func (a *attempts) add(rows attempts) {
 	a.phase, a.id, a.application = append(a.phase, rows.phase...), append(a.id, rows.id...), append(a.application, rows.application...)

@@ -81,22 +81,16 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 }
 
 // work computes the rows of the part and appends them.
-func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) error {
+func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) (err error) {
 	if err := p.programs(ctx, eng); err != nil {
 		return fmt.Errorf("programs: %w", err)
 	}
 	if in, ok := engine.InProcess(eng); ok {
-		named, err := p.named(ctx, eng)
-		if err != nil {
+		if p.named, err = p.hasNames(ctx, eng); err != nil {
 			return fmt.Errorf("names of programs: %w", err)
 		}
-		if named {
-			if p.times, err = newTaskTimes(); err != nil {
-				return err
-			}
-			defer p.times.close()
-			p.timesOf = make(map[schema.Key]phaseTimes)
-		}
+		p.file = new(phaseFile)
+		defer p.file.close()
 		used, err := p.figuresHere(ctx, tx, in, chunkAttempts)
 		if err != nil {
 			return err

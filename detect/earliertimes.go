@@ -65,7 +65,7 @@ func (p *part) keepFromFile(tx *store.Tx) error {
 	var rows []schema.TaskTime
 	for _, e := range p.keep {
 		tasks.reset()
-		if err := p.times.read(e.times, &buf, &tasks); err != nil {
+		if err := p.file.readTimes(e.times, &tasks, &buf); err != nil {
 			return err
 		}
 		rows = rows[:0]
@@ -239,7 +239,7 @@ func (p *part) candidateTasks(executions []timedExecution) (out []candidateTask,
 				continue
 			}
 			rows.reset()
-			if err := p.times.read(e.times, &buf, &rows); err != nil {
+			if err := p.file.readTimes(e.times, &rows, &buf); err != nil {
 				return nil, err
 			}
 			for i, d := range rows.duration {

@@ -217,10 +217,9 @@ func (c *copiedFigures) flush() error {
 	c.figurer.slow = c.figurer.slow[:0]
 	figures := c.figurer.figures(phase, &c.attempts)
 	c.outliers = c.outliers[:0]
-	yieldSlow(phase, figures.slow, func(o *schema.Outlier, _ error) bool {
-		c.outliers = append(c.outliers, *o)
-		return true
-	})
+	for i := range figures.slow {
+		c.outliers = append(c.outliers, figures.slow[i].outlier(phase))
+	}
 	c.message = figures.usage.encode(c.message[:0])
 	return cmp.Or(
 		copies.Append(c.w, phase, input, []schema.PhaseStats{c.row.stats(&figures)}),

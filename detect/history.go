@@ -150,8 +150,8 @@ func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 	return eng.Materialize(ctx, "detected_programs", strings.Join(pieces, " UNION ALL "))
 }
 
-// named says whether stages may have executions: some program of the part has a name.
-func (p *part) named(ctx context.Context, eng engine.Engine) (bool, error) {
+// hasNames says whether stages may have executions: some program of the part has a name.
+func (p *part) hasNames(ctx context.Context, eng engine.Engine) (bool, error) {
 	found := false
 	for _, err := range engine.Read[struct {
 		Key schema.Key `col:"application_id"`

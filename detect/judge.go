@@ -10,7 +10,7 @@ import (
 
 // stageTasks judges the attempts of one stage after the other, in memory that is used again.
 type stageTasks struct {
-	times  *taskTimes
+	file   *phaseFile
 	stored *storedRows
 
 	buf        []byte
@@ -93,7 +93,7 @@ func (s *stageTasks) read(stage []timedExecution) error {
 		e.from = s.past.len()
 		if e.inFile {
 			s.rows.reset()
-			if err := s.times.read(e.times, &s.buf, &s.rows); err != nil {
+			if err := s.file.readTimes(e.times, &s.rows, &s.buf); err != nil {
 				return err
 			}
 			s.take(k, e, &s.rows, 0, s.rows.len())

@@ -24,11 +24,12 @@ type part struct {
 	owners  store.Owners // of those of inputs; nil: rows have no input
 	again   store.Owners // of those of inputs whose results are written again, since their history is another
 
-	// On an engine in this process, where programs have names: the times of the part's attempts, in a file, where those of each phase are there, the
-	// executions that task_times is to have, and those that may have candidates and those that they are compared with, stage by stage, each from the
-	// first on; the last on copies, too.
-	times   *taskTimes
-	timesOf map[schema.Key]phaseTimes
+	// On an engine in this process: the phases whose attempts were read, by id, and the file of what is known of these, with the times of tasks where
+	// programs have names; the executions that task_times is to have, and those that may have candidates and those that they are compared with, stage by
+	// stage, each from the first on; the last on copies, too.
+	scanned []scannedPhase
+	file    *phaseFile
+	named   bool
 	keep    []keptExecution
 	timed   []timedExecution
 

@@ -16,7 +16,6 @@ type phaseFigures struct {
 	stats schema.PhaseStats // without what follows from the row of the phase, which is part of Note
 	note  [2]string         // of the statistics, and of the model
 	usage taskUsage
-	times phaseTimes
 	slow  []slowAttempt
 }
 
@@ -56,9 +55,7 @@ type figurer struct {
 	values   [4][]float64
 	slow     []slowAttempt
 	rows     taskRows
-	times    []byte // for the file of taskTimes
-
-	keepsTimes bool // there is that file
+	kept     []byte // for the file
 }
 
 // inRange says that a duration is known.
@@ -202,12 +199,6 @@ func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 		out.note[1] = "no model: inputs do not vary"
 	}
 	out.usage = f.usage(phase, a, s)
-	if f.keepsTimes {
-		f.rows.reset()
-		f.rows.addAttempts(a)
-		out.times = phaseTimes{int64(len(f.times)), f.rows.len(), f.rows.longest()}
-		f.times = f.rows.appendTo(f.times)
-	}
 	out.slow = f.outliers(a, &t)
 	return out
 }

@@ -168,6 +168,12 @@ func (m *made) oddAttempt(r *rand.Rand, p schema.Key, task int64, d float64, sta
 	}
 }
 
+// scanned is what is found of a phase, in memory and in the file.
+type scanned struct {
+	phaseFigures
+	times taskRows
+}
+
 // Phases whose attempts lie all over the store are put off and read again where too many attempts would wait, and are no others then.
 func TestPhasesPutOff(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 61))
@@ -177,27 +183,42 @@ func TestPhasesPutOff(t *testing.T) {
 	for i, part := range slices.Collect(slices.Chunk(tr.Attempts, len(tr.Attempts)/5+1)) { // row groups put phases together
 		enginetest.Ingest(t, st, schema.Key(i+1), part)
 	}
+	enginetest.Ingest(t, st, 10, tr.Phases)
 	eng, err := engines.Open(t.Context(), st, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	if err := eng.Materialize(t.Context(), "detected_sizes", "SELECT phase_id, count(*) AS n FROM attempts GROUP BY phase_id"); err != nil {
-		t.Fatal(err)
-	}
-	times, err := newTaskTimes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer times.close()
-	read := func(waiting int64) ([]phaseFigures, *phaseScan) {
-		s := &phaseScan{eng: eng, times: times, sql: attemptsSQL + "attempts", waiting: waiting, block: 1}
-		found, err := s.read(context.Background(), span{all: true})
+	read := func(waiting int64) ([]scanned, *phaseScan) {
+		var file phaseFile
+		defer file.close()
+		p := part{whole: true}
+		if err := p.readPhases(t.Context(), eng); err != nil {
+			t.Fatal(err)
+		}
+		s := &phaseScan{eng: eng, file: &file, times: true, phases: p.scanned, sql: attemptsSQL + "attempts", waiting: waiting, block: 1}
+		var found []scanned
+		err := s.read(context.Background(), func(some []phaseFigures) error {
+			for i := range some {
+				found = append(found, scanned{phaseFigures: some[i]})
+			}
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		slices.SortFunc(found, func(a, b scanned) int { return cmp.Compare(a.stats.PhaseID, b.stats.PhaseID) })
+		var buf []byte
 		for i := range found {
-			found[i].times = phaseTimes{}
+			f := &found[i]
+			at, _ := findScanned(s.phases, f.stats.PhaseID)
+			var err error
+			if f.slow, err = file.readSlow(&s.phases[at], nil, &buf); err != nil {
+				t.Fatal(err)
+			}
+			if err := file.readTimes(s.phases[at].times, &f.times, &buf); err != nil {
+				t.Fatal(err)
+			}
 		}
 		return found, s
 	}
@@ -209,7 +230,7 @@ func TestPhasesPutOff(t *testing.T) {
 	if len(s.putOff) < 50 {
 		t.Errorf("%d phases put off, want most", len(s.putOff))
 	}
-	if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(phaseFigures{}, phaseTimes{}, slowAttempt{}), sameBits, cmpopts.EquateEmpty()); diff != "" {
+	if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(scanned{}, phaseFigures{}, taskRows{}, slowAttempt{}), sameBits, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%.3000s", diff)
 	}
 }

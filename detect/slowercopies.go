@@ -141,10 +141,7 @@ func (c *comparer) flush() {
 	if len(c.tasks.candidates) > 0 {
 		c.tasks.find(c.executions)
 		for _, f := range c.tasks.found {
-			yieldSlow(c.executions[f.execution].phase, []slowAttempt{f.slow}, func(o *schema.Outlier, _ error) bool {
-				c.slow = append(c.slow, *o)
-				return true
-			})
+			c.slow = append(c.slow, f.slow.outlier(c.executions[f.execution].phase))
 		}
 	}
 	c.executions, c.tasks.candidates = c.executions[:0], c.tasks.candidates[:0]

@@ -85,7 +85,7 @@ func (p *part) addTimed(executions []stageExecution, usual []expectation) {
 	for i := range executions {
 		e := &executions[i]
 		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks}
-		if t.times, t.inFile = p.timesOf[e.PhaseID]; t.inFile && comparedLater(e.Place) {
+		if t.times, t.inFile = p.timesOf(e.PhaseID); t.inFile && comparedLater(e.Place) {
 			p.keep = append(p.keep, keptExecution{e.PhaseID, longestStride(e.Place), t.times})
 		}
 		if e.Todo == 1 {
@@ -139,7 +139,7 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, ex
 	group, ctx := errgroup.WithContext(ctx)
 	for range workers {
 		group.Go(func() error {
-			s := stageTasks{times: p.times, stored: stored}
+			s := stageTasks{file: p.file, stored: stored}
 			for stage := range work {
 				if err := s.judge(stage); err != nil {
 					return err
@@ -169,11 +169,13 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, ex
 		}
 	}
 	slices.SortFunc(found, func(a, b *timedExecution) int { return cmp.Compare(a.phase, b.phase) })
-	return appendRows(tx, p, func(yield func(*schema.Outlier, error) bool) {
-		for _, e := range found {
-			if !yieldSlow(e.phase, e.slow, yield) {
-				return
+	rows := inputRows[schema.Outlier]{tx: tx, p: p}
+	for _, e := range found {
+		for i := range e.slow {
+			if err := rows.add(e.phase, e.slow[i].outlier(e.phase)); err != nil {
+				return err
 			}
 		}
-	}, phaseOfOutlier)
+	}
+	return rows.flush()
 }

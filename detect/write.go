@@ -33,20 +33,47 @@ func writeRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, p *p
 
 // appendRows appends rows, each under the key of the input that its phase came from.
 func appendRows[R any](tx *store.Tx, p *part, from iter.Seq2[*R, error], phaseOf func(*R) schema.Key) error {
-	rows, last := make([]R, 0, chunk), schema.Key(0)
+	rows := inputRows[R]{tx: tx, p: p}
 	for r, err := range from {
 		if err != nil {
 			return err
 		}
-		if input := p.inputOf(phaseOf(r)); input != last || len(rows) == chunk {
-			if err := store.Append(tx, last, rows); err != nil {
+		if err := rows.add(phaseOf(r), *r); err != nil {
+			return err
+		}
+	}
+	return rows.flush()
+}
+
+// inputRows appends rows of one phase after the other, a chunk at a time.
+type inputRows[R any] struct {
+	tx    *store.Tx
+	p     *part
+	rows  []R
+	phase schema.Key // of the last row
+	input schema.Key // of the rows
+}
+
+func (a *inputRows[R]) add(phase schema.Key, row R) error {
+	if phase != a.phase || len(a.rows) == 0 {
+		if input := a.p.inputOf(phase); input != a.input {
+			if err := a.flush(); err != nil {
 				return err
 			}
-			rows, last = rows[:0], input
+			a.input = input
 		}
-		rows = append(rows, *r)
+		a.phase = phase
 	}
-	return store.Append(tx, last, rows)
+	if a.rows = append(a.rows, row); len(a.rows) == chunk {
+		return a.flush()
+	}
+	return nil
+}
+
+func (a *inputRows[R]) flush() error {
+	err := store.Append(a.tx, a.input, a.rows)
+	a.rows = a.rows[:0]
+	return err
 }
 
 // ordered puts the rows of a query in an order.

@@ -1,0 +1,190 @@
+package detect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"straggler/engine"
+	"straggler/schema"
+	"straggler/store"
+)
+
+// figuresHere writes phase_stats and outliers, but for what follows from the history, and gives the query of the tasks' usage by phase.
+func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader, chunkAttempts int64) (usage string, err error) {
+	lastSeen, err := p.lastSeen(ctx, eng)
+	if err != nil {
+		return "", fmt.Errorf("when incomplete logs end: %w", err)
+	}
+	if err := p.readPhases(ctx, eng); err != nil {
+		return "", fmt.Errorf("sizes of phases: %w", err)
+	}
+	scan := &phaseScan{eng: eng, sql: attemptsSQL + p.from("attempts"), lastSeen: lastSeen, phases: p.scanned, file: p.file, times: p.named,
+		waiting: min(chunkAttempts, mostWaiting), block: blockRows}
+	const table = "detected_usage"
+	if err := engine.Load(ctx, eng, table, p.usageOf(ctx, tx, scan)); err != nil {
+		return "", fmt.Errorf("figures of phases: %w", err)
+	}
+	if err := p.appendSlow(tx); err != nil {
+		return "", fmt.Errorf("outliers: %w", err)
+	}
+	return "SELECT * FROM " + table + " AS u", nil
+}
+
+// lastSeen is the last time in each log that is incomplete.
+func (p *part) lastSeen(ctx context.Context, eng engine.Engine) (map[schema.Key]int64, error) {
+	out := make(map[schema.Key]int64)
+	type incomplete struct {
+		N int64 `col:"n"`
+	}
+	for r, err := range engine.Read[incomplete](ctx, eng, "SELECT count(*) AS n FROM "+p.from("applications")+" WHERE NOT complete") {
+		if err != nil || r.N == 0 {
+			return out, err
+		}
+	}
+	type row struct {
+		Application schema.Key  `col:"application_id"`
+		LastSeen    schema.Time `col:"last_seen"`
+	}
+	sql := "SELECT b.application_id, max(greatest(b.start_time, b.finish_time)) AS last_seen FROM " + p.from("attempts") + " b JOIN " + p.from("applications") +
+		" i ON i.application_id = b.application_id WHERE NOT i.complete GROUP BY b.application_id" +
+		" HAVING max(greatest(b.start_time, b.finish_time)) IS NOT NULL"
+	for r, err := range engine.Read[row](ctx, eng, sql) {
+		if err != nil {
+			return nil, err
+		}
+		out[r.Application] = int64(r.LastSeen)
+	}
+	return out, nil
+}
+
+// readPhases makes p.scanned of the phases of the part.
+func (p *part) readPhases(ctx context.Context, eng engine.Engine) error {
+	type sized struct {
+		PhaseID  schema.Key        `col:"phase_id"`
+		Gang     schema.Null[bool] `col:"gang"`
+		Skipped  schema.Null[bool] `col:"skipped"`
+		Attempts int64             `col:"attempts"`
+	}
+	sql := "SELECT p.phase_id, p.gang, p.status = 'skipped' AS skipped, coalesce(n.attempts, 0) AS attempts FROM " + p.from("phases") +
+		" p LEFT JOIN (SELECT phase_id, count(*) AS attempts FROM " + p.from("attempts") + " GROUP BY phase_id) AS n ON n.phase_id = p.phase_id" +
+		" ORDER BY p.phase_id NULLS LAST"
+	for r, err := range engine.Read[sized](ctx, eng, sql) {
+		if err != nil {
+			return err
+		}
+		p.scanned = append(p.scanned, scannedPhase{id: r.PhaseID, attempts: uint32(r.Attempts), gang: r.Gang.V, skipped: r.Skipped.V, wanted: r.Attempts > 0})
+	}
+	return nil
+}
+
+// usageOf gives the usage of tasks by phase, some phases at a time, and appends phase_stats.
+func (p *part) usageOf(ctx context.Context, tx *store.Tx, scan *phaseScan) iter.Seq2[[]taskUsage, error] {
+	return func(yield func([]taskUsage, error) bool) {
+		stats := inputRows[schema.PhaseStats]{tx: tx, p: p}
+		var usage []taskUsage
+		more := true
+		err := scan.read(ctx, func(found []phaseFigures) error {
+			usage = usage[:0]
+			for i := range found {
+				usage = append(usage, found[i].usage)
+				if err := p.addStats(&stats, &found[i]); err != nil {
+					return err
+				}
+			}
+			if more = yield(usage, nil); !more {
+				return context.Canceled // whoever takes them knows why
+			}
+			return nil
+		})
+		for i := range p.scanned {
+			if of := &p.scanned[i]; err == nil && of.attempts == 0 {
+				err = stats.add(of.id, of.stats(nil))
+			}
+		}
+		if err = cmp.Or(err, stats.flush()); err != nil && more {
+			yield(nil, err)
+		}
+	}
+}
+
+// addStats adds the row of phase_stats of a phase.
+func (p *part) addStats(to *inputRows[schema.PhaseStats], figures *phaseFigures) error {
+	id := figures.stats.PhaseID
+	i, _ := findScanned(p.scanned, id)
+	for ; i < len(p.scanned) && p.scanned[i].id == id; i++ { // a store that is not sound may have several
+		if err := to.add(id, p.scanned[i].stats(figures)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scannedPhase) stats(figures *phaseFigures) schema.PhaseStats {
+	row := phaseRow{PhaseID: s.id, Gang: schema.Some(s.gang), Skipped: schema.Some(s.skipped)}
+	return row.stats(figures)
+}
+
+// phaseRow is what the figures of a phase need of its row.
+type phaseRow struct {
+	PhaseID schema.Key
+	Gang    schema.Null[bool]
+	Skipped schema.Null[bool]
+}
+
+// stats is the row of phase_stats of a phase, from the figures of its attempts, if there are any.
+func (r *phaseRow) stats(figures *phaseFigures) schema.PhaseStats {
+	stats, notes := schema.PhaseStats{PhaseID: r.PhaseID}, []string{"no attempt in the log", "", ""}
+	if r.Skipped.V {
+		notes[0] = "skipped, never submitted"
+	}
+	if figures != nil {
+		stats, notes[0], notes[2] = figures.stats, figures.note[0], figures.note[1]
+	}
+	if r.Gang.V {
+		notes[1] = "gang: tasks wait for each other"
+	}
+	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
+	stats.Note = schema.Null[string]{V: strings.Join(notes, "; "), OK: len(notes) > 0}
+	return stats
+}
+
+// appendSlow appends the outliers that are in the file, in the order of phases: readers of few phases skip the others.
+func (p *part) appendSlow(tx *store.Tx) error {
+	rows := inputRows[schema.Outlier]{tx: tx, p: p}
+	var slow []slowAttempt
+	var buf []byte
+	for i := range p.scanned {
+		of := &p.scanned[i]
+		if of.slow == 0 {
+			continue
+		}
+		var err error
+		if slow, err = p.file.readSlow(of, slow[:0], &buf); err != nil {
+			return err
+		}
+		for k := range slow {
+			if err := rows.add(of.id, slow[k].outlier(of.id)); err != nil {
+				return err
+			}
+		}
+	}
+	return rows.flush()
+}
+
+// outlier is the row of outliers of an attempt of a phase.
+func (a *slowAttempt) outlier(phase schema.Key) schema.Outlier {
+	return schema.Outlier{AttemptID: a.id, PhaseID: phase, Rule: slowRules[a.rule], Ratio: orNull(a.ratio), ExcessS: orNull(a.excess)}
+}
+
+// orNull is NULL for NaN.
+func orNull(v float64) schema.Null[float64] {
+	if math.IsNaN(v) {
+		return schema.Null[float64]{}
+	}
+	return schema.Some(v)
+}
