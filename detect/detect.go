@@ -24,6 +24,10 @@ var outliersSQL string
 //go:embed summary.sql
 var summarySQL string
 
+// EngineMemory is the bytes that an engine in this process needs at most for a run on its own. The engine sorts and joins rows of phases, and what does
+// not fit goes to disk: a hundred million attempts have some million phases, in about a kilobyte each.
+const EngineMemory = 1 << 30
+
 // Options say how to run; the rules have no options.
 type Options struct {
 	ChunkAttempts int64  // attempts whose statistics are computed at once, 0 is 40 million; a phase is never divided
@@ -82,6 +86,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 
 // work computes the rows of the part and appends them.
 func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkAttempts int64) (err error) {
+	p.timesAtOnce = min(chunkAttempts, mostTimes)
 	if err := p.programs(ctx, eng); err != nil {
 		return fmt.Errorf("programs: %w", err)
 	}
@@ -95,12 +100,12 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 		if err != nil {
 			return err
 		}
-		return p.historyOf(ctx, tx, eng, used, chunkAttempts)
+		return p.historyOf(ctx, tx, eng, used)
 	}
 	if many, ok := eng.(engine.RemoteRunner); ok {
 		used, err := p.figuresOnCopies(ctx, tx, many)
 		if p.onCopies = err == nil; p.onCopies {
-			return p.historyOf(ctx, tx, eng, used, chunkAttempts)
+			return p.historyOf(ctx, tx, eng, used)
 		}
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return fmt.Errorf("figures of phases: %w", err)
@@ -131,17 +136,17 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 	if err := pin[taskMedian](ctx, eng, "detected_medians", medians); err != nil {
 		return fmt.Errorf("medians: %w", err)
 	}
-	usage := func() (string, error) { return keepBySpan(ctx, eng, "detected_usage", usageSQL, spans, p.seen) }
-	if err := p.history(ctx, tx, eng, "SELECT * FROM detected_medians", usage, chunkAttempts); err != nil {
+	usage := func() (string, error) { return keepBySpan(ctx, eng, usageTable, usageSQL, spans, p.seen) }
+	if err := p.history(ctx, tx, eng, "SELECT * FROM detected_medians", usage); err != nil {
 		return fmt.Errorf("history of stages: %w", err)
 	}
 	return nil
 }
 
 // historyOf is history where the query of the tasks' usage has the medians too.
-func (p *part) historyOf(ctx context.Context, tx *store.Tx, eng engine.Engine, used string, chunkAttempts int64) error {
+func (p *part) historyOf(ctx context.Context, tx *store.Tx, eng engine.Engine, used string) error {
 	ofExecutions := used + " SEMI JOIN (SELECT phase_id FROM detected_executions WHERE ordinal IS NOT NULL) AS d ON d.phase_id = u.phase_id"
-	if err := p.history(ctx, tx, eng, used, func() (string, error) { return ofExecutions, nil }, chunkAttempts); err != nil {
+	if err := p.history(ctx, tx, eng, used, func() (string, error) { return ofExecutions, nil }); err != nil {
 		return fmt.Errorf("history of stages: %w", err)
 	}
 	return nil

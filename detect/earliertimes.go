@@ -19,11 +19,10 @@ import (
 //go:embed task_times.sql
 var taskTimesSQL string
 
-// keptExecution is an execution whose tasks task_times is to have, and where they are in the file.
+// keptExecution is an execution whose tasks task_times is to have.
 type keptExecution struct {
 	phase  schema.Key
 	stride int64
-	times  phaseTimes
 }
 
 // longestStride is the longest by which the execution at a place is one of those that others are compared with: task_times.sql.
@@ -65,7 +64,8 @@ func (p *part) keepFromFile(tx *store.Tx) error {
 	var rows []schema.TaskTime
 	for _, e := range p.keep {
 		tasks.reset()
-		if err := p.file.readTimes(e.times, &tasks, &buf); err != nil {
+		times, _ := p.timesOf(e.phase)
+		if err := p.file.readTimes(times, &tasks, &buf); err != nil {
 			return err
 		}
 		rows = rows[:0]

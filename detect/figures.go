@@ -14,6 +14,9 @@ import (
 	"straggler/store"
 )
 
+// usageTable is the table of the tasks' usage by phase.
+const usageTable = "detected_usage"
+
 // figuresHere writes phase_stats and outliers, but for what follows from the history, and gives the query of the tasks' usage by phase.
 func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader, chunkAttempts int64) (usage string, err error) {
 	lastSeen, err := p.lastSeen(ctx, eng)
@@ -25,14 +28,13 @@ func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 	}
 	scan := &phaseScan{eng: eng, sql: attemptsSQL + p.from("attempts"), lastSeen: lastSeen, phases: p.scanned, file: p.file, times: p.named,
 		waiting: min(chunkAttempts, mostWaiting), block: blockRows}
-	const table = "detected_usage"
-	if err := engine.Load(ctx, eng, table, p.usageOf(ctx, tx, scan)); err != nil {
+	if err := engine.Load(ctx, eng, usageTable, p.usageOf(ctx, tx, scan)); err != nil {
 		return "", fmt.Errorf("figures of phases: %w", err)
 	}
 	if err := p.appendSlow(tx); err != nil {
 		return "", fmt.Errorf("outliers: %w", err)
 	}
-	return "SELECT * FROM " + table + " AS u", nil
+	return "SELECT * FROM " + usageTable + " AS u", nil
 }
 
 // lastSeen is the last time in each log that is incomplete.

@@ -67,7 +67,7 @@ func (p *part) figuresOnCopies(ctx context.Context, tx *store.Tx, eng engine.Rem
 	if err != nil {
 		return "", err
 	}
-	return "SELECT * FROM detected_usage AS u", pinRows(ctx, eng, "detected_usage", found)
+	return "SELECT * FROM " + usageTable + " AS u", pinRows(ctx, eng, usageTable, found)
 }
 
 // copyAttempts is how many attempts a copy gets, about, or a five-thousandth of all where that is more: each leaves up to three files. A core takes

@@ -3,6 +3,7 @@ package detect
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,7 +42,7 @@ const ownColumns = "phase_id, program, stage, identity, kind, ordinal, run_start
 // slow against them. medians is the query of the median durations by phase, and usage gives that of what tasks used, once detected_executions is there. Of
 // executions that earlier results know it reads those rows alone. Where a log has come, changed or gone, what was said
 // of later executions of its stages is worked out anew, and written with all else that is known of their inputs.
-func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, medians string, usage func() (string, error), chunkAttempts int64) error {
+func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, medians string, usage func() (string, error)) error {
 	if err := p.executions(ctx, eng, medians, usage); err != nil {
 		return fmt.Errorf("executions: %w", err)
 	}
@@ -68,7 +69,7 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	if err := p.keepTimes(ctx, tx, eng); err != nil {
 		return fmt.Errorf("what later executions are compared with: %w", err)
 	}
-	return p.slower(ctx, tx, eng, chunkAttempts)
+	return p.slower(ctx, tx, eng)
 }
 
 // usual makes the table detected_usual.
@@ -107,8 +108,12 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 	if err != nil {
 		return err
 	}
-	return eng.Materialize(ctx, "detected_own", "SELECT e.*, u.input_bytes, u.input_records, u.cpu_s, u.wait_s, u.tick_s"+
+	err = eng.Materialize(ctx, "detected_own", "SELECT e.*, u.input_bytes, u.input_records, u.cpu_s, u.wait_s, u.tick_s"+
 		" FROM detected_executions e LEFT JOIN ("+used+") AS u ON u.phase_id = e.phase_id")
+	if _, ok := engine.InProcess(eng); err != nil || !ok {
+		return err
+	}
+	return errors.Join(eng.Drop(ctx, "detected_executions"), eng.Drop(ctx, usageTable)) // which are in memory
 }
 
 // namesAtOnce is how many names are written into a statement, a megabyte of text.

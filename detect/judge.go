@@ -182,8 +182,8 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 		usual, factor = s.usual, s.factor
 	} else {
 		n, sd := float64(own.compared), 0.0
-		if own.withinRun.OK && own.betweenRuns.OK {
-			sd = math.Sqrt(own.withinRun.V*own.withinRun.V + own.betweenRuns.V*own.betweenRuns.V*(1+1/n))
+		if of := math.Sqrt(own.withinRun*own.withinRun + own.betweenRuns*own.betweenRuns*(1+1/n)); !math.IsNaN(of) {
+			sd = of
 		}
 		usual, factor = own.usualS, factorOf(n, sd)
 	}
@@ -196,7 +196,7 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 		of    float64
 		past  *history
 		stage schema.Null[float64]
-	}{{c.bytes, &s.bytes, own.usualBytes}, {c.records, &s.records, own.usualRecords}} {
+	}{{c.bytes, &s.bytes, orNull(own.usualBytes)}, {c.records, &s.records, orNull(own.usualRecords)}} {
 		if math.IsNaN(input.of) {
 			continue
 		}

@@ -31,7 +31,11 @@ type part struct {
 	file    *phaseFile
 	named   bool
 	keep    []keptExecution
-	timed   []timedExecution
+	timed   [][]timedExecution // some stages at a time
+
+	stage       []timedExecution // memory that is used again
+	past        int64            // tasks of the last of timed that others are compared with
+	timesAtOnce int64            // how many of them are held
 
 	attempts int64 // about how many, on an engine of many machines
 	onCopies bool  // of which copies of this program do what concerns attempts

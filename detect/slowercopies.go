@@ -131,7 +131,8 @@ func (c *comparer) add(fields []engine.RemoteField) error {
 	if !usual.OK {
 		return r.err
 	}
-	e.usualS, e.usualBytes, e.usualRecords, e.compared, e.withinRun, e.betweenRuns, e.tickS = usual.V, r.float(), r.float(), r.integer(), r.float(), r.float(), r.float().V
+	e.usualS, e.usualBytes, e.usualRecords = usual.V, orNaN(r.float()), orNaN(r.float())
+	e.compared, e.withinRun, e.betweenRuns, e.tickS = r.integer(), orNaN(r.float()), orNaN(r.float()), r.float().V
 	c.tasks.candidates = append(c.tasks.candidates, candidate{k, attempt, task, isPartition, d, bytes, records})
 	return r.err
 }

@@ -21,33 +21,15 @@ import (
 // mostTimes is how many earlier attempts are held at once, in up to 41 bytes each, unless one stage has more.
 const mostTimes = 4_000_000
 
-// slowerHere is slower on an engine in this process; timesAtOnce bounds how many earlier attempts are held.
-func (p *part) slowerHere(ctx context.Context, tx *store.Tx, eng engine.Loader, timesAtOnce int64) error {
-	for executions := p.timed; len(executions) > 0; {
-		some := executions[:stagesOf(executions, timesAtOnce)]
-		executions = executions[len(some):]
+// slowerHere is slower on an engine in this process.
+func (p *part) slowerHere(ctx context.Context, tx *store.Tx, eng engine.Loader) error {
+	for i, some := range p.timed {
 		if err := p.slowerOf(ctx, tx, eng, some); err != nil {
 			return err
 		}
+		p.timed[i] = nil
 	}
 	return nil
-}
-
-// stagesOf is how many of the executions are those of the first stages, as many stages as have no more than so many earlier tasks in all, or one.
-func stagesOf(executions []timedExecution, tasks int64) int {
-	held, end := int64(0), 0
-	for i := range executions {
-		if i > 0 && executions[i].stage != executions[i-1].stage {
-			end = i
-		}
-		if executions[i].past {
-			held += executions[i].tasks
-		}
-		if held > tasks && end > 0 {
-			return end
-		}
-	}
-	return len(executions)
 }
 
 // timedExecution is an execution of a stage, what is usual for it where it is todo, and where its tasks' times are.
@@ -57,8 +39,8 @@ type timedExecution struct {
 
 	compared                 int64 // 0: it is not todo, or has no history
 	usualS, tickS            float64
-	withinRun, betweenRuns   schema.Null[float64]
-	usualBytes, usualRecords schema.Null[float64]
+	withinRun, betweenRuns   float64 // NaN is NULL, here and below
+	usualBytes, usualRecords float64
 
 	inFile bool // else its attempts are not part of the run, and its times are in the store alone
 	times  phaseTimes
@@ -81,25 +63,41 @@ func (e *timedExecution) isCandidate(d float64, mark byte) bool {
 
 // addTimed adds the executions of a stage that may have candidates, and those that they are compared with; usual is of those that are todo.
 func (p *part) addTimed(executions []stageExecution, usual []expectation) {
-	from := len(p.timed)
+	stage := p.stage[:0]
 	for i := range executions {
 		e := &executions[i]
 		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks}
 		if t.times, t.inFile = p.timesOf(e.PhaseID); t.inFile && comparedLater(e.Place) {
-			p.keep = append(p.keep, keptExecution{e.PhaseID, longestStride(e.Place), t.times})
+			p.keep = append(p.keep, keptExecution{e.PhaseID, longestStride(e.Place)})
 		}
 		if e.Todo == 1 {
 			u := &usual[0]
 			usual = usual[1:]
 			t.compared, t.usualS, t.tickS = u.Compared.V, u.UsualS.V, u.TickS.V
-			t.withinRun, t.betweenRuns, t.usualBytes, t.usualRecords = u.WithinRun, u.BetweenRuns, u.UsualBytes, u.UsualRecords
+			t.withinRun, t.betweenRuns, t.usualBytes, t.usualRecords = orNaN(u.WithinRun), orNaN(u.BetweenRuns), orNaN(u.UsualBytes), orNaN(u.UsualRecords)
 		}
-		p.timed = append(p.timed, t)
+		stage = append(stage, t)
 	}
-	stage := p.timed[from:]
+	p.stage = stage
 	markPast(stage)
-	kept := slices.DeleteFunc(stage, func(e timedExecution) bool { return !e.past && !e.mayHaveCandidates() })
-	p.timed = p.timed[:from+len(kept)]
+	p.group(slices.DeleteFunc(stage, func(e timedExecution) bool { return !e.past && !e.mayHaveCandidates() }))
+}
+
+// group adds executions of a stage to those that are looked at together: as many stages as have no more than timesAtOnce earlier tasks, or one.
+func (p *part) group(stage []timedExecution) {
+	past := int64(0)
+	for i := range stage {
+		if stage[i].past {
+			past += stage[i].tasks
+		}
+	}
+	n := len(p.timed)
+	if n == 0 || p.past > 0 && p.past+past > p.timesAtOnce {
+		p.timed, p.past = append(p.timed, nil), 0
+		n++
+	}
+	p.timed[n-1] = append(p.timed[n-1], stage...)
+	p.past += past
 }
 
 // markPast marks the executions of a stage that one which may have candidates is compared with.

@@ -31,12 +31,15 @@ func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine) error {
 	if err := pinRows(ctx, eng, "detected_usual", usual); err != nil {
 		return err
 	}
-	rows := make([]comparedExecution, len(p.timed))
-	for i := range p.timed {
-		e := &p.timed[i]
-		rows[i] = comparedExecution{PhaseID: e.phase, StageID: e.stage, Place: e.place, Tasks: e.tasks}
-		if e.past {
-			rows[i].Past = 1
+	var rows []comparedExecution
+	for _, some := range p.timed {
+		for i := range some {
+			e := &some[i]
+			row := comparedExecution{PhaseID: e.phase, StageID: e.stage, Place: e.place, Tasks: e.tasks}
+			if e.past {
+				row.Past = 1
+			}
+			rows = append(rows, row)
 		}
 	}
 	return pinRows(ctx, eng, "detected_compared", rows)

@@ -58,12 +58,12 @@ func (e *env) changedStore(ctx context.Context, where string) (*store.Store, err
 func (e *env) copies() store.Cache { return store.Cache{Dir: e.cache, Progress: e.transfers()} }
 
 // withEngine opens an existing store, to write results to it, and an engine over it.
-func (e *env) withEngine(ctx context.Context, dir string, do func(*store.Store, engine.Engine) error) error {
+func (e *env) withEngine(ctx context.Context, dir string, memory int64, do func(*store.Store, engine.Engine) error) error {
 	st, err := e.changedStore(ctx, dir)
 	if err != nil {
 		return err
 	}
-	return e.onEngine(ctx, st, do)
+	return e.onEngine(ctx, st, memory, do)
 }
 
 // withResults is withEngine for a verb that prints its results: those of a store that cannot be written are not kept.
@@ -72,18 +72,18 @@ func (e *env) withResults(ctx context.Context, dir string, do func(*store.Store,
 	if err != nil {
 		return err
 	}
-	err = e.onEngine(ctx, st, do)
+	err = e.onEngine(ctx, st, 0, do)
 	if !e.notKept(st, err) {
 		return err
 	}
 	if st, err = st.Scratch(ctx); err != nil {
 		return err
 	}
-	return errors.Join(e.onEngine(ctx, st, do), st.Close())
+	return errors.Join(e.onEngine(ctx, st, 0, do), st.Close())
 }
 
-func (e *env) onEngine(ctx context.Context, st *store.Store, do func(*store.Store, engine.Engine) error) error {
-	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server})
+func (e *env) onEngine(ctx context.Context, st *store.Store, memory int64, do func(*store.Store, engine.Engine) error) error {
+	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server, MemoryBytes: memory})
 	if err != nil {
 		return err
 	}

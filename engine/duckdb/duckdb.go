@@ -1,7 +1,6 @@
 package duckdb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +46,7 @@ func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	if o.MemoryBytes <= 0 {
-		o.MemoryBytes = defaultMemory()
+		o.MemoryBytes = engine.DefaultMemory()
 	}
 	d := &Engine{o: o}
 	if o.TempDir == "" {
@@ -352,6 +351,3 @@ func (d *Engine) shutDown() error {
 	}
 	return err
 }
-
-// defaultMemory is a quarter of what this process may use, which is taken to be 4 GB where the system does not say.
-func defaultMemory() int64 { return max(cmp.Or(engine.Memory(), 4<<30)/4, 256<<20) }
