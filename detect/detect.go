@@ -26,7 +26,7 @@ var summarySQL string
 
 // EngineMemory is the bytes that an engine in this process needs at most for a run on its own. The engine sorts and joins rows of phases, and what does
 // not fit goes to disk: a hundred million attempts have some million phases, in about a kilobyte each.
-const EngineMemory = 1 << 30
+const EngineMemory = 768 << 20
 
 // Options say how to run; the rules have no options.
 type Options struct {

@@ -64,8 +64,7 @@ func (p *part) keepFromFile(tx *store.Tx) error {
 	var rows []schema.TaskTime
 	for _, e := range p.keep {
 		tasks.reset()
-		times, _ := p.timesOf(e.phase)
-		if err := p.file.readTimes(times, &tasks, &buf); err != nil {
+		if err := p.readTimes(e.phase, &tasks, &buf); err != nil {
 			return err
 		}
 		rows = rows[:0]
@@ -239,7 +238,7 @@ func (p *part) candidateTasks(executions []timedExecution) (out []candidateTask,
 				continue
 			}
 			rows.reset()
-			if err := p.file.readTimes(e.times, &rows, &buf); err != nil {
+			if err := p.readTimes(e.phase, &rows, &buf); err != nil {
 				return nil, err
 			}
 			for i, d := range rows.duration {

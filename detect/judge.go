@@ -10,7 +10,7 @@ import (
 
 // stageTasks judges the attempts of one stage after the other, in memory that is used again.
 type stageTasks struct {
-	file   *phaseFile
+	part   *part
 	stored *storedRows
 
 	buf        []byte
@@ -21,6 +21,7 @@ type stageTasks struct {
 	sorter     keySorter
 	column     []float64
 
+	at                      []int32 // by place: one more than the number of the execution that is there, or 0
 	seconds, bytes, records history
 	usual, factor           float64 // of the task that seconds is of, by its own history
 	found                   []foundSlow
@@ -72,6 +73,8 @@ func (s *stageTasks) find(stage []timedExecution) {
 	for i := range s.candidates {
 		s.keys = append(s.keys, s.candidates[i].task)
 	}
+	s.setPlaces(stage, true)
+	defer s.setPlaces(stage, false)
 	s.seconds.begin(s.past.duration)
 	s.bytes.begin(s.past.bytes)
 	s.records.begin(s.past.records)
@@ -80,6 +83,19 @@ func (s *stageTasks) find(stage []timedExecution) {
 		c := &s.candidates[i]
 		if slow, ok := s.judgeOne(c, stage); ok {
 			s.found = append(s.found, foundSlow{c.execution, slow})
+		}
+	}
+}
+
+// setPlaces says in s.at where the executions are, or forgets it.
+func (s *stageTasks) setPlaces(stage []timedExecution, known bool) {
+	if n := int(stage[len(stage)-1].place) + 1; n > len(s.at) {
+		s.at = append(s.at, make([]int32, n-len(s.at))...)
+	}
+	for k := range stage {
+		s.at[stage[k].place] = 0
+		if known {
+			s.at[stage[k].place] = int32(k + 1)
 		}
 	}
 }
@@ -93,7 +109,7 @@ func (s *stageTasks) read(stage []timedExecution) error {
 		e.from = s.past.len()
 		if e.inFile {
 			s.rows.reset()
-			if err := s.file.readTimes(e.times, &s.rows, &s.buf); err != nil {
+			if err := s.part.readTimes(e.phase, &s.rows, &s.buf); err != nil {
 				return err
 			}
 			s.take(k, e, &s.rows, 0, s.rows.len())
@@ -242,11 +258,11 @@ func (s *stageTasks) extend(h *history, c *candidate, stage []timedExecution) (c
 		changed = true
 	}
 	for ; h.next < place; h.next += h.stride {
-		k, found := findPlace(len(stage), h.next, func(k int) int64 { return stage[k].place })
-		if !found {
+		k := s.at[h.next]
+		if k == 0 {
 			continue
 		}
-		e := &stage[k]
+		e := &stage[k-1]
 		if n := e.to - e.from; e.dense {
 			if 0 <= c.task && c.task < int64(n) {
 				h.add(h.of[e.from+int(c.task)])
@@ -266,8 +282,12 @@ func (h *history) add(v float64) {
 	if math.IsNaN(v) {
 		return
 	}
-	i, _ := slices.BinarySearch(h.sorted, v)
-	h.sorted = slices.Insert(h.sorted, i, v)
+	h.sorted = append(h.sorted, v)
+	i := len(h.sorted) - 1
+	for ; i > 0 && h.sorted[i-1] > v; i-- { // of the few that there are, this takes less time than looking for the place by halves
+		h.sorted[i] = h.sorted[i-1]
+	}
+	h.sorted[i] = v
 }
 
 // keySorter puts rows in the order of keys, equal ones as they are.

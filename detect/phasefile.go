@@ -110,6 +110,15 @@ func (p *part) timesOf(phase schema.Key) (phaseTimes, bool) {
 	return p.scanned[i].times, true
 }
 
+// readTimes appends the rows of a phase of the part; buf is used again.
+func (p *part) readTimes(phase schema.Key, to *taskRows, buf *[]byte) error {
+	times, found := p.timesOf(phase)
+	if !found {
+		return nil
+	}
+	return p.file.readTimes(times, to, buf)
+}
+
 // timeWidths are how many bytes of each row the columns of a phase take, but for the duration, which takes 8. A column of 0 has one value for all rows, which
 // stands before the columns, as do the least attempt and task, from which the others are counted.
 type timeWidths struct{ attempt, task, bytes, records, mark uint8 }
@@ -119,7 +128,7 @@ const (
 	timeBytes = 41        // that a row takes at most, where its phase has several
 )
 
-// bytesOf is how many bytes the rows take.
+// size is how many bytes the rows take.
 func (p *phaseTimes) size() int {
 	w := &p.widths
 	return timeHead + int(p.rows)*(8+int(w.attempt)+int(w.task)+int(w.bytes)+int(w.records)+int(w.mark))
@@ -283,7 +292,7 @@ func appendWholes(b []byte, values []float64, width uint8) []byte {
 	return b
 }
 
-// readTimes appends the rows of a phase; buf is used again.
+// readTimes appends rows; buf is used again.
 func (t *phaseFile) readTimes(of phaseTimes, to *taskRows, buf *[]byte) error {
 	b, err := t.read(of.at, of.size(), buf)
 	if err != nil {

@@ -42,8 +42,8 @@ type timedExecution struct {
 	withinRun, betweenRuns   float64 // NaN is NULL, here and below
 	usualBytes, usualRecords float64
 
-	inFile bool // else its attempts are not part of the run, and its times are in the store alone
-	times  phaseTimes
+	inFile   bool    // else its attempts are not part of the run, and its times are in the store alone
+	longestS float64 // of these, where they are in the file
 
 	past     bool          // one that may have candidates is compared with it
 	from, to int           // of stageTasks.past
@@ -53,7 +53,7 @@ type timedExecution struct {
 
 // mayHaveCandidates is false where no attempt is one of candidates.sql; of attempts that are in the store alone that is not known yet.
 func (e *timedExecution) mayHaveCandidates() bool {
-	return e.compared > 0 && (!e.inFile || e.times.longestS > 1.5*e.usualS)
+	return e.compared > 0 && (!e.inFile || e.longestS > 1.5*e.usualS)
 }
 
 // isCandidate says that an attempt of the execution is one of candidates.sql, by its duration and mark.
@@ -67,7 +67,8 @@ func (p *part) addTimed(executions []stageExecution, usual []expectation) {
 	for i := range executions {
 		e := &executions[i]
 		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks}
-		if t.times, t.inFile = p.timesOf(e.PhaseID); t.inFile && comparedLater(e.Place) {
+		times, inFile := p.timesOf(e.PhaseID)
+		if t.inFile, t.longestS = inFile, times.longestS; inFile && comparedLater(e.Place) {
 			p.keep = append(p.keep, keptExecution{e.PhaseID, longestStride(e.Place)})
 		}
 		if e.Todo == 1 {
@@ -137,7 +138,7 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, ex
 	group, ctx := errgroup.WithContext(ctx)
 	for range workers {
 		group.Go(func() error {
-			s := stageTasks{file: p.file, stored: stored}
+			s := stageTasks{part: p, stored: stored}
 			for stage := range work {
 				if err := s.judge(stage); err != nil {
 					return err
