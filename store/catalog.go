@@ -219,7 +219,7 @@ func (cat *catalog) slices(table string) []Slice {
 		}
 		for _, t := range c.Tables {
 			if t.Name == table {
-				out = append(out, Slice{Columns: t.Columns, Files: t.Files, Hidden: sortedKeys(cat.hidden[i])})
+				out = append(out, Slice{Columns: t.Columns, Files: t.Files, Hidden: t.hidden(cat.hidden[i])})
 			}
 		}
 	}

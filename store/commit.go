@@ -24,8 +24,8 @@ import (
 // commitFormat is the version of the commit file and of the store's layout. Commits that use nothing new are written in
 // plainFormat, so that earlier versions of straggler read them.
 const (
-	commitFormat = 2
-	plainFormat  = 1 // without Saw and Kept
+	commitFormat = 3
+	plainFormat  = 1 // without Saw, Kept and Keyed; 2 is without Keyed
 )
 
 // Kind says what a commit holds.
@@ -137,6 +137,16 @@ type TableRecord struct {
 	Name    string       `json:"name"`
 	Columns []string     `json:"columns"`
 	Files   []FileRecord `json:"files"`
+	Keyed   bool         `json:"keyed,omitempty"` // of a result commit: no row has the key 0, so that readers need not look for such
+}
+
+// hidden are those of some keys that rows of the table may have.
+func (t *TableRecord) hidden(keys map[KeyText]bool) []schema.Key {
+	out := sortedKeys(keys)
+	if t.Keyed {
+		out = slices.DeleteFunc(out, func(k schema.Key) bool { return k == 0 })
+	}
+	return out
 }
 
 // FileRecord is one Parquet file. Path is relative to the store and uses slashes.

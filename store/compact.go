@@ -166,7 +166,7 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 				return err
 			}
 			w.sorts = table.Cluster != ""
-			sl := Slice{Columns: t.Columns, Files: t.Files, Hidden: sortedKeys(cat.hidden[i])}
+			sl := Slice{Columns: t.Columns, Files: t.Files, Hidden: t.hidden(cat.hidden[i])}
 			err = files.scan(ctx, table, sl, func(input schema.Key, rows schema.Batch) error {
 				if input == 0 {
 					input = schema.Key(own)

@@ -103,7 +103,7 @@ func TestDamagedCommits(t *testing.T) {
 		{"another row count", func(s string) string { return strings.Replace(s, `"rows": 100`, `"rows": 101`, 1) }, ErrDamaged},
 		{"another key", func(s string) string { return strings.Replace(s, `"key": "7"`, `"key": "8"`, 1) }, ErrDamaged},
 		{"a number for a text", func(s string) string { return strings.Replace(s, `"kind": "log"`, `"kind": 1`, 1) }, ErrDamaged},
-		{"of a newer straggler", func(s string) string { return strings.Replace(s, `"format": 1`, `"format": 3`, 1) }, ErrNewer},
+		{"of a newer straggler", func(s string) string { return strings.Replace(s, `"format": 1`, `"format": 4`, 1) }, ErrNewer},
 		{"with more than we know", func(s string) string { return strings.Replace(s, `"tool"`, `"more": 1, "tool"`, 1) }, ErrDamaged},
 	} {
 		s := testStore(t)

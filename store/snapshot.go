@@ -79,7 +79,10 @@ func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) 
 			continue
 		}
 		var part Slice
-		whole := len(n.cat.hidden[i]) == 0
+		whole := true // every row of an input is wanted
+		for key := range n.cat.hidden[i] {
+			whole = whole && key == 0
+		}
 		for key := range c.inputKeys() {
 			if wanted[key] && !n.cat.hidden[i][key] {
 				part.Chosen = append(part.Chosen, schema.Key(key))
@@ -92,13 +95,13 @@ func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) 
 		}
 		if whole {
 			part.Chosen = nil
-			if c.Kind.result() {
-				part.Hidden = []schema.Key{0} // results that follow from several inputs
-			}
 		}
 		for _, t := range c.Tables {
 			if t.Name == table {
 				part.Columns, part.Files = t.Columns, t.Files
+				if whole && c.Kind.result() { // without results that follow from several inputs
+					part.Hidden = t.hidden(map[KeyText]bool{0: true})
+				}
 				out = append(out, part)
 			}
 		}

@@ -300,12 +300,12 @@ func (tx *Tx) finish() (*Commit, error) {
 		if w == nil || len(w.done) == 0 {
 			continue
 		}
-		c.Tables = append(c.Tables, TableRecord{Name: t.Name, Columns: columnTexts(t), Files: slices.Clone(w.done)})
+		c.Tables = append(c.Tables, TableRecord{Name: t.Name, Columns: columnTexts(t), Files: slices.Clone(w.done), Keyed: c.Kind.result() && w.rows[0] == 0})
 	}
 	if c.Kind.result() {
 		c.State, c.Saw, c.Kept = tx.state, tx.saw, tx.kept
 	}
-	if len(c.Saw)+len(c.Kept) > 0 {
+	if len(c.Saw)+len(c.Kept) > 0 || slices.ContainsFunc(c.Tables, func(t TableRecord) bool { return t.Keyed }) {
 		c.Format = commitFormat
 	}
 	c.ID = contentID(c)
