@@ -186,8 +186,20 @@ func scatter[T any](at unsafe.Pointer, stride uintptr, values []T) {
 
 // ReadVectors runs a query and gives its rows column by column, some thousand at a time. A batch is overwritten by the next.
 func ReadVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, error] {
+	return vectors(ctx, eng.Query, sql)
+}
+
+// GatherVectors is ReadVectors for a query whose rows fit into memory and take longer to find than to read: an engine that is a Gatherer gathers them.
+func GatherVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, error] {
+	if g, ok := eng.(Gatherer); ok {
+		return vectors(ctx, g.Gather, sql)
+	}
+	return ReadVectors(ctx, eng, sql)
+}
+
+func vectors(ctx context.Context, query func(context.Context, string) (*Rows, error), sql string) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
-		rows, err := eng.Query(ctx, sql)
+		rows, err := query(ctx, sql)
 		if err != nil {
 			yield(nil, err)
 			return

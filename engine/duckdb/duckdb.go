@@ -224,7 +224,14 @@ func (d *Engine) Query(ctx context.Context, sql string) (*engine.Rows, error) {
 	if err := d.prepare(ctx, sql); err != nil {
 		return nil, err
 	}
-	return d.query(ctx, sql, d.o.Locked)
+	return d.query(ctx, sql, d.o.Locked, false)
+}
+
+func (d *Engine) Gather(ctx context.Context, sql string) (*engine.Rows, error) {
+	if err := d.prepare(ctx, sql); err != nil {
+		return nil, err
+	}
+	return d.query(ctx, sql, d.o.Locked, true)
 }
 
 func (d *Engine) Materialize(ctx context.Context, name, sql string) error {
@@ -251,7 +258,7 @@ func (d *Engine) Drop(ctx context.Context, name string) error {
 
 // exec runs a statement for its effect.
 func (d *Engine) exec(ctx context.Context, sql string) error {
-	rows, err := d.query(ctx, sql, false)
+	rows, err := d.query(ctx, sql, false, false)
 	if err != nil {
 		return err
 	}
@@ -260,7 +267,7 @@ func (d *Engine) exec(ctx context.Context, sql string) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-func (d *Engine) query(ctx context.Context, sql string, guarded bool) (_ *engine.Rows, err error) {
+func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (_ *engine.Rows, err error) {
 	conn, err := d.connect()
 	if err != nil {
 		return nil, err
@@ -280,7 +287,7 @@ func (d *Engine) query(ctx context.Context, sql string, guarded bool) (_ *engine
 			return nil, err
 		}
 	}
-	if err := r.execute(ctx); err != nil {
+	if err := r.execute(ctx, whole); err != nil {
 		return nil, err
 	}
 	return engine.NewRows(ctx, r.describe(), r), nil

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"errors"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -155,6 +156,38 @@ func TestResultsStream(t *testing.T) {
 	for i := range int64(10000) {
 		if !rows.Next() || rows.Value(0) != i {
 			t.Fatal("row", i, rows.Err())
+		}
+	}
+}
+
+// TestGatheredRows: what is gathered is what is streamed, in its order.
+func TestGatheredRows(t *testing.T) {
+	eng := testEngine(t, enginetest.Store(t), engine.Options{Threads: 2})
+	const sql = "SELECT x, CASE WHEN x % 3 = 0 THEN NULL ELSE x * 2 END AS y FROM range(300000) r(x) WHERE x % 7 <> 0"
+	sums := func(vectors iter.Seq2[*engine.Batch, error]) (rows, x, y, order int64) {
+		for b, err := range vectors {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range b.Len {
+				rows++
+				x += b.Columns[0].Int64s[i]
+				order = order*31 + b.Columns[0].Int64s[i]
+				if !b.Columns[1].Null(i) {
+					y += b.Columns[1].Int64s[i]
+				}
+			}
+		}
+		return rows, x, y, order
+	}
+	rows, x, y, order := sums(engine.ReadVectors(t.Context(), eng, sql))
+	gotRows, gotX, gotY, gotOrder := sums(engine.GatherVectors(t.Context(), eng, sql))
+	if gotRows != rows || gotX != x || gotY != y || gotOrder != order || rows != 257142 {
+		t.Errorf("%d rows, sums %d and %d, order %d; streamed %d rows, sums %d and %d, order %d", gotRows, gotX, gotY, gotOrder, rows, x, y, order)
+	}
+	for _, err := range engine.GatherVectors(t.Context(), eng, "SELECT error('as it should') FROM range(3)") {
+		if err == nil {
+			t.Error("a query that fails gives rows")
 		}
 	}
 }

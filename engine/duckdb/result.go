@@ -81,9 +81,16 @@ func (r *result) castSQL(sql string) (string, bool) {
 	return "SELECT " + strings.Join(list, ", ") + " FROM (" + sqltext.DuckDB.Trim(sql) + "\n)", need
 }
 
-// execute starts the statement. With a streaming result most of the work is done while it is read.
-func (r *result) execute(ctx context.Context) error {
+// execute starts the statement. With a streaming result most of the work is done while it is read, by one thread; whole says that all rows are worked
+// out first, by all threads.
+func (r *result) execute(ctx context.Context, whole bool) error {
 	return r.interruptible(ctx, func() error {
+		if whole {
+			if mapping.ExecutePrepared(r.stmt, &r.res) == mapping.StateError {
+				return engineError(mapping.ResultError(&r.res))
+			}
+			return nil
+		}
 		var pending mapping.PendingResult
 		defer mapping.DestroyPending(&pending)
 		if bindings.PendingPreparedStreaming(r.stmt, &pending) == mapping.StateError {
