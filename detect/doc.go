@@ -7,7 +7,7 @@
 //  3. The history of stages. history.go runs these queries:
 //     executions.sql gives each phase its stage, by what it ran of its query's plan (operators.sql), else by its name; usage.sql
 //     sums up what its tasks used; stages.sql adds the executions that earlier runs know; earlier.sql chooses those that each is
-//     compared with; usual.sql computes what is usual, as usual.go does on an engine in this process; stage_history.sql compares.
+//     compared with, by the strides of strides.go; usual.sql computes what is usual, as usual.go does on an engine in this process; stage_history.sql compares.
 //  4. slower.go runs the rule that compares attempts with their own history: candidates.sql and slower_than_usual.sql. On an engine in this
 //     process slowertasks.go does what they say, from times that tasktimes.go keeps in a file, and judge.go compares the tasks of a stage.
 //     Those of earlier nights earliertimes.go has written into a table of their own, which task_times.sql defines.

@@ -1,4 +1,4 @@
--- Which earlier executions each execution of a stage is compared with: takes detected_stages, gives pairs of phases.
+-- Which earlier executions each execution of a stage is compared with: takes detected_stages and detected_strides, gives pairs of phases.
 --
 -- All up to 64; of more, 33 to 64 that are spread evenly over all that the store holds, every so manyth from the first on: a result costs the
 -- same however many there are, and a stage that was disturbed for weeks is held against the time before as well. A run of the last executions
@@ -7,9 +7,9 @@
 -- execution that one is not compared with is none that a later one is.
 SELECT e.phase_id, h.phase_id AS earlier_phase
 FROM (
-  SELECT phase_id, stage_id, place,
-    CASE WHEN place <= 65 THEN 1 ELSE CAST(power(2, length(bin(CAST(floor((place - 1 + 63) / 64) AS BIGINT) - 1))) AS BIGINT) END AS stride
-  FROM detected_stages WHERE todo = 1
+  SELECT s.phase_id, s.stage_id, s.place, r.stride
+  FROM detected_stages s JOIN detected_strides r ON s.place BETWEEN r.first_place AND r.last_place
+  WHERE s.todo = 1
 ) AS e
 CROSS JOIN (
   SELECT 8 * a.n + b.n AS k

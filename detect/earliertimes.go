@@ -25,17 +25,6 @@ type keptExecution struct {
 	stride int64
 }
 
-// longestStride is the longest by which the execution at a place is one of those that others are compared with: task_times.sql.
-func longestStride(place int64) int64 {
-	if place == 1 {
-		return 1 << 62
-	}
-	return (place - 1) & (1 - place)
-}
-
-// comparedLater says that executions after the one at a place may be compared with it.
-func comparedLater(place int64) bool { return longestStride(place) >= strideAt(place+1) }
-
 // keepTimes writes task_times of the executions that are to do.
 func (p *part) keepTimes(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	seen := p.seen(span{all: true})
@@ -103,6 +92,7 @@ type storedRows struct {
 // candidates are of, or all where it is not known yet which attempts are candidates; of those that may have candidates all attempts.
 func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*storedRows, error) {
 	var past, judged []storedPhase
+	tasks := int64(0) // of past
 	stride := int64(math.MaxInt64) // the shortest by which executions are compared with
 	for i := range executions {
 		e := &executions[i]
@@ -115,10 +105,20 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 			judged = append(judged, storedPhase{e.phase, e.stage})
 		default:
 			past = append(past, storedPhase{e.phase, e.stage})
+			tasks += e.tasks
 		}
 	}
 	stored := &storedRows{of: make(map[schema.Key][][2]int, len(past)+len(judged))}
-	if err := p.readPast(ctx, eng, executions, past, stride, len(judged) == 0, stored); err != nil || len(judged) == 0 {
+	var candidates []candidateTask
+	if len(judged) == 0 {
+		var err error
+		if candidates, err = p.candidateTasks(executions); err != nil || len(candidates) == 0 {
+			return stored, err
+		}
+		tasks = tasksOf(past, candidates)
+	}
+	stored.rows.grow(int(tasks))
+	if err := p.readPast(ctx, eng, past, candidates, stride, stored); err != nil || len(judged) == 0 {
 		return stored, err
 	}
 	r := &stored.rows
@@ -136,8 +136,20 @@ func loadPhases(ctx context.Context, eng engine.Loader, name string, phases []st
 	return engine.Load(ctx, eng, name, func(yield func([]storedPhase, error) bool) { yield(phases, nil) })
 }
 
-// readPast reads tasks of executions that others are compared with.
-func (p *part) readPast(ctx context.Context, eng engine.Loader, executions []timedExecution, phases []storedPhase, stride int64, tasksKnown bool, to *storedRows) error {
+// tasksOf is how many rows there are of some tasks of stages in executions that have each of them once.
+func tasksOf(phases []storedPhase, tasks []candidateTask) (n int64) {
+	of := make(map[schema.Key]int64)
+	for i := range tasks {
+		of[tasks[i].StageID]++
+	}
+	for i := range phases {
+		n += of[phases[i].StageID]
+	}
+	return n
+}
+
+// readPast reads tasks of executions that others are compared with: those named, or all without tasks.
+func (p *part) readPast(ctx context.Context, eng engine.Loader, phases []storedPhase, tasks []candidateTask, stride int64, to *storedRows) error {
 	if len(phases) == 0 {
 		return nil
 	}
@@ -145,11 +157,7 @@ func (p *part) readPast(ctx context.Context, eng engine.Loader, executions []tim
 		return err
 	}
 	from := ""
-	if tasksKnown {
-		tasks, err := p.candidateTasks(executions)
-		if err != nil || len(tasks) == 0 {
-			return err
-		}
+	if len(tasks) > 0 {
 		if err := engine.Load(ctx, eng, "detected_tasks", func(yield func([]candidateTask, error) bool) { yield(tasks, nil) }); err != nil {
 			return err
 		}
@@ -157,26 +165,13 @@ func (p *part) readPast(ctx context.Context, eng engine.Loader, executions []tim
 	}
 	sql := fmt.Sprintf("SELECT b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records FROM task_times b JOIN detected_past e ON e.phase_id = b.phase_id%s"+
 		" WHERE b.stride >= %d", from, stride)
-	const table = "detected_past_times" // which the engine makes with all its threads, where it would stream the rows with one
-	if err := eng.Materialize(ctx, table, sql); err != nil {
-		return err
-	}
-	type count struct {
-		N int64 `col:"n"`
-	}
-	for c, err := range engine.Read[count](ctx, eng, "SELECT count(*) AS n FROM "+table) {
-		if err != nil {
-			return err
-		}
-		to.rows.grow(int(c.N))
-	}
-	for b, err := range engine.ReadVectors(ctx, eng, "SELECT * FROM "+table) {
+	for b, err := range engine.GatherVectors(ctx, eng, sql) {
 		if err != nil {
 			return err
 		}
 		to.add(b)
 	}
-	return eng.Drop(ctx, table)
+	return nil
 }
 
 // readJudged reads the attempts of executions that may have candidates.

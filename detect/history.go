@@ -175,6 +175,9 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 	for c := range strings.SplitSeq(ownColumns, ", ") {
 		columns = append(columns, "h."+c)
 	}
+	if err := loadStrides(ctx, eng); err != nil {
+		return err
+	}
 	before := "SELECT " + strings.Join(columns, ", ") + ", h.executions, %s AS stands FROM stage_history h%s WHERE h.ordinal IS NOT NULL"
 	switch changed := append(p.owners.Blocks("phases"), p.others.Blocks("phases")...); {
 	case !p.kept:

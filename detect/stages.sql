@@ -1,5 +1,5 @@
--- The executions of the stages that something has changed of, numbered by time: takes detected_own, the executions that are new, and
--- detected_before, those that earlier results know, and whether they stand. Gives the executions of these stages that are looked at.
+-- The executions of the stages that something has changed of, numbered by time: takes detected_own, the executions that are new,
+-- detected_before, those that earlier results know, and whether they stand, and detected_strides. Gives the executions of these stages that are looked at.
 --
 -- place numbers the executions of a stage from 1 in the order in which their applications started; what is earlier has a smaller one. stage_id is the
 -- key of one of them. todo says that what is said of an execution has to be worked out: it is new, or one before it is new, has changed or gone.
@@ -18,13 +18,12 @@ changed AS (
   GROUP BY program, identity, kind, ordinal
 ),
 placed AS (
-  SELECT program, identity, kind, ordinal, since, places,
-    CASE WHEN places <= 64 THEN 1 ELSE CAST(power(2, length(bin(CAST(floor((places + 63) / 64) AS BIGINT) - 1))) AS BIGINT) END AS stride
+  SELECT p.*, r.stride
   FROM (
     SELECT c.program, c.identity, c.kind, c.ordinal, c.since, coalesce(max(CASE WHEN b.run_start_time < c.since THEN b.executions + 1 END), 0) AS places
     FROM changed c LEFT JOIN detected_before b ON b.program = c.program AND b.identity = c.identity AND b.kind = c.kind AND b.ordinal = c.ordinal
     GROUP BY c.program, c.identity, c.kind, c.ordinal, c.since
-  ) AS p
+  ) AS p JOIN detected_strides r ON p.places + 1 BETWEEN r.first_place AND r.last_place
 ),
 before AS (
   SELECT b.*, coalesce(b.run_start_time < p.since, FALSE) AS settled

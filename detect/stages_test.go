@@ -37,6 +37,9 @@ func TestStagesOfWhatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer eng.Close()
+	if err := loadStrides(t.Context(), eng); err != nil {
+		t.Fatal(err)
+	}
 	r := rand.New(rand.NewPCG(3, 77))
 	left, compared := 0, 0
 	for n := range 25 {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"math"
-	"math/bits"
 	"sort"
 
 	"straggler/engine"
@@ -89,22 +88,6 @@ func stages(executions iter.Seq2[*stageExecution, error]) iter.Seq2[[]stageExecu
 			yield(held, nil)
 		}
 	}
-}
-
-// earlierPlaces are the places of the executions that the one at a place is compared with: earlier.sql.
-func earlierPlaces(place int64) iter.Seq[int64] {
-	return func(yield func(int64) bool) {
-		for p := int64(1); p < place && yield(p); p += strideAt(place) {
-		}
-	}
-}
-
-// strideAt is every how manyth execution the one at a place is compared with: a power of two.
-func strideAt(place int64) int64 {
-	if place <= 65 {
-		return 1
-	}
-	return 1 << bits.Len64(uint64((place-1+63)/64-1))
 }
 
 // findPlace finds the execution at a place among the first n of a stage, in order, of which some may be left out.
