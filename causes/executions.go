@@ -27,16 +27,20 @@ type executions struct {
 	stages []*namedStage
 }
 
-// readExecutions reads all phases of the store: executions are counted of those whose results are kept, too.
+// readExecutions reads all phases of the store: executions are counted of those whose results are kept, too. The engine would take longer to join and sort
+// them than all else of this.
 func (r *run) readExecutions(ctx context.Context) error {
+	programs, err := r.programs(ctx)
+	if err != nil {
+		return err
+	}
 	type row struct {
 		ID          schema.Key          `col:"phase_id"`
 		Application schema.Key          `col:"application_id"`
 		Native      string              `col:"native_id"`
-		Program     schema.Null[string] `col:"program"`
 		Kind        string              `col:"kind"`
 		Name        schema.Null[string] `col:"name"`
-		Counts      bool                `col:"counts"`
+		IsFirst     bool                `col:"is_first"`
 	}
 	x := &r.repeats.executions
 	stages, natives := namedStages{}, map[string]int32{}
@@ -44,7 +48,11 @@ func (r *run) readExecutions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		stage := stages.of(stageNames{p.Program, p.Kind, p.Name})
+		program, ok := programs[p.Application]
+		if !ok {
+			continue
+		}
+		stage := stages.of(stageNames{program, p.Kind, p.Name})
 		if int(stage.number) == len(x.stages) {
 			x.stages = append(x.stages, stage)
 		}
@@ -53,9 +61,69 @@ func (r *run) readExecutions(ctx context.Context) error {
 			native = int32(len(natives))
 			natives[strings.Clone(p.Native)] = native
 		}
-		x.all = append(x.all, execution{p.ID, p.Application, stage.number, native, p.Counts})
+		x.all = append(x.all, execution{p.ID, p.Application, stage.number, native, p.IsFirst})
+	}
+	x.all = inKeyOrder(x.all)
+	return r.countExecutions(ctx)
+}
+
+// programs are the names of the applications.
+func (r *run) programs(ctx context.Context) (map[schema.Key]schema.Null[string], error) {
+	type row struct {
+		ID   schema.Key          `col:"application_id"`
+		Name schema.Null[string] `col:"name"`
+	}
+	out := map[schema.Key]schema.Null[string]{}
+	for a, err := range engine.Read[row](ctx, r.eng, "SELECT application_id, name FROM applications") {
+		if err != nil {
+			return nil, err
+		}
+		out[a.ID] = schema.Null[string]{V: strings.Clone(a.Name.V), OK: a.Name.OK}
+	}
+	return out, nil
+}
+
+// countExecutions has only those executions count that have attempts.
+func (r *run) countExecutions(ctx context.Context) error {
+	type row struct {
+		ID schema.Key `col:"phase_id"`
+	}
+	all := r.repeats.executions.all
+	ran, at := make([]bool, len(all)), -1
+	for s, err := range engine.Read[row](ctx, r.eng, "SELECT phase_id FROM phase_stats WHERE attempts > 0") {
+		if err != nil {
+			return err
+		}
+		if at++; at >= len(all) || all[at].phase != s.ID { // they mostly lie in the order of their keys
+			at, _ = slices.BinarySearchFunc(all, s.ID, func(e execution, key schema.Key) int { return cmp.Compare(e.phase, key) })
+		}
+		if at < len(all) && all[at].phase == s.ID {
+			ran[at] = true
+		}
+	}
+	for i := range all {
+		all[i].counts = all[i].counts && ran[i]
 	}
 	return nil
+}
+
+// inKeyOrder puts executions in the order of their keys. Those of an input mostly lie together and in order, and its keys together: then inputs are put
+// in order, each as it lies.
+func inKeyOrder(all []execution) []execution {
+	var inputs [][]execution
+	for rest := all; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n-1].phase < rest[n].phase {
+			n++
+		}
+		inputs, rest = append(inputs, rest[:n]), rest[n:]
+	}
+	slices.SortFunc(inputs, func(a, b []execution) int { return cmp.Compare(a[0].phase, b[0].phase) })
+	out := slices.Concat(inputs...)
+	if byKey := func(a, b execution) int { return cmp.Compare(a.phase, b.phase) }; !slices.IsSortedFunc(out, byKey) {
+		slices.SortFunc(out, byKey)
+	}
+	return out
 }
 
 // stageNames are what executions of a stage share, besides their exchanges.

@@ -261,26 +261,37 @@ func (s *stageNumbers) count(events []skewEvent, of []stageTask, ran []*executio
 	return counts, first
 }
 
-// order gives the places of tasks by stage and number, those of a task as they are. It counts those of each stage first, since only tasks of
-// one stage need to be compared then.
+// order gives the places of tasks by stage and number, those of a task as they are.
 func (s *stageNumbers) order(of []stageTask) []int32 {
-	ends, order := make([]int32, len(s.stages)+1), make([]int32, len(of))
+	order := make([]int32, len(of))
+	least, most := int64(anyTask), int64(anyTask)
 	for i := range of {
-		ends[of[i].stage+1]++
+		order[i] = int32(i)
+		least, most = min(least, of[i].task), max(most, of[i].task)
 	}
-	for i := range s.stages {
-		ends[i+1] += ends[i]
+	if least == anyTask && most < int64(16*len(of)+1024) { // as numbers of tasks mostly are
+		order = counted(order, int(most)+2, func(i int32) int64 { return of[i].task - anyTask })
+	} else {
+		slices.SortStableFunc(order, func(i, j int32) int { return cmp.Compare(of[i].task, of[j].task) })
 	}
-	for i := range of {
-		order[ends[of[i].stage]] = int32(i)
-		ends[of[i].stage]++
+	return counted(order, len(s.stages), func(i int32) int64 { return of[i].stage })
+}
+
+// counted puts places in the order of their keys, which are below so many, and those of a key as they are.
+func counted(places []int32, keys int, key func(int32) int64) []int32 {
+	starts, out := make([]int32, keys+1), make([]int32, len(places))
+	for _, i := range places {
+		starts[key(i)+1]++
 	}
-	from := int32(0)
-	for _, to := range ends[:len(s.stages)] {
-		slices.SortFunc(order[from:to], func(i, j int32) int { return cmp.Or(cmp.Compare(of[i].task, of[j].task), cmp.Compare(i, j)) })
-		from = to
+	for k := range keys {
+		starts[k+1] += starts[k]
 	}
-	return order
+	for _, i := range places {
+		k := key(i)
+		out[starts[k]] = i
+		starts[k]++
+	}
+	return out
 }
 
 // compare puts tasks in order of stage and number.
