@@ -17,8 +17,9 @@ changed AS (
   ) AS e
   GROUP BY program, identity, kind, ordinal
 ),
+-- number stands for the four columns, which need not be kept of each execution then.
 placed AS (
-  SELECT p.*, r.stride
+  SELECT p.*, r.stride, row_number() OVER (ORDER BY program NULLS LAST, identity NULLS LAST, kind NULLS LAST, ordinal NULLS LAST) AS number
   FROM (
     SELECT c.program, c.identity, c.kind, c.ordinal, c.since, coalesce(max(CASE WHEN b.run_start_time < c.since THEN b.executions + 1 END), 0) AS places
     FROM changed c LEFT JOIN detected_before b ON b.program = c.program AND b.identity = c.identity AND b.kind = c.kind AND b.ordinal = c.ordinal
@@ -26,34 +27,33 @@ placed AS (
   ) AS p JOIN detected_strides r ON p.places + 1 BETWEEN r.first_place AND r.last_place
 ),
 before AS (
-  SELECT b.*, coalesce(b.run_start_time < p.since, FALSE) AS settled
+  SELECT b.phase_id, p.number, p.places, b.run_start_time, b.executions, b.stands, coalesce(b.run_start_time < p.since, FALSE) AS settled,
+    b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s
   FROM detected_before b JOIN placed p ON p.program = b.program AND p.identity = b.identity AND p.kind = b.kind AND p.ordinal = b.ordinal
   WHERE b.executions % p.stride = 0 OR NOT coalesce(b.run_start_time < p.since, FALSE)
 ),
 numbered AS (
-  SELECT e.*, s.places,
-    min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY e.program, e.identity, e.kind, e.ordinal) AS stage_id,
+  SELECT e.*,
+    min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY number) AS stage_id,
     CAST(sum(CASE WHEN state = 'gone' THEN 0 ELSE 1 END) OVER (
-      PARTITION BY e.program, e.identity, e.kind, e.ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS number,
+      PARTITION BY number ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS nth,
     max(CASE WHEN state = 'known' THEN 0 ELSE 1 END) OVER (
-      PARTITION BY e.program, e.identity, e.kind, e.ordinal ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS changed
+      PARTITION BY number ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS changed
   FROM (
-    SELECT phase_id, program, identity, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s, 'new' AS state
-    FROM detected_own
-    WHERE ordinal IS NOT NULL
+    SELECT o.phase_id, p.number, p.places, o.run_start_time,
+      o.tasks, o.median_s, o.spread, o.input_bytes, o.input_records, o.cpu_s, o.wait_s, o.tick_s, 'new' AS state
+    FROM detected_own o JOIN placed p ON p.program = o.program AND p.identity = o.identity AND p.kind = o.kind AND p.ordinal = o.ordinal
     UNION ALL
-    SELECT phase_id, program, identity, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s,
-      CASE WHEN stands THEN 'known' ELSE 'gone' END
+    SELECT phase_id, number, places, run_start_time,
+      tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s, CASE WHEN stands THEN 'known' ELSE 'gone' END
     FROM before
     WHERE NOT settled
-  ) AS e JOIN placed s ON s.program = e.program AND s.identity = e.identity AND s.kind = e.kind AND s.ordinal = e.ordinal
+  ) AS e
 ),
 ids AS (
-  SELECT DISTINCT program, identity, kind, ordinal, stage_id FROM numbered WHERE stage_id IS NOT NULL
+  SELECT DISTINCT number, stage_id FROM numbered WHERE stage_id IS NOT NULL
 )
-SELECT phase_id, stage_id, places + number AS place, CAST(CASE WHEN state = 'known' THEN 1 ELSE 0 END AS BIGINT) AS known,
+SELECT phase_id, stage_id, places + nth AS place, CAST(CASE WHEN state = 'known' THEN 1 ELSE 0 END AS BIGINT) AS known,
   CAST(CASE WHEN state = 'new' OR changed > 0 THEN 1 ELSE 0 END AS BIGINT) AS todo,
   tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
 FROM numbered
@@ -61,5 +61,5 @@ WHERE state <> 'gone'
 UNION ALL
 SELECT b.phase_id, s.stage_id, b.executions + 1, 1, 0,
   b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s
-FROM before b JOIN ids s ON s.program = b.program AND s.identity = b.identity AND s.kind = b.kind AND s.ordinal = b.ordinal
+FROM before b JOIN ids s ON s.number = b.number
 WHERE b.settled
