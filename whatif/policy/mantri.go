@@ -67,7 +67,7 @@ type mantriPhase struct {
 	restarts []int32       // by place (View.Place); nil where none was restarted
 	copied   []replay.Time // when each task was duplicated last, by place, never: not; nil where none was
 	queued   []queuedCopy  // duplicates that may still wait for a slot
-	seen     int           // of View.Started
+	joined   int           // of View.Joined
 	many     []int32       // tasks of more copies than are kept
 	weighed  []weighing    // so far
 	floor    target        // with which none that sleeps is acted on
@@ -284,14 +284,11 @@ func (m *mantri) withdraw(v *replay.View, do *replay.Actions, p *mantriPhase) {
 
 // prune kills all but the fastest copies of each task.
 func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta float64) {
-	started := v.Started()
-	for _, t := range started[min(p.seen, len(started)):] {
-		if v.Copies(t) > m.Alpha {
-			p.many = append(p.many, t)
-		}
-	}
-	p.seen = len(started)
-	p.many = slices.DeleteFunc(p.many, func(t int32) bool { return v.Copies(t) <= m.Alpha })
+	most := max(m.Alpha, 1) // the last one cannot be killed
+	joined := v.Joined()
+	p.many = append(p.many, joined[min(p.joined, len(joined)):]...)
+	p.joined = len(joined)
+	p.many = slices.DeleteFunc(p.many, func(t int32) bool { return v.Copies(t) <= most })
 	slices.Sort(p.many)
 	p.many = slices.Compact(p.many)
 	for _, t := range p.many {
@@ -304,7 +301,7 @@ func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta
 		slices.SortFunc(own, func(a, b *replay.Running) int {
 			return cmp.Or(cmp.Compare(m.estimate(v, a), m.estimate(v, b)), cmp.Compare(a.Number, b.Number))
 		})
-		for _, a := range own[min(m.Alpha, len(own)):] {
+		for _, a := range own[min(most, len(own)):] {
 			do.Kill(*a)
 		}
 	}

@@ -167,7 +167,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 	s.out.Drew = true
 	first := free.from(int32(below(bits, len(s.p.Slots))))
 	for slot := first; slot >= 0; {
-		if ok(s.p.Slots[slot].Machine) {
+		if ok(s.slots[slot].machine) {
 			return slot
 		}
 		if slot = free.from((slot + 1) % int32(len(s.p.Slots))); slot == first {
@@ -183,7 +183,7 @@ func (s *Sim) copy(i, task, slot int32) {
 	p, place := &s.p.Phases[i], s.place(task)
 	t := &s.tasks[place]
 	t.copies++
-	m := s.p.Slots[slot].Machine
+	m := s.slots[slot].machine
 	local := task - p.FirstTask
 	s.out.Jobs[p.Job].Copies++
 	s.speculating++

@@ -231,8 +231,8 @@ func (s *Sim) slotFor(own int32) int32 {
 	if s.free[0].has(own) {
 		return own
 	}
-	e := s.p.Slots[own].Executor // the slots of an executor stand together
-	if n := s.free[0].after(e); n >= 0 && s.p.Slots[n].Executor == e {
+	e := s.slots[own].executor // the slots of an executor stand together
+	if n := s.free[0].after(e); n >= 0 && s.slots[n].executor == e {
 		return n
 	}
 	return s.free[0].from(own)
@@ -251,13 +251,13 @@ func (s *Sim) launch(i, place int32, x *turn, slot int32, lag int64) {
 	p := &s.p.Phases[i]
 	t := &s.tasks[place]
 	if int(slot) < len(s.p.Slots) {
-		now := s.p.Slots[slot].Machine
+		now := s.slots[slot].machine
 		switch {
 		case s.o.Took != nil:
 		case x.slot < 0: // planned on a normal machine
 			dur = scale(dur, s.p.Machines[now].At(s.now))
 		case slot != x.slot && int(x.slot) < len(s.p.Slots):
-			if was := s.p.Slots[x.slot].Machine; was != now {
+			if was := s.slots[x.slot].machine; was != now {
 				dur = scale(dur, s.p.Machines[now].At(s.now)/s.p.Machines[was].At(x.key))
 			}
 		}
@@ -324,6 +324,9 @@ func (s *Sim) start(i, slot int32, r Running) {
 			ph.started, s.spareTasks = s.spareTasks[n], s.spareTasks[:n]
 		}
 		ph.started = append(ph.started, r.Task)
+		if t.live > 1 {
+			ph.joined = append(ph.joined, r.Task)
+		}
 	}
 	if r.waits && s.staged() {
 		s.fetchMore(slot)
@@ -332,10 +335,10 @@ func (s *Sim) start(i, slot int32, r Running) {
 
 // takeFree takes a slot out of those that are free.
 func (s *Sim) takeFree(slot int32) {
-	c := s.p.Slots[slot].Class
+	c := s.slots[slot].class
 	s.free[c].remove(slot)
 	if s.scheduled() {
-		s.sched.freeOn[c][s.p.Slots[slot].Machine]--
+		s.sched.freeOn[c][s.slots[slot].machine]--
 	}
 }
 

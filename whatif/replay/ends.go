@@ -87,7 +87,7 @@ func (s *Sim) take(slot int32) (int32, Running) {
 				s.unpark(job)
 			}
 		}
-		if s.now >= s.p.Slots[slot].Till {
+		if sr.leaves && s.now >= s.p.Slots[slot].Till {
 			sr.gone = true
 		}
 		s.freeSlot(slot)
@@ -127,12 +127,13 @@ func (s *Sim) finished(run *phaseRun, t *taskRun, done bool) {
 }
 
 func (s *Sim) freeSlot(slot int32) {
-	if s.slots[slot].gone || s.avoided != nil && s.avoided[s.p.Slots[slot].Machine] > s.now {
+	sr := &s.slots[slot]
+	if sr.gone || s.avoided != nil && s.avoided[sr.machine] > s.now {
 		return
 	}
-	s.free[s.p.Slots[slot].Class].add(slot)
+	s.free[sr.class].add(slot)
 	if s.scheduled() {
-		s.sched.freeOn[s.p.Slots[slot].Class][s.p.Slots[slot].Machine]++
+		s.sched.freeOn[sr.class][sr.machine]++
 	}
 }
 
@@ -250,7 +251,7 @@ func (s *Sim) keep(ph *phaseRun) {
 func (s *Sim) keepStarted(ph *phaseRun) {
 	if cap(ph.started) > 0 {
 		s.spareTasks = append(s.spareTasks, ph.started[:0])
-		ph.started = nil
+		ph.started, ph.joined = nil, nil
 	}
 }
 

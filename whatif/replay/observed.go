@@ -323,7 +323,7 @@ func (o *Observed) slot(machine int32) int32 {
 	n := int32(len(o.p.Slots))
 	o.p.Slots = append(o.p.Slots, workload.Slot{Machine: machine, Executor: n, Till: workload.Forever})
 	o.p.Machines[machine].Slots = append(o.p.Machines[machine].Slots, n)
-	o.s.slots = append(o.s.slots, slotRun{at: -1, next: -1})
+	o.s.slots = append(o.s.slots, slotRun{at: -1, next: -1, kept: keptOf(&o.p.Slots[n])})
 	o.s.free[0].grow(len(o.p.Slots))
 	return n
 }
@@ -373,6 +373,9 @@ func (o *Observed) started(e *Event) {
 		o.policies[k].notes[e.Phase] = append(o.policies[k].notes[e.Phase], note{})
 	}
 	ph.started = append(ph.started, r.Task)
+	if t.live > 1 {
+		ph.joined = append(ph.joined, r.Task)
+	}
 }
 
 // claimed is a free slot of an executor, which is taken; one beyond those that are known where it has none.

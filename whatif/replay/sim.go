@@ -106,7 +106,19 @@ type slotRun struct {
 	phase int32
 	at    int32 // index into the phase's running attempts, -1: none
 	next  int32 // another slot that runs the same task, -1: none
-	gone  bool  // it is not there: it has not come yet, or has gone
+	kept
+	gone bool // it is not there: it has not come yet, or has gone
+}
+
+// kept is what every start and end asks about a slot of the pool: beside the rest of the slot it is in the cache by then.
+type kept struct {
+	machine, executor int32
+	class             workload.Class
+	leaves            bool // it goes some time
+}
+
+func keptOf(x *workload.Slot) kept {
+	return kept{x.Machine, x.Executor, x.Class, x.Till < workload.Forever}
 }
 
 type queueRun struct {
@@ -144,6 +156,7 @@ type phaseRun struct {
 	launches  []int32 // see firstAttempt
 	running   []Running
 	started   []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
+	joined    []int32 // the same, of attempts whose task ran already
 	done      []Done
 	finished  int32         // tasks that have succeeded
 	reading   *Reading      // how its clones read; nil: it has none
@@ -396,6 +409,9 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	s.slots = resize(s.slots, all)
 	for n := range s.slots {
 		s.slots[n] = slotRun{at: -1, next: -1}
+		if n < len(p.Slots) {
+			s.slots[n].kept = keptOf(&p.Slots[n])
+		}
 	}
 	for c := range s.free {
 		s.free[c].reset(len(p.Slots))

@@ -86,6 +86,9 @@ func (v *View) Done() []Done { return v.s.phases[v.ph].done }
 // has begun since an earlier look is found at its end. The slice must not be changed.
 func (v *View) Started() []int32 { return v.s.phases[v.ph].started }
 
+// Joined are the tasks of the attempts that were started while another attempt of the task ran, in that order. The slice must not be changed.
+func (v *View) Joined() []int32 { return v.s.phases[v.ph].joined }
+
 // Attempts are those of a task that run, the one that was started last first.
 func (v *View) Attempts(task int32) iter.Seq[*Running] {
 	return func(yield func(*Running) bool) {
