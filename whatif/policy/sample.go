@@ -113,14 +113,17 @@ func divide(list []float64, n int) float64 {
 	rest, n := list, n-1 // the rank in what is left
 	for {
 		pivot := rest[len(rest)/2]
-		low, high := partition(rest, pivot)
-		switch {
+		switch low := lesserFirst(rest, pivot); {
 		case n < low:
 			rest = rest[:low]
-		case n < high:
-			return pivot
-		default:
-			rest, n = rest[high:], n-high
+		case low > 0:
+			rest, n = rest[low:], n-low
+		default: // the pivot is the least
+			equal := equalFirst(rest, pivot)
+			if n < equal {
+				return pivot
+			}
+			rest, n = rest[equal:], n-equal
 		}
 	}
 }
@@ -321,19 +324,27 @@ func between(list []float64, low, high float64) (kept []float64, under int) {
 
 // partition puts the numbers less than a pivot first and those that exceed it last; from low until high they equal it.
 func partition(list []float64, pivot float64) (low, high int) {
-	high = len(list)
-	for n := 0; n < high; {
-		switch x := list[n]; {
-		case x < pivot:
-			list[n], list[low] = list[low], x
-			low++
-			n++
-		case x > pivot:
-			high--
-			list[n], list[high] = list[high], x
-		default:
-			n++
-		}
+	low = lesserFirst(list, pivot)
+	return low, low + equalFirst(list[low:], pivot)
+}
+
+// equalFirst puts the numbers that equal the least one first, and counts them.
+func equalFirst(list []float64, least float64) int {
+	if math.IsInf(least, 1) {
+		return len(list)
 	}
-	return low, high
+	return lesserFirst(list, math.Nextafter(least, math.Inf(1)))
+}
+
+// lesserFirst puts the numbers less than a limit first, and counts them. It has no jumps within: how a number compares cannot be predicted.
+func lesserFirst(list []float64, limit float64) (n int) {
+	for at, x := range list {
+		list[at], list[n] = list[n], x
+		less := 0
+		if x < limit {
+			less = 1
+		}
+		n += less
+	}
+	return n
 }
