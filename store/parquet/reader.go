@@ -65,14 +65,14 @@ type Reader struct {
 	table     *schema.Table
 	key       string
 	hasColumn func(name string) bool
-	rows      reflect.Value // readRows of them
-	keys      []int64
+	rows      reflect.Value // as many as the largest row group so far has, but at most readRows
+	keys      []int64       // one of each
 }
 
 // NewReader makes a reader of rows of a table and of a column behind them, key, of type BigInt. What hasColumn says the files
 // do not have is NULL.
 func NewReader(t *schema.Table, key string, hasColumn func(name string) bool) *Reader {
-	return &Reader{t, key, hasColumn, reflect.MakeSlice(reflect.SliceOf(t.Row), readRows, readRows), make([]int64, readRows)}
+	return &Reader{t, key, hasColumn, reflect.Zero(reflect.SliceOf(t.Row)), nil}
 }
 
 // Read gives the rows of a file in their order, some at a time, and the key of each; their memory is used again.
@@ -90,7 +90,11 @@ func (r *Reader) Read(ctx context.Context, from *io.SectionReader, emit func(key
 }
 
 func (r *Reader) rowGroup(ctx context.Context, f *source, group *parquetfile.RowGroup, emit func(keys []int64, rows schema.Batch) error) error {
-	columns, err := r.columns(f, group)
+	batch := int(min(max(group.Rows, 1), readRows))
+	if len(r.keys) < batch {
+		r.rows, r.keys = reflect.MakeSlice(r.rows.Type(), batch, batch), make([]int64, batch)
+	}
+	columns, err := r.columns(f, group, batch)
 	if err != nil {
 		return malformed(err)
 	}
@@ -111,13 +115,13 @@ func (r *Reader) rowGroup(ctx context.Context, f *source, group *parquetfile.Row
 	return nil
 }
 
-// columns opens the columns of a row group, the keys last.
-func (r *Reader) columns(f *source, group *parquetfile.RowGroup) ([]columnReader, error) {
+// columns opens the columns of a row group, the keys last, to be read a batch at a time.
+func (r *Reader) columns(f *source, group *parquetfile.RowGroup, batch int) ([]columnReader, error) {
 	memory := parquetfile.NewMemory(parquetfile.MaxMemory)
 	out := make([]columnReader, 0, len(r.table.Columns)+1)
 	for i := range r.table.Columns {
 		c := &r.table.Columns[i]
-		to := target{name: c.Name, values: unsafe.Add(r.rows.UnsafePointer(), c.Offset()), stride: r.table.Row.Size()}
+		to := target{name: c.Name, rows: batch, values: unsafe.Add(r.rows.UnsafePointer(), c.Offset()), stride: r.table.Row.Size()}
 		if c.Nullable {
 			to.valid = unsafe.Add(to.values, sizes[c.Type])
 		}
@@ -140,7 +144,7 @@ func (r *Reader) columns(f *source, group *parquetfile.RowGroup) ([]columnReader
 	if err != nil {
 		return nil, err
 	}
-	keys := target{name: r.key, values: unsafe.Pointer(unsafe.SliceData(r.keys)), stride: unsafe.Sizeof(r.keys[0])}
+	keys := target{name: r.key, rows: batch, values: unsafe.Pointer(unsafe.SliceData(r.keys)), stride: unsafe.Sizeof(r.keys[0])}
 	reader, err := keys.reader(from, schema.BigInt)
 	return append(out, reader), err
 }
@@ -163,6 +167,7 @@ func (f *source) column(group *parquetfile.RowGroup, name string, memory *parque
 // target is where the values of a column go.
 type target struct {
 	name   string
+	rows   int            // that there is room for
 	values unsafe.Pointer // of the first row
 	valid  unsafe.Pointer // Null.OK of the first row; nil where the column cannot be NULL
 	stride uintptr
@@ -210,9 +215,9 @@ func newValues[From parquetfile.Value, To any](to target, chunk *parquetfile.Chu
 	if err != nil {
 		return nil, err
 	}
-	r := &values[From, To]{to: to, from: from, as: as, buf: make([]From, readRows)}
+	r := &values[From, To]{to: to, from: from, as: as, buf: make([]From, to.rows)}
 	if chunk.Field.MaxDefinition > 0 {
-		r.levels = make([]int16, readRows)
+		r.levels = make([]int16, to.rows)
 	}
 	return r, nil
 }
