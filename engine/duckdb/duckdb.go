@@ -256,15 +256,26 @@ func (d *Engine) Drop(ctx context.Context, name string) error {
 	return d.exec(ctx, "DROP TABLE IF EXISTS "+quoteName(name))
 }
 
-// exec runs a statement for its effect.
+// exec runs a statement for its effect. It is not prepared, for DuckDB plans a prepared statement that reads Parquet files a second time
+// when it runs.
 func (d *Engine) exec(ctx context.Context, sql string) error {
-	rows, err := d.query(ctx, sql, false, false)
+	conn, err := d.connect()
 	if err != nil {
 		return err
 	}
-	for rows.Next() {
+	r := &result{d: d, ctx: ctx, conn: conn}
+	defer r.Close()
+	all, err := r.extract(sql)
+	mapping.DestroyExtracted(&all)
+	if err != nil {
+		return err
 	}
-	return errors.Join(rows.Err(), rows.Close())
+	return r.interruptible(ctx, func() error {
+		if mapping.Query(conn, sql, &r.res) == mapping.StateError {
+			return engineError(mapping.ResultError(&r.res))
+		}
+		return nil
+	})
 }
 
 func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (_ *engine.Rows, err error) {

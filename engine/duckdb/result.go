@@ -29,21 +29,10 @@ type result struct {
 }
 
 func (r *result) prepare(sql string, guarded bool) error {
-	if strings.ContainsRune(sql, 0) {
-		return errors.New("duckdb: the statement has a zero byte in it")
-	}
-	var all mapping.ExtractedStatements
-	n := mapping.ExtractStatements(r.conn, sql, &all)
+	all, err := r.extract(sql)
 	defer mapping.DestroyExtracted(&all)
-	switch {
-	case n == 0:
-		if msg := mapping.ExtractStatementsError(all); msg != "" {
-			return engineError(msg)
-		}
-		return errors.New("duckdb: there is no statement")
-	case n > 1:
-		return fmt.Errorf("duckdb: %w: one statement at a time, and these are %d (a PIVOT counts as one when its values are listed: ON column IN (…))",
-			engine.ErrStatement, n)
+	if err != nil {
+		return err
 	}
 	if guarded {
 		if err := r.checkTree(sql); err != nil {
@@ -57,6 +46,24 @@ func (r *result) prepare(sql string, guarded bool) error {
 		return checkType(mapping.PreparedStatementType(r.stmt))
 	}
 	return nil
+}
+
+// extract parses what must be one statement. What it gives is to be destroyed in any case.
+func (r *result) extract(sql string) (all mapping.ExtractedStatements, _ error) {
+	if strings.ContainsRune(sql, 0) {
+		return all, errors.New("duckdb: the statement has a zero byte in it")
+	}
+	switch n := mapping.ExtractStatements(r.conn, sql, &all); {
+	case n == 0:
+		if msg := mapping.ExtractStatementsError(all); msg != "" {
+			return all, engineError(msg)
+		}
+		return all, errors.New("duckdb: there is no statement")
+	case n > 1:
+		return all, fmt.Errorf("duckdb: %w: one statement at a time, and these are %d (a PIVOT counts as one when its values are listed: ON column IN (…))",
+			engine.ErrStatement, n)
+	}
+	return all, nil
 }
 
 // castSQL is the prepared query with its lists, dates and other values that have no portable type cast to text by
