@@ -30,7 +30,7 @@ const EngineMemory = 768 << 20
 
 // Options say how to run; the rules have no options.
 type Options struct {
-	ChunkAttempts int64  // attempts whose statistics are computed at once, 0 is 40 million; a phase is never divided
+	ChunkAttempts int64  // attempts whose statistics an engine of many machines computes at once, 0 is 40 million; a phase is never divided
 	Again         bool   // work on the whole store, whatever earlier runs have seen
 	Tool          string // version of straggler, for the commit
 

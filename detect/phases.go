@@ -392,7 +392,10 @@ func (f *figurer) outliers(a *attempts, t *thresholds) []slowAttempt {
 }
 
 func bySlowAttempt(a, b slowAttempt) int {
-	return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.rule, b.rule))
+	if a.id != b.id {
+		return cmp.Compare(a.id, b.id)
+	}
+	return cmp.Compare(a.rule, b.rule)
 }
 
 // judge appends what the rules say of an attempt.

@@ -234,8 +234,17 @@ func (s *phaseScan) find(id schema.Key) (int, bool) {
 	return i, found
 }
 
+// findScanned finds the first of the phases with an id.
 func findScanned(phases []scannedPhase, id schema.Key) (int, bool) {
-	return slices.BinarySearchFunc(phases, id, func(p scannedPhase, id schema.Key) int { return cmp.Compare(p.id, id) })
+	low, high := 0, len(phases)
+	for low < high { // slices.BinarySearchFunc copies the phases that it compares
+		if middle := int(uint(low+high) / 2); phases[middle].id < id {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, low < len(phases) && phases[low].id == id
 }
 
 // putOffSome puts off the phases that most attempts are still to come of, until half as many wait as may.
