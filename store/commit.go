@@ -193,17 +193,18 @@ func (c *Commit) encode() ([]byte, error) {
 
 // decodeCommit reads a commit file and checks it against its checksum and the rules for all commits.
 func decodeCommit(data []byte, sequence int64) (*Commit, error) {
-	var head struct{ Format int }
-	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("%w: not a whole commit: %w", ErrDamaged, err)
+	c := new(Commit)
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(c)
+	head := struct{ Format int }{c.Format}
+	if err != nil { // of a newer straggler there may be members that are not known
+		err = cmp.Or(json.Unmarshal(data, &head), err)
 	}
 	if head.Format > commitFormat {
 		return nil, fmt.Errorf("%w: it has format %d and this straggler knows up to %d", ErrNewer, head.Format, commitFormat)
 	}
-	c := new(Commit)
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(c); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("%w: not a whole commit: %w", ErrDamaged, err)
 	}
 	if !checksumMatches(data, c.Checksum) {

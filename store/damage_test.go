@@ -104,6 +104,7 @@ func TestDamagedCommits(t *testing.T) {
 		{"another key", func(s string) string { return strings.Replace(s, `"key": "7"`, `"key": "8"`, 1) }, ErrDamaged},
 		{"a number for a text", func(s string) string { return strings.Replace(s, `"kind": "log"`, `"kind": 1`, 1) }, ErrDamaged},
 		{"of a newer straggler", func(s string) string { return strings.Replace(s, `"format": 1`, `"format": 4`, 1) }, ErrNewer},
+		{"of a newer straggler, with more than we know", func(s string) string { return strings.Replace(s, `"format": 1`, `"format": 4, "more": 1`, 1) }, ErrNewer},
 		{"with more than we know", func(s string) string { return strings.Replace(s, `"tool"`, `"more": 1, "tool"`, 1) }, ErrDamaged},
 	} {
 		s := testStore(t)
