@@ -92,7 +92,7 @@ type storedRows struct {
 // candidates are of, or all where it is not known yet which attempts are candidates; of those that may have candidates all attempts.
 func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*storedRows, error) {
 	var past, judged []storedPhase
-	tasks := int64(0) // of past
+	tasks := int64(0)              // of past
 	stride := int64(math.MaxInt64) // the shortest by which executions are compared with
 	for i := range executions {
 		e := &executions[i]
