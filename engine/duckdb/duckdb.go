@@ -304,10 +304,6 @@ func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (_ 
 	return engine.NewRows(ctx, r.describe(), r), nil
 }
 
-// streamBuffer is how much of a result waits to be read. DuckDB's own 1 MB is three vectors of 18 columns, for which its threads stop and start again: all of
-// detect takes some 5 % more CPU with that. With 8 and 64 MB it takes the same, as far as runs agree.
-const streamBuffer = "16MB"
-
 // connect takes an idle connection or makes one. All of them see the same tables.
 func (d *Engine) connect() (mapping.Connection, error) {
 	d.mu.Lock()
@@ -325,16 +321,6 @@ func (d *Engine) connect() (mapping.Connection, error) {
 	if mapping.Connect(d.db, &conn) == mapping.StateError {
 		d.busy--
 		return conn, errors.New("duckdb gives no connection")
-	}
-	if d.o.Locked { // it takes no settings
-		return conn, nil
-	}
-	var res mapping.Result
-	defer mapping.DestroyResult(&res)
-	if mapping.Query(conn, "SET streaming_buffer_size = '"+streamBuffer+"'", &res) == mapping.StateError {
-		mapping.Disconnect(&conn)
-		d.busy--
-		return conn, engineError(mapping.ResultError(&res))
 	}
 	return conn, nil
 }
