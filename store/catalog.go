@@ -112,7 +112,7 @@ func (s *Store) readCommit(ctx context.Context, f commitFile) (*Commit, error) {
 	}
 	c, err := decodeCommit(data, f.sequence)
 	if err != nil {
-		return nil, fmt.Errorf("store: %s: %w; restore it from a copy, or remove it and ingest its logs again", s.path(f.name), err)
+		return nil, fmt.Errorf("store: %s: %w; %s", s.path(f.name), err, adviceOnCommit(err))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"path"
@@ -189,6 +190,14 @@ func (c *Commit) encode() ([]byte, error) {
 	}
 	c.Checksum = fmt.Sprintf("%016x", xxhash.Sum64(text))
 	return append(bytes.TrimSuffix(text, []byte(checksumSuffix(""))), checksumSuffix(c.Checksum)+"\n"...), nil
+}
+
+// adviceOnCommit is what to do about a commit file that cannot be read.
+func adviceOnCommit(err error) string {
+	if errors.Is(err, ErrNewer) {
+		return "install a version as new as the one that wrote it"
+	}
+	return "restore it from a copy of the store, or remove it and ingest its logs again"
 }
 
 // decodeCommit reads a commit file and checks it against its checksum and the rules for all commits.

@@ -131,6 +131,9 @@ func TestDamagedCommits(t *testing.T) {
 		if err != nil || len(found) != 1 || found[0].File != "commits/00000001.json" || !found[0].Damage {
 			t.Errorf("%s: Verify says %+v %v", c.name, found, err)
 		}
+		if newer := c.kind == ErrNewer; newer == strings.Contains(found[0].Advice, "remove") || newer != strings.Contains(found[0].Advice, "install a version") {
+			t.Errorf("%s: the advice is %q", c.name, found[0].Advice)
+		}
 	}
 }
 

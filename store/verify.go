@@ -99,8 +99,7 @@ func (s *Store) lenientCatalog(ctx context.Context) (*catalog, []Finding, error)
 			c, err = decodeCommit(data, n)
 		}
 		if err != nil {
-			found = append(found, Finding{File: e.name, Problem: err.Error(), Damage: true,
-				Advice: "restore it from a copy of the store, or remove it and ingest its logs again"})
+			found = append(found, Finding{File: e.name, Problem: err.Error(), Advice: adviceOnCommit(err), Damage: true})
 			continue
 		}
 		cat.commits, cat.times = append(cat.commits, c), append(cat.times, e.modified)
