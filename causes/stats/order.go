@@ -43,7 +43,7 @@ func Select(v []float64, k int) float64 {
 			if less > 0 {
 				continue
 			}
-			same := bringForward(v, pivot)
+			same := EqualFirst(v, pivot)
 			if k < same {
 				return pivot
 			}
@@ -69,23 +69,27 @@ func partition(v []float64) int {
 	case v[mid]:
 		v[mid], v[last] = v[last], v[mid]
 	}
-	rest := v[:last]
-	less := 0
-	for i, x := range rest {
-		rest[i] = rest[less]
-		rest[less] = x
-		step := 0 // set, not branched on: half of the branches would be mispredicted, at five times the cost
-		if x < pivot {
-			step = 1
-		}
-		less += step
-	}
+	less := LessFirst(v[:last], pivot)
 	v[last], v[less] = v[less], v[last]
 	return less
 }
 
-// bringForward puts the values that are x first and counts them.
-func bringForward(v []float64, x float64) (n int) {
+// LessFirst puts the values of v that are less than x first and counts them.
+func LessFirst(v []float64, x float64) (n int) {
+	for i, y := range v {
+		v[i] = v[n]
+		v[n] = y
+		step := 0 // set, not branched on: half of the branches would be mispredicted, at five times the cost
+		if y < x {
+			step = 1
+		}
+		n += step
+	}
+	return n
+}
+
+// EqualFirst puts the values of v that are x first and counts them.
+func EqualFirst(v []float64, x float64) (n int) {
 	for i := range v {
 		if v[i] == x {
 			v[i], v[n] = v[n], v[i]

@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"slices"
+
+	"straggler/causes/stats"
 )
 
 // sample is an ordered sample of numbers that grows. Adding is cheap; the order is brought up to date when it is asked for.
@@ -101,31 +103,11 @@ func (s *sample) order() {
 func (s *sample) split(b int) {
 	list := s.blocks[b].list
 	half := len(list) / 2
-	middle := divide(list, half)
+	middle := stats.Select(list, half-1)
 	upper := block{slices.Clone(list[half:]), 0}
 	s.blocks[b] = block{list[:half], 0}
 	s.blocks, s.last = slices.Insert(s.blocks, b+1, upper), slices.Insert(s.last, b, middle)
 	s.count()
-}
-
-// divide reorders a list so that its n least numbers come first, and gives the largest of them: quickselect.
-func divide(list []float64, n int) float64 {
-	rest, n := list, n-1 // the rank in what is left
-	for {
-		pivot := rest[len(rest)/2]
-		switch low := lesserFirst(rest, pivot); {
-		case n < low:
-			rest = rest[:low]
-		case low > 0:
-			rest, n = rest[low:], n-low
-		default: // the pivot is the least
-			equal := equalFirst(rest, pivot)
-			if n < equal {
-				return pivot
-			}
-			rest, n = rest[equal:], n-equal
-		}
-	}
 }
 
 // ordered are the numbers of a block in order.
@@ -324,27 +306,6 @@ func between(list []float64, low, high float64) (kept []float64, under int) {
 
 // partition puts the numbers less than a pivot first and those that exceed it last; from low until high they equal it.
 func partition(list []float64, pivot float64) (low, high int) {
-	low = lesserFirst(list, pivot)
-	return low, low + equalFirst(list[low:], pivot)
-}
-
-// equalFirst puts the numbers that equal the least one first, and counts them.
-func equalFirst(list []float64, least float64) int {
-	if math.IsInf(least, 1) {
-		return len(list)
-	}
-	return lesserFirst(list, math.Nextafter(least, math.Inf(1)))
-}
-
-// lesserFirst puts the numbers less than a limit first, and counts them. It has no jumps within: how a number compares cannot be predicted.
-func lesserFirst(list []float64, limit float64) (n int) {
-	for at, x := range list {
-		list[at], list[n] = list[n], x
-		less := 0
-		if x < limit {
-			less = 1
-		}
-		n += less
-	}
-	return n
+	low = stats.LessFirst(list, pivot)
+	return low, low + stats.EqualFirst(list[low:], pivot)
 }
