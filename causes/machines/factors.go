@@ -167,9 +167,9 @@ func (m *Factors) Rack(machine int64) string {
 	return m.Racks[machine]
 }
 
-// sortedWindows lists the windows by machine and time.
-func (m *Factors) sortedWindows() []Window {
-	return slices.SortedFunc(maps.Keys(m.Windows), func(a, b Window) int {
+// SortedWindows lists windows by machine and time.
+func SortedWindows[V any](windows map[Window]V) []Window {
+	return slices.SortedFunc(maps.Keys(windows), func(a, b Window) int {
 		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Number, b.Number))
 	})
 }

@@ -57,7 +57,7 @@ func (j *Health) Rows() []schema.MachineHealth {
 // windows lists what was observed, by machine and time.
 func (j *Health) windows() []verdict {
 	vs := make([]verdict, 0, len(j.Factors.Windows))
-	for _, k := range j.Factors.sortedWindows() {
+	for _, k := range SortedWindows(j.Factors.Windows) {
 		t := j.Factors.Windows[k]
 		v := verdict{key: k, stats: *t}
 		z, variance, _ := t.Spread()

@@ -8,23 +8,15 @@ func (m *Factors) Fields(c *wire.Codec) {
 	wire.Slice(c, &m.Names, c.String)
 	wire.Slice(c, &m.Racks, c.String)
 	wire.Slice(c, &m.Machines, func(t *SufficientStats) { t.Fields(c) })
-	windows := make([]observedWindow, 0, len(m.Windows))
-	for _, w := range m.sortedWindows() {
-		windows = append(windows, observedWindow{w, *m.Windows[w]})
-	}
-	wire.Slice(c, &windows, func(o *observedWindow) { o.Window.Fields(c); o.stats.Fields(c) })
-	if c.Reading() {
-		m.Windows = make(map[Window]*SufficientStats, len(windows))
-		for i := range windows {
-			m.Windows[windows[i].Window] = &windows[i].stats
+	wire.MapInOrder(c, &m.Windows, SortedWindows(m.Windows), func(w *Window) { w.Fields(c) }, func(t **SufficientStats) {
+		if c.Reading() {
+			*t = new(SufficientStats)
 		}
+		(*t).Fields(c)
+	})
+	if c.Reading() {
 		m.Settle()
 	}
-}
-
-type observedWindow struct {
-	Window
-	stats SufficientStats
 }
 
 // Fields lists the fields of a message.

@@ -46,21 +46,9 @@ func (s *Statistics) Fields(c *wire.Codec) {
 		t.Stage.Fields(c)
 		countFields(c, &t.Outliers, &t.Starts)
 	})
-	type window struct {
-		machines.Window
-		sums machines.SufficientStats
-	}
-	var windows []window
-	for _, w := range s.SortedWindows() {
-		windows = append(windows, window{w, s.Windows[w]})
-	}
-	wire.Slice(c, &windows, func(w *window) { w.Window.Fields(c); w.sums.Fields(c) })
-	if c.Reading() {
-		for _, w := range windows {
-			s.Windows[w.Window] = w.sums
-		}
-	}
-	wire.Map(c, &s.CPU, c.Int64, func(t *machines.SufficientStats) { t.Fields(c) })
+	sums := func(t *machines.SufficientStats) { t.Fields(c) }
+	wire.MapInOrder(c, &s.Windows, machines.SortedWindows(s.Windows), func(w *machines.Window) { w.Fields(c) }, sums)
+	wire.Map(c, &s.CPU, c.Int64, sums)
 }
 
 // Fields lists the fields of a message.

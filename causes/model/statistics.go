@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,13 +51,6 @@ func (s *Statistics) Add(signature uint64, o *Observation) {
 	}
 }
 
-// SortedWindows are the windows by machine and time.
-func (s *Statistics) SortedWindows() []machines.Window {
-	return slices.SortedFunc(maps.Keys(s.Windows), func(a, b machines.Window) int {
-		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Number, b.Number))
-	})
-}
-
 // Renumber gives each machine another number: that of its own, which must be one of those that are given.
 func (s *Statistics) Renumber(numbers []int64) error {
 	windows, cpu := make(map[machines.Window]machines.SufficientStats, len(s.Windows)), make(map[int64]machines.SufficientStats, len(s.CPU))
@@ -92,7 +84,7 @@ func (l *Learner) Merge(s *Statistics) {
 		t := s.Stages[signature]
 		l.MergeStage(signature, &t)
 	}
-	for _, w := range s.SortedWindows() {
+	for _, w := range machines.SortedWindows(s.Windows) {
 		l.MergeWindow(w, s.Windows[w])
 	}
 	for _, k := range slices.Sorted(maps.Keys(s.CPU)) {

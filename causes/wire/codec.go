@@ -139,10 +139,15 @@ func Slice[T any](c *Codec, v *[]T, element func(*T)) {
 
 // Map is a field; its entries are written in the order of their keys.
 func Map[K cmp.Ordered, V any](c *Codec, v *map[K]V, key func(*K), value func(*V)) {
+	MapInOrder(c, v, slices.Sorted(maps.Keys(*v)), key, value)
+}
+
+// MapInOrder is a field; its entries are written in the order of some keys, which are all.
+func MapInOrder[K comparable, V any](c *Codec, v *map[K]V, keys []K, key func(*K), value func(*V)) {
 	n := uint64(len(*v))
 	c.length(&n)
 	if !c.reading {
-		for _, k := range slices.Sorted(maps.Keys(*v)) {
+		for _, k := range keys {
 			x := (*v)[k]
 			key(&k)
 			value(&x)
