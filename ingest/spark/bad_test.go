@@ -320,7 +320,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, v := range laws.Trace(tr) {
 			switch v.Law {
-			case laws.TaskIndex, laws.Part, laws.AttemptNumber, laws.LostOutput, laws.MachineOnce:
+			case laws.TaskIndex, laws.AttemptNumber, laws.LostOutput, laws.MachineOnce:
 				// The log may contradict itself.
 			default:
 				t.Error(v)

@@ -47,10 +47,13 @@ type decoder struct {
 	lastPlan struct{ nodes, metrics int } // how many it had
 }
 
-// block decodes the lines of a block of the file that source names.
+// block decodes the records of a block of the file that source names.
 func (d *decoder) block(blk *read.Block, source string, out *batch) {
-	for d.line = range blk.Lines() {
+	for d.line = range records(blk) {
 		record := bytes.TrimRight(d.line.Data, " \t\r")
+		if len(record) > 0 && record[0] != '{' {
+			record = bytes.TrimLeft(record, " \t\ufeff,")
+		}
 		if len(record) == 0 {
 			continue
 		}

@@ -20,7 +20,8 @@ func Format() ingest.Format {
 }
 
 const detail = `One application a log, or several that were concatenated. Files are plain or compressed in any way that
-Spark or an archive does it; a running application's log is read as far as it goes.
+Spark or an archive does it; a running application's log is read as far as it goes. Events that another program has indented, put into a
+list or on one line are read as well.
 
 From the log: applications, settings (a list of scheduling properties; nothing that looks like a secret), jobs, phases
 (every attempt of a stage; stages that were planned and skipped), edges, attempts, machines (a row an executor), losses,
@@ -31,7 +32,8 @@ Spark 2.1; peak_memory_bytes before 3.0; speculative before 1.1; how an applicat
 that failed or were killed spent outside their run. A zero in the metrics of such an attempt is NULL too: Spark writes 0
 for what was never reported.
 
-  scheduler_delay_s  max(0, duration − run − deserialise − serialise − getting result), as Spark's own pages have it
+  scheduler_delay_s  max(0, duration − run − deserialise − serialise − getting result), as Spark's own pages have it; NULL with
+                     result_s and deserialize_s where one of them is longer than the attempt, whose times are wrong then
   result_s           serialising the result and fetching it
   spill_bytes        Disk Bytes Spilled; what was spilled takes several times as much in memory
   input_bytes        Input Bytes Read + shuffle bytes read, remote and local
@@ -56,10 +58,9 @@ for what was never reported.
 
 Tried on logs of 1.2 to 4.0 and of Databricks; the directories of Spark 1.0 and compacted logs on made-up ones only.`
 
-// sniff recognises a log by the event that its first line names.
+// sniff recognises a log by the name of its first event.
 func sniff(h ingest.Head) ingest.Match {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(h.Bytes, "\ufeff \t\r\n"), []byte("\n"))
-	switch name := eventName(line); {
+	switch name := eventName(h.Bytes[nextObject(h.Bytes, 0):]); {
 	case ofSpark(name):
 		return ingest.Match{Confidence: ingest.Certain, Why: "its first event is " + ingest.Sample(name)}
 	case bytes.Contains(h.Bytes, []byte(`"Event":"SparkListener`)):

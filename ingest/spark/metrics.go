@@ -20,7 +20,6 @@ func (a *app) measure(row *schema.Attempt, e *taskEnd, duration int64) {
 	m := measured{e, e.reason == reasonSuccess, a.logsOutput()}
 	row.CPUS = m.seconds(mCPU, 1e9)
 	row.GCS = m.seconds(mGC, 1e3)
-	row.DeserializeS = m.seconds(mDeserialize, 1e3)
 	row.SpillBytes = m.value(mDiskSpilled)
 	row.PeakMemoryBytes = m.value(mPeakMemory)
 	row.FetchWaitS = seconds(m.inGroup(groupShuffleRead, mFetchWait), 1e3)
@@ -28,7 +27,7 @@ func (a *app) measure(row *schema.Attempt, e *taskEnd, duration int64) {
 	row.OutputBytes = m.inGroup(groupOutput, mOutputBytes)
 	row.InputRecords = m.sum(m.inGroup(groupInput, mInputRecords), m.inGroup(groupShuffleRead, mShuffleRecords))
 	m.readBytes(row)
-	m.driverTimes(row, duration)
+	m.parts(row, duration)
 }
 
 // reported tells whether the executor reported anything. A result takes bytes, so a success of none was not reported.
@@ -128,12 +127,22 @@ func (m *measured) localBytes() schema.Null[int64] {
 	return schema.Null[int64]{}
 }
 
-// driverTimes fills in what the attempt spent outside its run, as Spark's own pages define it (AppStatusUtils):
+// rounding is how much longer than its attempt a part may be, in milliseconds, to which logs round both.
+const rounding = 2
+
+// parts fills in what the attempt spent outside its run, as Spark's own pages define it (AppStatusUtils):
 //
 //	getting result  = finish − the time at which the driver began to fetch the result, 0 where it did not
 //	scheduler delay = max(0, duration − run − deserialize − serialize − getting result)
-func (m *measured) driverTimes(row *schema.Attempt, duration int64) {
+//
+// Parts longer than the attempt say that its times are wrong, or in another unit; then nothing is known of any of them.
+func (m *measured) parts(row *schema.Attempt, duration int64) {
 	run, deserialize, serialize := m.value(mRun), m.value(mDeserialize), m.value(mSerialize)
+	if row.DurationS.OK && max(deserialize.V, serialize.V) > duration+rounding {
+		row.Quality |= schema.TimeRepaired
+		return
+	}
+	row.DeserializeS = seconds(deserialize, 1e3)
 	if !m.success || !row.DurationS.OK || !run.OK || !deserialize.OK || !serialize.OK {
 		return
 	}
@@ -141,7 +150,7 @@ func (m *measured) driverTimes(row *schema.Attempt, duration int64) {
 	if at := millis(m.gettingAt); at > 0 {
 		getting = min(max(m.finish-at, 0), duration)
 	}
-	delay := duration - run.V - deserialize.V - serialize.V - getting
+	delay := duration - min(run.V, duration) - deserialize.V - serialize.V - getting
 	row.SchedulerDelayS = schema.Some(float64(max(delay, 0)) / 1e3)
-	row.ResultS = schema.Some(float64(serialize.V+getting) / 1e3)
+	row.ResultS = schema.Some(float64(min(serialize.V+getting, duration)) / 1e3)
 }

@@ -45,6 +45,24 @@ func secondsAre(t *testing.T, what string, got schema.Null[float64], want float6
 	}
 }
 
+// Parts that are longer than their attempt, as in a log whose times are in seconds, are unknown: attemptWith checks the laws of rows.
+func TestPartsLongerThanTheAttempt(t *testing.T) {
+	for _, part := range []string{`"Executor Deserialize Time":`, `"Result Serialization Time":`} {
+		for ms, repaired := range map[string]bool{"1002": false, "1003": true, "9223372036854775807": true} {
+			metrics := `"Executor Run Time":9223372036854775807,"Executor Deserialize Time":1,"Result Serialization Time":1`
+			name, _, _ := strings.Cut(part, ":")
+			metrics = strings.Replace(metrics, name+":1", part+ms, 1)
+			a := attemptWith(t, "ANY", "Success", metrics)
+			if got := a.Quality&schema.TimeRepaired != 0; got != repaired || a.DeserializeS.OK == repaired || a.ResultS.OK == repaired || a.SchedulerDelayS.OK == repaired {
+				t.Errorf("%s%s: %+v", part, ms, a)
+			}
+			if !repaired {
+				secondsAre(t, "scheduler", a.SchedulerDelayS, 0)
+			}
+		}
+	}
+}
+
 func TestMeasuresOfSuccess(t *testing.T) {
 	a := attemptWith(t, "NODE_LOCAL", "Success", newMetrics)
 	secondsAre(t, "cpu", a.CPUS, 0.5)

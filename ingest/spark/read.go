@@ -34,6 +34,7 @@ func readWith(ctx context.Context, in *ingest.Input, out *ingest.Sink, decoders 
 	at := -1
 	pipeline := read.Pipeline[batch]{
 		Decoders: decoders,
+		Cut:      lastRecordEnd,
 		Decoder: func() func(*read.Chunk[batch]) {
 			var d decoder
 			return func(c *read.Chunk[batch]) {

@@ -112,3 +112,21 @@ func BenchmarkTrace(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*float64(len(trace.Attempts))/b.Elapsed().Seconds(), "attempts/s")
 }
+
+// Durations of thousands of years, which a log with wrong times has, are finish − start to the precision of a double.
+func TestLongDurations(t *testing.T) {
+	for ms := int64(253402300799000); ms < 253402300799999; ms += 7 {
+		trace := &schema.Trace{Attempts: []schema.Attempt{{
+			AttemptID: 1, StartTime: schema.Some(schema.Time(1000)), FinishTime: schema.Some(schema.Time(ms * 1000)), DurationS: schema.Some(float64(ms-1) / 1e3),
+		}}}
+		for _, v := range laws.Trace(trace) {
+			if v.Law == laws.Duration {
+				t.Error(v)
+			}
+		}
+		trace.Attempts[0].DurationS.V += 1
+		if !slices.ContainsFunc(laws.Trace(trace), func(v laws.Violation) bool { return v.Law == laws.Duration }) {
+			t.Error("a second too long")
+		}
+	}
+}

@@ -85,8 +85,11 @@ func (r Report) attempt(a *schema.Attempt) {
 	}
 }
 
-// durationTolerance is half a microsecond, the unit of instants.
-const durationTolerance = 0.5e-6
+// durationTolerance is half a microsecond, the unit of instants, and where durations are of centuries what the doubles of both may differ by:
+// each is the nearest to its own sum, of which neither has to be exact.
+func durationTolerance(seconds float64) float64 {
+	return 0.5e-6 + 2*(math.Nextafter(math.Abs(seconds), math.Inf(1))-math.Abs(seconds))
+}
 
 func (r Report) duration(a *schema.Attempt) {
 	ended := a.StartTime.OK && a.FinishTime.OK
@@ -95,7 +98,7 @@ func (r Report) duration(a *schema.Attempt) {
 		r.add("attempts", a.AttemptID, "duration_s", Duration, "NULL, though start and finish are known")
 	case !ended && a.DurationS.OK && a.Quality&schema.PartialRow == 0: // archives know how long and not when
 		r.add("attempts", a.AttemptID, "duration_s", Duration, "%v, though start or finish is NULL and the row is not marked partial", a.DurationS.V)
-	case ended && !(math.Abs(a.FinishTime.V.Sub(a.StartTime.V)-a.DurationS.V) < durationTolerance):
+	case ended && !(math.Abs(a.FinishTime.V.Sub(a.StartTime.V)-a.DurationS.V) < durationTolerance(a.DurationS.V)):
 		r.add("attempts", a.AttemptID, "duration_s", Duration, "%v, and finish − start is %v", a.DurationS.V, a.FinishTime.V.Sub(a.StartTime.V))
 	}
 }

@@ -1,0 +1,122 @@
+package spark
+
+import (
+	"bytes"
+	"iter"
+
+	"straggler/ingest/read"
+)
+
+// Spark writes an event a line. What others make of a log may be laid out otherwise: indented, as a list, or with all events on
+// one line. A block tells by its first event.
+
+// records are the events of a block.
+func records(b *read.Block) iter.Seq[read.Line] {
+	if byLine(b.Data) {
+		return b.Lines()
+	}
+	return objects(b)
+}
+
+// lastRecordEnd is where the last whole event of b ends, with the end of its line where it has one of its own.
+func lastRecordEnd(b []byte) int {
+	if byLine(b) {
+		return bytes.LastIndexByte(b, '\n') + 1
+	}
+	last := 0
+	for start := nextObject(b, 0); start < len(b); {
+		end, whole := objectEnd(b, start)
+		if !whole && end == len(b) {
+			break
+		}
+		last = end
+		start = nextObject(b, end)
+	}
+	return last
+}
+
+// byLine reports that the first event of b fills its line, or cannot be read as one that does not.
+func byLine(b []byte) bool {
+	start := skip(b, 0, " \t\r\n\ufeff")
+	if start == len(b) {
+		return true
+	}
+	switch b[start] {
+	case '[', ']', ',':
+		return false
+	case '{':
+	default:
+		return true
+	}
+	if first := skip(b, start+1, " \t\r"); first < len(b) && b[first] == '\n' {
+		return false
+	}
+	end, whole := objectEnd(b, start)
+	if !whole {
+		return true
+	}
+	line := bytes.IndexByte(b[start:], '\n')
+	if line >= 0 && start+line < end {
+		return false
+	}
+	after := skip(b, end, " \t\r")
+	return after == len(b) || b[after] != ',' && b[after] != '{' && b[after] != ']'
+}
+
+func skip(b []byte, i int, space string) int {
+	return len(b) - len(bytes.TrimLeft(b[i:], space))
+}
+
+// nextObject is where the next event starts, or text that is none: behind white space and what separates the elements of a list.
+func nextObject(b []byte, i int) int { return skip(b, i, " \t\r\n\ufeff[],") }
+
+// objects are the JSON objects of a block, whatever separates them. What stands between them and is none is a record to its line end.
+func objects(b *read.Block) iter.Seq[read.Line] {
+	return func(yield func(read.Line) bool) {
+		line, seen := b.Line, 0
+		for start := nextObject(b.Data, 0); start < len(b.Data); {
+			end, whole := objectEnd(b.Data, start)
+			line += int64(bytes.Count(b.Data[seen:start], []byte{'\n'}))
+			seen = start
+			record := read.Line{Data: b.Data[start:end], Number: line, Offset: b.Offset + int64(start), Cut: b.Cut && !whole && end == len(b.Data)}
+			if !yield(record) {
+				return
+			}
+			start = nextObject(b.Data, end)
+		}
+	}
+}
+
+// objectEnd is where the object at start ends. One that is damaged ends where the next event starts, and text that is no object there or with
+// its line; it is not whole then.
+func objectEnd(b []byte, start int) (end int, whole bool) {
+	depth, quoted := 0, false
+	for i := start; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '{' && i > start && opensEvent(b[i:]):
+			return i, false
+		case c == '\n' && b[start] != '{':
+			return i, false
+		case c == '"':
+			quoted = !quoted
+		case c == '\n':
+			quoted = false // no string holds one
+		case quoted:
+			if c == '\\' {
+				i++
+			}
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth == 0 && b[start] == '{' {
+				return i + 1, true
+			}
+		}
+	}
+	return len(b), false
+}
+
+// eventKey follows the brace that opens an event, and no other. In no string does a brace stand before a quotation mark that is not escaped.
+var eventKey = []byte(`"Event"`)
+
+func opensEvent(b []byte) bool { return bytes.HasPrefix(b[skip(b, 1, " \t\r\n"):], eventKey) }
