@@ -1,8 +1,8 @@
 // Package spark takes the event logs of Apache Spark, of every version, and gives rows of the canonical tables.
 //
 //  1. format.go recognises a log by its first event; claim.go groups the files of a directory that are one log.
-//  2. read.go cuts the log into blocks of whole lines, has several of them decoded at once, and folds them in order.
-//  3. decode.go decodes a block line by line. scan.go reads the task events, which are nine tenths of a log, by expecting
+//  2. read.go cuts the log into blocks of whole events, has several of them decoded at once, and folds them in order.
+//  3. decode.go decodes a block event by event: line by line as Spark writes them, and as objects.go finds them in other layouts. scan.go reads the task events, which are nine tenths of a log, by expecting
 //     the keys as Spark writes them; decode_task.go reads those that differ, decode_other.go the events of other kinds,
 //     both with package pull, which takes any JSON.
 //  4. fold.go and app.go are the state machine: applications, jobs, stages and their attempts. attempts.go writes the
