@@ -100,7 +100,7 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 		if err != nil {
 			return err
 		}
-		return p.historyOf(ctx, tx, eng, used)
+		return p.besideSlow(ctx, tx, func() error { return p.historyOf(ctx, tx, eng, used) })
 	}
 	if many, ok := eng.(engine.RemoteRunner); ok {
 		used, err := p.figuresOnCopies(ctx, tx, many)

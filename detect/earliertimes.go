@@ -23,6 +23,7 @@ var taskTimesSQL string
 type keptExecution struct {
 	phase  schema.Key
 	stride int64
+	times  *phaseTimes
 }
 
 // keepTimes writes task_times of the executions that are to do.
@@ -53,7 +54,7 @@ func (p *part) keepFromFile(tx *store.Tx) error {
 	var rows []schema.TaskTime
 	for _, e := range p.keep {
 		tasks.reset()
-		if err := p.readTimes(e.phase, &tasks, &buf); err != nil {
+		if err := p.file.readTimes(e.times, &tasks, &buf); err != nil {
 			return err
 		}
 		rows = rows[:0]
@@ -100,7 +101,7 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 			stride = min(stride, strideAt(e.place))
 		}
 		switch {
-		case e.inFile:
+		case e.times != nil:
 		case e.mayHaveCandidates():
 			judged = append(judged, storedPhase{e.phase, e.stage})
 		default:
@@ -109,6 +110,9 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 		}
 	}
 	stored := &storedRows{of: make(map[schema.Key][][2]int, len(past)+len(judged))}
+	if len(past)+len(judged) == 0 {
+		return stored, nil
+	}
 	var candidates []candidateTask
 	if len(judged) == 0 {
 		var err error
@@ -229,11 +233,11 @@ func (p *part) candidateTasks(executions []timedExecution) (out []candidateTask,
 		first := len(out)
 		for k := range stage {
 			e := &stage[k]
-			if !e.inFile || !e.mayHaveCandidates() {
+			if e.times == nil || !e.mayHaveCandidates() {
 				continue
 			}
 			rows.reset()
-			if err := p.readTimes(e.phase, &rows, &buf); err != nil {
+			if err := p.file.readTimes(e.times, &rows, &buf); err != nil {
 				return nil, err
 			}
 			for i, d := range rows.duration {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
@@ -30,9 +32,6 @@ func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 		waiting: min(chunkAttempts, mostWaiting), block: blockRows}
 	if err := engine.Load(ctx, eng, usageTable, p.usageOf(ctx, tx, scan)); err != nil {
 		return "", fmt.Errorf("figures of phases: %w", err)
-	}
-	if err := p.appendSlow(tx); err != nil {
-		return "", fmt.Errorf("outliers: %w", err)
 	}
 	return "SELECT * FROM " + usageTable + " AS u", nil
 }
@@ -155,8 +154,27 @@ func (r *phaseRow) stats(figures *phaseFigures) schema.PhaseStats {
 	return stats
 }
 
+// besideSlow appends the outliers that are in the file while other work is done, which waits for them where it appends outliers itself.
+func (p *part) besideSlow(ctx context.Context, tx *store.Tx, work func() error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group errgroup.Group
+	group.Go(func() error { return p.appendSlow(ctx, tx) })
+	p.slowAppended = func() error {
+		if err := group.Wait(); err != nil {
+			return fmt.Errorf("outliers: %w", err)
+		}
+		return nil
+	}
+	err := work()
+	if err != nil {
+		cancel()
+	}
+	return cmp.Or(err, p.slowAppended())
+}
+
 // appendSlow appends the outliers that are in the file, in the order of phases: readers of few phases skip the others.
-func (p *part) appendSlow(tx *store.Tx) error {
+func (p *part) appendSlow(ctx context.Context, tx *store.Tx) error {
 	rows := inputRows[schema.Outlier]{tx: tx, p: p}
 	var slow []slowAttempt
 	var buf []byte
@@ -165,7 +183,10 @@ func (p *part) appendSlow(tx *store.Tx) error {
 		if of.slow == 0 {
 			continue
 		}
-		var err error
+		err := ctx.Err()
+		if err != nil {
+			return err
+		}
 		if slow, err = p.file.readSlow(of, slow[:0], &buf); err != nil {
 			return err
 		}

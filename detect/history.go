@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
@@ -56,20 +58,41 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	if err := p.usual(ctx, eng); err != nil {
 		return fmt.Errorf("what is usual: %w", err)
 	}
+	return p.writeHistory(ctx, tx, eng, again)
+}
+
+// writeHistory writes stage_history, what later executions are compared with, and the attempts that are slow against the history: each in a table of its
+// own, so all at once where this process does it, but for executions that are written again, for which two of them choose inputs.
+func (p *part) writeHistory(ctx context.Context, tx *store.Tx, eng engine.Engine, again []schema.Key) error {
+	group, ctx := errgroup.WithContext(ctx)
+	if _, ok := engine.InProcess(eng); !ok || len(again) > 0 {
+		group.SetLimit(1)
+	}
+	group.Go(func() error {
+		if err := p.compare(ctx, tx, eng, again); err != nil {
+			return fmt.Errorf("comparison: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		if err := p.keepTimes(ctx, tx, eng); err != nil {
+			return fmt.Errorf("what later executions are compared with: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error { return p.slower(ctx, tx, eng) })
+	return group.Wait()
+}
+
+// compare writes stage_history.
+func (p *part) compare(ctx context.Context, tx *store.Tx, eng engine.Engine, again []schema.Key) error {
 	own := "SELECT " + ownColumns + ", note FROM detected_own"
 	if len(again) > 0 {
 		own += " UNION ALL SELECT " + ownColumns + ", NULL AS note FROM stage_history WHERE phase_id IN (" + schema.KeyList(again) + ")"
 	}
-	err = engine.UseParts(ctx, eng, "detected_history", stageHistorySQL, func(sql string) error {
+	return engine.UseParts(ctx, eng, "detected_history", stageHistorySQL, func(sql string) error {
 		return writeRows(ctx, tx, eng, p, sql, "phase_id", p.attempts, phaseOfHistory)
 	}, engine.Seen{Table: "detected_own", SQL: own})
-	if err != nil {
-		return fmt.Errorf("comparison: %w", err)
-	}
-	if err := p.keepTimes(ctx, tx, eng); err != nil {
-		return fmt.Errorf("what later executions are compared with: %w", err)
-	}
-	return p.slower(ctx, tx, eng)
 }
 
 // usual makes the table detected_usual.
@@ -225,6 +248,11 @@ func (p *part) overtaken(ctx context.Context, tx *store.Tx, eng engine.Engine) (
 	}
 	if len(phases) == 0 {
 		return nil, nil
+	}
+	if p.slowAppended != nil {
+		if err := p.slowAppended(); err != nil { // by the inputs that the part has so far, and before copy appends others
+			return nil, err
+		}
 	}
 	var again []store.InputRecord
 	for _, in := range tx.Kept() {

@@ -107,9 +107,9 @@ func (s *stageTasks) read(stage []timedExecution) error {
 	for k := range stage {
 		e := &stage[k]
 		e.from = s.past.len()
-		if e.inFile {
+		if e.times != nil {
 			s.rows.reset()
-			if err := s.part.readTimes(e.phase, &s.rows, &s.buf); err != nil {
+			if err := s.part.file.readTimes(e.times, &s.rows, &s.buf); err != nil {
 				return err
 			}
 			s.take(k, e, &s.rows, 0, s.rows.len())

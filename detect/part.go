@@ -33,6 +33,8 @@ type part struct {
 	keep    []keptExecution
 	timed   [][]timedExecution // some stages at a time
 
+	slowAppended func() error // waits until the attempts are written that are slow against their phase
+
 	stage       []timedExecution // memory that is used again
 	past        int64            // tasks of the last of timed that others are compared with
 	timesAtOnce int64            // how many of them are held

@@ -101,22 +101,13 @@ type phaseTimes struct {
 	widths   timeWidths
 }
 
-// timesOf are those of a phase of the part, if its attempts were read.
-func (p *part) timesOf(phase schema.Key) (phaseTimes, bool) {
+// timesOf are those of a phase of the part, or nil where none of its attempts were read.
+func (p *part) timesOf(phase schema.Key) *phaseTimes {
 	i, found := findScanned(p.scanned, phase)
 	if !found || p.scanned[i].attempts == 0 {
-		return phaseTimes{}, false
-	}
-	return p.scanned[i].times, true
-}
-
-// readTimes appends the rows of a phase of the part; buf is used again.
-func (p *part) readTimes(phase schema.Key, to *taskRows, buf *[]byte) error {
-	times, found := p.timesOf(phase)
-	if !found {
 		return nil
 	}
-	return p.file.readTimes(times, to, buf)
+	return &p.scanned[i].times
 }
 
 // timeWidths are how many bytes of each row the columns of a phase take, but for the duration, which takes 8. A column of 0 has one value for all rows, which
@@ -293,7 +284,7 @@ func appendWholes(b []byte, values []float64, width uint8) []byte {
 }
 
 // readTimes appends rows; buf is used again.
-func (t *phaseFile) readTimes(of phaseTimes, to *taskRows, buf *[]byte) error {
+func (t *phaseFile) readTimes(of *phaseTimes, to *taskRows, buf *[]byte) error {
 	b, err := t.read(of.at, of.size(), buf)
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func TestPhaseFile(t *testing.T) {
 			t.Fatalf("%d bytes of times, want %d", size, file.end-phase.times.at)
 		}
 		var got taskRows
-		if err := file.readTimes(phase.times, &got, &buf); err != nil {
+		if err := file.readTimes(&phase.times, &got, &buf); err != nil {
 			t.Fatal(err)
 		}
 		if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(taskRows{}), sameBits, cmpopts.EquateEmpty()); diff != "" {

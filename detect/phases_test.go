@@ -216,7 +216,7 @@ func TestPhasesPutOff(t *testing.T) {
 			if f.slow, err = file.readSlow(&s.phases[at], nil, &buf); err != nil {
 				t.Fatal(err)
 			}
-			if err := file.readTimes(s.phases[at].times, &f.times, &buf); err != nil {
+			if err := file.readTimes(&s.phases[at].times, &f.times, &buf); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -42,8 +42,8 @@ type timedExecution struct {
 	withinRun, betweenRuns   float64 // NaN is NULL, here and below
 	usualBytes, usualRecords float64
 
-	inFile   bool    // else its attempts are not part of the run, and its times are in the store alone
-	longestS float64 // of these, where they are in the file
+	times    *phaseTimes // in the file; nil: its attempts are not part of the run, and its times are in the store alone
+	longestS float64     // of those in the file
 
 	past     bool          // one that may have candidates is compared with it
 	from, to int           // of stageTasks.past
@@ -53,7 +53,7 @@ type timedExecution struct {
 
 // mayHaveCandidates is false where no attempt is one of candidates.sql; of attempts that are in the store alone that is not known yet.
 func (e *timedExecution) mayHaveCandidates() bool {
-	return e.compared > 0 && (!e.inFile || e.longestS > 1.5*e.usualS)
+	return e.compared > 0 && (e.times == nil || e.longestS > 1.5*e.usualS)
 }
 
 // isCandidate says that an attempt of the execution is one of candidates.sql, by its duration and mark.
@@ -67,9 +67,11 @@ func (p *part) addTimed(executions []stageExecution, usual []expectation) {
 	for i := range executions {
 		e := &executions[i]
 		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks}
-		times, inFile := p.timesOf(e.PhaseID)
-		if t.inFile, t.longestS = inFile, times.longestS; inFile && comparedLater(e.Place) {
-			p.keep = append(p.keep, keptExecution{e.PhaseID, longestStride(e.Place)})
+		if t.times = p.timesOf(e.PhaseID); t.times != nil {
+			t.longestS = t.times.longestS
+			if comparedLater(e.Place) {
+				p.keep = append(p.keep, keptExecution{e.PhaseID, longestStride(e.Place), t.times})
+			}
 		}
 		if e.Todo == 1 {
 			u := &usual[0]
@@ -159,6 +161,9 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, ex
 		return nil
 	})
 	if err := group.Wait(); err != nil {
+		return err
+	}
+	if err := p.slowAppended(); err != nil {
 		return err
 	}
 	var found []*timedExecution
