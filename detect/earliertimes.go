@@ -19,18 +19,11 @@ import (
 //go:embed task_times.sql
 var taskTimesSQL string
 
-// keptExecution is an execution whose tasks task_times is to have.
-type keptExecution struct {
-	phase  schema.Key
-	stride int64
-	times  *phaseTimes
-}
-
 // keepTimes writes task_times of the executions that are to do.
 func (p *part) keepTimes(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	seen := p.seen(span{all: true})
 	if _, ok := engine.InProcess(eng); ok {
-		if err := p.keepFromFile(tx); err != nil || len(p.again) == 0 {
+		if err := p.keepFromFile(ctx, tx); err != nil || len(p.again) == 0 {
 			return err
 		}
 		seen = append(seen, engine.Seen{Table: "detected_stages", SQL: "SELECT * FROM detected_stages WHERE known = 1"})
@@ -45,30 +38,37 @@ const timesOrder = "phase_id, task, duration_s, input_bytes, input_records"
 func phaseOfTime(t *schema.TaskTime) schema.Key { return t.PhaseID }
 
 // keepFromFile writes those of the executions that are new. Those that are compared with for longest come first: readers skip the others.
-func (p *part) keepFromFile(tx *store.Tx) error {
-	slices.SortFunc(p.keep, func(a, b keptExecution) int {
-		return cmp.Or(cmp.Compare(b.stride, a.stride), cmp.Compare(a.phase, b.phase))
+func (p *part) keepFromFile(ctx context.Context, tx *store.Tx) error {
+	var kept []uint32 // of p.scanned
+	for i := range p.scanned {
+		if p.scanned[i].stride > 0 {
+			kept = append(kept, uint32(i))
+		}
+	}
+	slices.SortFunc(kept, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(p.scanned[b].stride, p.scanned[a].stride), cmp.Compare(a, b))
 	})
 	var tasks taskRows
 	var buf []byte
 	var rows []schema.TaskTime
-	for _, e := range p.keep {
+	for _, k := range kept {
+		e := &p.scanned[k]
 		tasks.reset()
-		if err := p.file.readTimes(e.times, &tasks, &buf); err != nil {
+		if err := cmp.Or(ctx.Err(), p.file.readTimes(&e.times, &tasks, &buf)); err != nil {
 			return err
 		}
 		rows = rows[:0]
+		stride := int64(1) << (e.stride - 1)
 		for i, d := range tasks.duration {
 			if tasks.mark[i]&timeSucceeded != 0 && d > 0 {
-				rows = append(rows, schema.TaskTime{PhaseID: e.phase, Stride: e.stride, Task: tasks.task[i], DurationS: d,
+				rows = append(rows, schema.TaskTime{PhaseID: e.id, Stride: stride, Task: tasks.task[i], DurationS: d,
 					InputBytes: whole(tasks.bytes[i]), InputRecords: whole(tasks.records[i])})
 			}
 		}
-		if err := store.Append(tx, p.inputOf(e.phase), rows); err != nil {
+		if err := store.Append(tx, p.inputOf(e.id), rows); err != nil {
 			return err
 		}
 	}
-	p.keep = nil
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 			stride = min(stride, strideAt(e.place))
 		}
 		switch {
-		case e.times != nil:
+		case e.scanned != nil:
 		case e.mayHaveCandidates():
 			judged = append(judged, storedPhase{e.phase, e.stage})
 		default:
@@ -180,6 +180,7 @@ func (p *part) readPast(ctx context.Context, eng engine.Loader, phases []storedP
 
 // readJudged reads the attempts of executions that may have candidates.
 func (p *part) readJudged(ctx context.Context, tx *store.Tx, eng engine.Loader, phases []storedPhase, to *storedRows) error {
+	chosen := p.chosen
 	if err := p.chooseStored(ctx, tx, eng, phases); err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (p *part) readJudged(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 			to.rows.mark = append(to.rows.mark, byte(m))
 		}
 	}
-	return nil
+	return p.choose(ctx, eng, chosen)
 }
 
 // add appends rows of phase, task, duration and input.
@@ -233,11 +234,11 @@ func (p *part) candidateTasks(executions []timedExecution) (out []candidateTask,
 		first := len(out)
 		for k := range stage {
 			e := &stage[k]
-			if e.times == nil || !e.mayHaveCandidates() {
+			if e.scanned == nil || !e.mayHaveCandidates() {
 				continue
 			}
 			rows.reset()
-			if err := p.file.readTimes(e.times, &rows, &buf); err != nil {
+			if err := p.file.readTimes(&e.scanned.times, &rows, &buf); err != nil {
 				return nil, err
 			}
 			for i, d := range rows.duration {

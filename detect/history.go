@@ -55,33 +55,40 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	if err != nil {
 		return fmt.Errorf("executions after those that are new: %w", err)
 	}
-	if err := p.usual(ctx, eng); err != nil {
+	if err := p.usual(ctx, tx, eng); err != nil {
 		return fmt.Errorf("what is usual: %w", err)
 	}
 	return p.writeHistory(ctx, tx, eng, again)
 }
 
-// writeHistory writes stage_history, what later executions are compared with, and the attempts that are slow against the history: each in a table of its
-// own, so all at once where this process does it, but for executions that are written again, for which two of them choose inputs.
+// writeHistory writes stage_history and what later executions are compared with, and where that is not done yet the attempts that are slow against the
+// history.
 func (p *part) writeHistory(ctx context.Context, tx *store.Tx, eng engine.Engine, again []schema.Key) error {
-	group, ctx := errgroup.WithContext(ctx)
-	if _, ok := engine.InProcess(eng); !ok || len(again) > 0 {
-		group.SetLimit(1)
-	}
-	group.Go(func() error {
+	history := func() error {
 		if err := p.compare(ctx, tx, eng, again); err != nil {
 			return fmt.Errorf("comparison: %w", err)
 		}
 		return nil
-	})
-	group.Go(func() error {
+	}
+	times := func() error {
 		if err := p.keepTimes(ctx, tx, eng); err != nil {
 			return fmt.Errorf("what later executions are compared with: %w", err)
 		}
 		return nil
-	})
-	group.Go(func() error { return p.slower(ctx, tx, eng) })
-	return group.Wait()
+	}
+	if _, ok := engine.InProcess(eng); ok { // each is a file that is written on one core
+		var group errgroup.Group
+		group.Go(history)
+		group.Go(times)
+		return group.Wait()
+	}
+	if err := history(); err != nil {
+		return err
+	}
+	if err := times(); err != nil {
+		return err
+	}
+	return p.slower(ctx, tx, eng)
 }
 
 // compare writes stage_history.
@@ -96,9 +103,9 @@ func (p *part) compare(ctx context.Context, tx *store.Tx, eng engine.Engine, aga
 }
 
 // usual makes the table detected_usual.
-func (p *part) usual(ctx context.Context, eng engine.Engine) error {
+func (p *part) usual(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	if in, ok := engine.InProcess(eng); ok {
-		return p.usualHere(ctx, in)
+		return p.usualHere(ctx, tx, in)
 	}
 	if p.onCopies {
 		return p.usualOnCopies(ctx, eng)

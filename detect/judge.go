@@ -107,9 +107,9 @@ func (s *stageTasks) read(stage []timedExecution) error {
 	for k := range stage {
 		e := &stage[k]
 		e.from = s.past.len()
-		if e.times != nil {
+		if e.scanned != nil {
 			s.rows.reset()
-			if err := s.part.file.readTimes(e.times, &s.rows, &s.buf); err != nil {
+			if err := s.part.file.readTimes(&e.scanned.times, &s.rows, &s.buf); err != nil {
 				return err
 			}
 			s.take(k, e, &s.rows, 0, s.rows.len())
@@ -279,15 +279,9 @@ func (s *stageTasks) extend(h *history, c *candidate, stage []timedExecution) (c
 }
 
 func (h *history) add(v float64) {
-	if math.IsNaN(v) {
-		return
+	if !math.IsNaN(v) {
+		h.sorted = inserted(h.sorted, v)
 	}
-	h.sorted = append(h.sorted, v)
-	i := len(h.sorted) - 1
-	for ; i > 0 && h.sorted[i-1] > v; i-- { // of the few that there are, this takes less time than looking for the place by halves
-		h.sorted[i] = h.sorted[i-1]
-	}
-	h.sorted[i] = v
 }
 
 // keySorter puts rows in the order of keys, equal ones as they are.

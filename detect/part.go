@@ -20,24 +20,19 @@ type part struct {
 	kept    bool // results of inputs that have not changed are
 	nothing bool // there is nothing to do for the chosen applications
 	inputs  []store.InputRecord
-	others  store.Owners // of the keys of inputs that are left out
-	owners  store.Owners // of those of inputs; nil: rows have no input
-	again   store.Owners // of those of inputs whose results are written again, since their history is another
+	chosen  []store.InputRecord // whose rows the part's tables have
+	others  store.Owners        // of the keys of inputs that are left out
+	owners  store.Owners        // of those of inputs; nil: rows have no input
+	again   store.Owners        // of those of inputs whose results are written again, since their history is another
 
 	// On an engine in this process: the phases whose attempts were read, by id, and the file of what is known of these, with the times of tasks where
-	// programs have names; the executions that task_times is to have, and those that may have candidates and those that they are compared with, stage by
-	// stage, each from the first on; the last on copies, too.
+	// programs have names.
 	scanned []scannedPhase
 	file    *phaseFile
 	named   bool
-	keep    []keptExecution
-	timed   [][]timedExecution // some stages at a time
 
 	slowAppended func() error // waits until the attempts are written that are slow against their phase
-
-	stage       []timedExecution // memory that is used again
-	past        int64            // tasks of the last of timed that others are compared with
-	timesAtOnce int64            // how many of them are held
+	timesAtOnce  int64        // how many tasks are held that others are compared with
 
 	attempts int64 // about how many, on an engine of many machines
 	onCopies bool  // of which copies of this program do what concerns attempts
@@ -121,6 +116,7 @@ func (p *part) choose(ctx context.Context, eng engine.Engine, inputs []store.Inp
 	if p.whole {
 		return nil
 	}
+	p.chosen = inputs
 	return eng.Choose(ctx, store.KeysOf(inputs))
 }
 

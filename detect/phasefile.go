@@ -101,13 +101,13 @@ type phaseTimes struct {
 	widths   timeWidths
 }
 
-// timesOf are those of a phase of the part, or nil where none of its attempts were read.
-func (p *part) timesOf(phase schema.Key) *phaseTimes {
+// scannedOf is a phase of the part, or nil where none of its attempts were read.
+func (p *part) scannedOf(phase schema.Key) *scannedPhase {
 	i, found := findScanned(p.scanned, phase)
 	if !found || p.scanned[i].attempts == 0 {
 		return nil
 	}
-	return &p.scanned[i].times
+	return &p.scanned[i]
 }
 
 // timeWidths are how many bytes of each row the columns of a phase take, but for the duration, which takes 8. A column of 0 has one value for all rows, which

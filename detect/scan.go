@@ -33,6 +33,7 @@ type scannedPhase struct {
 	times         phaseTimes // behind its slow attempts, in the file
 	attempts      uint32     // a phase is held in memory as a whole, and so has fewer than 2^32
 	slow          uint32     // rows of outliers
+	stride        uint8      // task_times is to have its tasks, with a stride of 1 << (stride - 1); 0: it is not
 	gang, skipped bool
 	wanted        bool // it is still to be worked on
 }

@@ -26,9 +26,6 @@ const candidateAttempts = 2_000_000
 // slower writes the attempts that are slow against the history of their stage. Of earlier executions it reads the attempts of those
 // that a candidate is compared with, at most 64 a stage.
 func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
-	if in, ok := engine.InProcess(eng); ok {
-		return p.slowerHere(ctx, tx, in)
-	}
 	if many, ok := eng.(engine.RemoteRunner); ok {
 		if err := p.slowerOnCopies(ctx, tx, many); !errors.Is(err, errors.ErrUnsupported) {
 			return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math/bits"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -21,16 +22,8 @@ import (
 // mostTimes is how many earlier attempts are held at once, in up to 41 bytes each, unless one stage has more.
 const mostTimes = 4_000_000
 
-// slowerHere is slower on an engine in this process.
-func (p *part) slowerHere(ctx context.Context, tx *store.Tx, eng engine.Loader) error {
-	for i, some := range p.timed {
-		if err := p.slowerOf(ctx, tx, eng, some); err != nil {
-			return err
-		}
-		p.timed[i] = nil
-	}
-	return nil
-}
+// executionTasks is how many such tasks take as much memory as an execution: 160 bytes.
+const executionTasks = 4
 
 // timedExecution is an execution of a stage, what is usual for it where it is todo, and where its tasks' times are.
 type timedExecution struct {
@@ -42,8 +35,8 @@ type timedExecution struct {
 	withinRun, betweenRuns   float64 // NaN is NULL, here and below
 	usualBytes, usualRecords float64
 
-	times    *phaseTimes // in the file; nil: its attempts are not part of the run, and its times are in the store alone
-	longestS float64     // of those in the file
+	scanned  *scannedPhase // nil: its attempts are not part of the run, and its times are in the store alone
+	longestS float64       // of those in the file
 
 	past     bool          // one that may have candidates is compared with it
 	from, to int           // of stageTasks.past
@@ -53,7 +46,7 @@ type timedExecution struct {
 
 // mayHaveCandidates is false where no attempt is one of candidates.sql; of attempts that are in the store alone that is not known yet.
 func (e *timedExecution) mayHaveCandidates() bool {
-	return e.compared > 0 && (e.times == nil || e.longestS > 1.5*e.usualS)
+	return e.compared > 0 && (e.scanned == nil || e.longestS > 1.5*e.usualS)
 }
 
 // isCandidate says that an attempt of the execution is one of candidates.sql, by its duration and mark.
@@ -61,16 +54,27 @@ func (e *timedExecution) isCandidate(d float64, mark byte) bool {
 	return inRange(d) && d > 1.5*e.usualS && mark&timeRecompute == 0
 }
 
-// addTimed adds the executions of a stage that may have candidates, and those that they are compared with; usual is of those that are todo.
-func (p *part) addTimed(executions []stageExecution, usual []expectation) {
-	stage := p.stage[:0]
+// stageGroups gathers executions whose tasks are compared, stage by stage, each from the first on, and gives those on that are looked at together: as many
+// stages as have no more than atOnce tasks that others are compared with, or one.
+type stageGroups struct {
+	part   *part
+	atOnce int64
+	give   func([]timedExecution) error
+
+	stage, group []timedExecution
+	size         int64
+}
+
+// add adds the executions of a stage that may have candidates, and those that they are compared with; usual is of those that are todo.
+func (g *stageGroups) add(executions []stageExecution, usual []expectation) error {
+	g.stage = g.stage[:0]
 	for i := range executions {
 		e := &executions[i]
-		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks}
-		if t.times = p.timesOf(e.PhaseID); t.times != nil {
-			t.longestS = t.times.longestS
+		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks, scanned: g.part.scannedOf(e.PhaseID)}
+		if t.scanned != nil {
+			t.longestS = t.scanned.times.longestS
 			if comparedLater(e.Place) {
-				p.keep = append(p.keep, keptExecution{e.PhaseID, longestStride(e.Place), t.times})
+				t.scanned.stride = uint8(bits.Len64(uint64(longestStride(e.Place))))
 			}
 		}
 		if e.Todo == 1 {
@@ -79,28 +83,34 @@ func (p *part) addTimed(executions []stageExecution, usual []expectation) {
 			t.compared, t.usualS, t.tickS = u.Compared.V, u.UsualS.V, u.TickS.V
 			t.withinRun, t.betweenRuns, t.usualBytes, t.usualRecords = orNaN(u.WithinRun), orNaN(u.BetweenRuns), orNaN(u.UsualBytes), orNaN(u.UsualRecords)
 		}
-		stage = append(stage, t)
+		g.stage = append(g.stage, t)
 	}
-	p.stage = stage
-	markPast(stage)
-	p.group(slices.DeleteFunc(stage, func(e timedExecution) bool { return !e.past && !e.mayHaveCandidates() }))
-}
-
-// group adds executions of a stage to those that are looked at together: as many stages as have no more than timesAtOnce earlier tasks, or one.
-func (p *part) group(stage []timedExecution) {
-	past := int64(0)
-	for i := range stage {
-		if stage[i].past {
-			past += stage[i].tasks
+	markPast(g.stage)
+	compared := slices.DeleteFunc(g.stage, func(e timedExecution) bool { return !e.past && !e.mayHaveCandidates() })
+	size := int64(0)
+	for i := range compared {
+		held := int64(executionTasks)
+		if compared[i].past {
+			held = max(held, compared[i].tasks)
+		}
+		size += held
+	}
+	if g.size+size > g.atOnce {
+		if err := g.end(); err != nil {
+			return err
 		}
 	}
-	n := len(p.timed)
-	if n == 0 || p.past > 0 && p.past+past > p.timesAtOnce {
-		p.timed, p.past = append(p.timed, nil), 0
-		n++
+	g.group, g.size = append(g.group, compared...), g.size+size
+	return nil
+}
+
+// end gives the last group on.
+func (g *stageGroups) end() error {
+	group := g.group
+	if g.group, g.size = nil, 0; len(group) == 0 {
+		return nil
 	}
-	p.timed[n-1] = append(p.timed[n-1], stage...)
-	p.past += past
+	return g.give(group)
 }
 
 // markPast marks the executions of a stage that one which may have candidates is compared with.

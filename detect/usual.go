@@ -3,35 +3,52 @@ package detect
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"sort"
 
+	"golang.org/x/sync/errgroup"
+
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/store"
 )
 
 // On an engine in this process usual.sql is worked out here, stage by stage, and the pairs of earlier.sql are not needed.
 
-// usualHere makes the table detected_usual, and p.timed.
-func (p *part) usualHere(ctx context.Context, eng engine.Loader) error {
-	return engine.Load(ctx, eng, "detected_usual", p.expectations(ctx, eng))
+// usualHere makes the table detected_usual, and appends the attempts that are slow against the history of their stage: those of some stages while what is
+// usual for the next ones is worked out.
+func (p *part) usualHere(ctx context.Context, tx *store.Tx, eng engine.Loader) error {
+	compared := make(chan []timedExecution)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(compared)
+		return engine.Load(ctx, eng, "detected_usual", p.expectations(ctx, eng, func(some []timedExecution) error {
+			select {
+			case compared <- some:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}))
+	})
+	group.Go(func() error {
+		for some := range compared {
+			if err := p.slowerOf(ctx, tx, eng, some); err != nil {
+				return fmt.Errorf("attempts that are slower than usual: %w", err)
+			}
+		}
+		return nil
+	})
+	return group.Wait()
 }
 
-// usualOnCopies is the same for an engine of many machines, which is given detected_compared too.
+// usualOnCopies is the same for an engine of many machines, which is given detected_compared and compares the attempts later.
 func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine) error {
 	var usual []expectation
-	for some, err := range p.expectations(ctx, eng) {
-		if err != nil {
-			return err
-		}
-		usual = append(usual, some...)
-	}
-	if err := pinRows(ctx, eng, "detected_usual", usual); err != nil {
-		return err
-	}
 	var rows []comparedExecution
-	for _, some := range p.timed {
+	for some, err := range p.expectations(ctx, eng, func(some []timedExecution) error {
 		for i := range some {
 			e := &some[i]
 			row := comparedExecution{PhaseID: e.phase, StageID: e.stage, Place: e.place, Tasks: e.tasks}
@@ -40,29 +57,39 @@ func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine) error {
 			}
 			rows = append(rows, row)
 		}
+		return nil
+	}) {
+		if err != nil {
+			return err
+		}
+		usual = append(usual, some...)
+	}
+	if err := pinRows(ctx, eng, "detected_usual", usual); err != nil {
+		return err
 	}
 	return pinRows(ctx, eng, "detected_compared", rows)
 }
 
-// expectations gives what is usual stage by stage, and makes p.timed.
-func (p *part) expectations(ctx context.Context, eng engine.Engine) iter.Seq2[[]expectation, error] {
+// expectations gives what is usual stage by stage, and to compare the executions whose tasks are compared.
+func (p *part) expectations(ctx context.Context, eng engine.Engine, compare func([]timedExecution) error) iter.Seq2[[]expectation, error] {
 	var s stage
+	groups := stageGroups{part: p, atOnce: p.timesAtOnce, give: compare}
 	return func(yield func([]expectation, error) bool) {
 		for executions, err := range stages(engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages ORDER BY stage_id NULLS LAST, place NULLS LAST")) {
+			if err == nil {
+				s.expectAll(executions)
+				err = groups.add(executions, s.usual)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			s.usual = s.usual[:0]
-			for i := range executions {
-				if executions[i].Todo == 1 {
-					s.usual = append(s.usual, s.expect(executions, i))
-				}
-			}
-			p.addTimed(executions, s.usual)
 			if !yield(s.usual, nil) {
 				return
 			}
+		}
+		if err := groups.end(); err != nil {
+			yield(nil, err)
 		}
 	}
 }
@@ -98,54 +125,95 @@ func findPlace(n int, place int64, of func(int) int64) (int, bool) {
 	return sort.Find(n, func(k int) int { return cmp.Compare(place, of(k)) })
 }
 
-// stage has what is used again from one execution to the next.
+// stage has the figures of the executions that one of a stage is compared with, which nearly all are those of the one before, too.
 type stage struct {
-	usual    []expectation
-	compared []*stageExecution
-	values   []float64
+	usual        []expectation
+	stride, next int64                  // of the places of executions that the figures are of
+	figures      [figureCount][]float64 // in ascending order, where they are known
+	tick         float64
+	values       []float64
 }
 
-// median is that of a figure of the executions that one is compared with, where it is known.
-func (s *stage) median(of func(*stageExecution) schema.Null[float64]) schema.Null[float64] {
-	s.values = s.values[:0]
-	for _, e := range s.compared {
-		if v := of(e); v.OK {
-			s.values = append(s.values, v.V)
+const (
+	ofDuration = iota
+	ofSpread
+	ofBytes
+	ofRecords
+	ofCPU
+	ofWait
+	ofTasks
+	figureCount
+)
+
+// extend makes the figures those that the execution at a place is compared with.
+func (s *stage) extend(executions []stageExecution, place int64) {
+	if stride := strideAt(place); s.stride != stride {
+		s.stride, s.next, s.tick = stride, 1, 0
+		for k := range s.figures {
+			s.figures[k] = s.figures[k][:0]
 		}
 	}
-	return median(s.values)
+	for ; s.next < place; s.next += s.stride {
+		k, _ := findPlace(len(executions), s.next, func(k int) int64 { return executions[k].Place })
+		s.add(&executions[k])
+	}
+}
+
+func (s *stage) add(e *stageExecution) {
+	for k, v := range [...]schema.Null[float64]{ofDuration: schema.Some(e.MedianS), ofSpread: e.Spread, ofBytes: e.InputBytes, ofRecords: e.InputRecords,
+		ofCPU: e.CPUS, ofWait: e.WaitS, ofTasks: schema.Some(float64(e.Tasks))} {
+		if v.OK {
+			s.figures[k] = inserted(s.figures[k], v.V)
+		}
+	}
+	s.tick = max(s.tick, e.TickS.V)
+}
+
+// median is that of a figure.
+func (s *stage) median(figure int) schema.Null[float64] {
+	if len(s.figures[figure]) == 0 {
+		return schema.Null[float64]{}
+	}
+	return schema.Some(quantileOf(s.figures[figure], 0.5))
+}
+
+// deviation is the median of how far the durations are from one of them, in logarithms.
+func (s *stage) deviation(from float64) float64 {
+	s.values = s.values[:0]
+	for _, d := range s.figures[ofDuration] {
+		s.values = append(s.values, math.Abs(math.Log(d/from)))
+	}
+	return median(s.values).V
+}
+
+// expectAll says what is usual for the executions of a stage that are to do.
+func (s *stage) expectAll(executions []stageExecution) {
+	s.usual, s.stride = s.usual[:0], 0
+	for i := range executions {
+		if executions[i].Todo == 1 {
+			s.usual = append(s.usual, s.expect(executions, i))
+		}
+	}
 }
 
 // expect says what is usual for an execution of a stage. Products are rounded before they are added to, also on machines that need not.
 func (s *stage) expect(executions []stageExecution, i int) expectation {
 	own := &executions[i]
 	out := expectation{PhaseID: own.PhaseID, Executions: own.Place - 1, MedianS: own.MedianS}
-	s.compared = s.compared[:0]
-	for place := range earlierPlaces(own.Place) {
-		k, _ := findPlace(i, place, func(k int) int64 { return executions[k].Place })
-		s.compared = append(s.compared, &executions[k])
-	}
-	if len(s.compared) < 3 {
+	s.extend(executions, own.Place)
+	durations := s.figures[ofDuration]
+	compared := len(durations)
+	if compared < 3 {
 		return out
 	}
-	n := float64(len(s.compared))
-	usual := s.median(func(e *stageExecution) schema.Null[float64] { return schema.Some(e.MedianS) })
-	least, most, second, tick := math.Inf(1), math.Inf(-1), math.Inf(-1), 0.0
-	for _, e := range s.compared {
-		least, second, most = min(least, e.MedianS), max(second, min(most, e.MedianS)), max(most, e.MedianS)
-		tick = max(tick, e.TickS.V)
-	}
-	out.Compared, out.UsualS, out.TickS = schema.Some(int64(len(s.compared))), usual, schema.Some(tick)
-	out.WithinRun = s.median(func(e *stageExecution) schema.Null[float64] { return e.Spread })
-	out.UsualBytes = s.median(func(e *stageExecution) schema.Null[float64] { return e.InputBytes })
-	out.UsualRecords = s.median(func(e *stageExecution) schema.Null[float64] { return e.InputRecords })
-	out.UsualCPUS = s.median(func(e *stageExecution) schema.Null[float64] { return e.CPUS })
-	out.UsualWaitS = s.median(func(e *stageExecution) schema.Null[float64] { return e.WaitS })
-	out.UsualTasks = s.median(func(e *stageExecution) schema.Null[float64] { return schema.Some(float64(e.Tasks)) })
-	deviation := s.median(func(e *stageExecution) schema.Null[float64] {
-		return schema.Some(math.Abs(math.Log(e.MedianS / usual.V)))
-	})
-	between := max(1.4826*deviation.V, math.Log(most/least)/(4*math.Sqrt(n)), 0.01)
+	n, usual, tick := float64(compared), s.median(ofDuration), s.tick
+	least, second, most := durations[0], durations[compared-2], durations[compared-1]
+	out.Compared, out.UsualS, out.TickS = schema.Some(int64(compared)), usual, schema.Some(tick)
+	out.WithinRun = s.median(ofSpread)
+	out.UsualBytes, out.UsualRecords = s.median(ofBytes), s.median(ofRecords)
+	out.UsualCPUS, out.UsualWaitS = s.median(ofCPU), s.median(ofWait)
+	out.UsualTasks = s.median(ofTasks)
+	between := max(1.4826*s.deviation(usual.V), math.Log(most/least)/(4*math.Sqrt(n)), 0.01)
 	out.BetweenRuns = schema.Some(between)
 	out.WorkRatio = ratioOf(orNaN(own.InputBytes), out.UsualBytes)
 	if !out.WorkRatio.OK {
