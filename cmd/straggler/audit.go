@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,14 @@ type auditOptions struct {
 	output                               output
 }
 
-const auditEncodings = "text, json, md"
+// renderings of a night; the first is for terminals.
+func (o *auditOptions) renderings(e *env) []rendering[*audit.Night] {
+	return []rendering[*audit.Night]{
+		{"text", ".txt", func(w io.Writer, n *audit.Night) error { return render.Text(w, n, e.color && !o.output.toFile()) }},
+		{"json", ".json", render.JSON},
+		{"md", ".md", render.Markdown},
+	}
+}
 
 func auditCommand(e *env) *cobra.Command {
 	var o auditOptions
@@ -77,7 +83,7 @@ func auditCommand(e *env) *cobra.Command {
 	f.StringVar(&o.explain, "explain", "", "explain what `RULE` compares, and exit")
 	f.BoolVar(&o.schema, "schema", false, "write the JSON schema of straggler.yaml for editors, and exit")
 	engineFlag(c, e)
-	o.output.flags(c, auditEncodings)
+	o.output.flags(c, encodingNames(o.renderings(e)))
 	return c
 }
 
@@ -94,7 +100,7 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	case len(logs) == 0 && o.store == "" && len(o.accept) == 0:
 		return useError("name a log, or a store with --store DIR")
 	}
-	as, err := o.output.choose(auditEncodings)
+	r, err := pickRendering(o.output, o.renderings(e))
 	if err != nil {
 		return err
 	}
@@ -130,7 +136,7 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	if err != nil {
 		return err
 	}
-	if err := o.tell(e, as, night, cfg); err != nil {
+	if err := o.tell(e, r, night, cfg); err != nil {
 		return err
 	}
 	if o.metrics != "" {
@@ -164,8 +170,7 @@ type measured struct {
 
 // measure hands the runs of logs, or of a store, to somebody who uses them.
 func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selection.Applications, logs []string, g measure.Grouping, use func(*measured) error) (unread, err error) {
-	ro := reportOptions{store: dir}
-	st, err := ro.open(ctx, e, len(logs) > 0)
+	st, err := e.openOrTemp(ctx, dir, len(logs) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -213,16 +218,8 @@ func (o *auditOptions) configuration() (*audit.Config, measure.Grouping, error) 
 }
 
 // tell writes the outcome in all requested encodings.
-func (o *auditOptions) tell(e *env, as string, n *audit.Night, cfg *audit.Config) error {
-	err := e.write(o.output, false, func(w io.Writer) error {
-		switch as {
-		case "json":
-			return render.JSON(w, n)
-		case "md":
-			return render.Markdown(w, n)
-		}
-		return render.Text(w, n, e.color && !o.output.toFile())
-	})
+func (o *auditOptions) tell(e *env, r rendering[*audit.Night], n *audit.Night, cfg *audit.Config) error {
+	err := e.write(o.output, false, func(w io.Writer) error { return r.write(w, n) })
 	if o.junit != "" {
 		err = errors.Join(err, writeFile(o.junit, func(w io.Writer) error { return render.JUnit(w, n, cfg) }))
 	}
@@ -256,24 +253,4 @@ func explain(e *env, name string) error {
 		names = append(names, r.Name)
 	}
 	return useError("--explain %s: no such rule; %s", name, spelling.Choices(name, names))
-}
-
-// choose picks an encoding by --as or by the extension; the first is for standard output.
-func (o *output) choose(encodings string) (string, error) {
-	all := strings.Split(encodings, ", ")
-	for _, name := range all {
-		switch {
-		case o.as == name:
-			return name, nil
-		case o.as == "" && o.toFile() && strings.HasSuffix(strings.ToLower(o.file), "."+strings.Replace(name, "text", "txt", 1)):
-			return name, nil
-		}
-	}
-	switch {
-	case o.as != "":
-		return "", useError("--as %s: no such encoding; %s", o.as, spelling.Choices(o.as, all))
-	case o.toFile():
-		return "", useError("-o %s: the extension names no encoding; give --as, one of %s", o.file, encodings)
-	}
-	return all[0], nil
 }

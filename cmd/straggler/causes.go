@@ -67,7 +67,7 @@ func runCauses(ctx context.Context, e *env, o causesOptions) error {
 	case o.figures && !apps.All():
 		return useError("--paper-figures are of all logs of the store; leave --application and --since away")
 	}
-	return e.withEngine(ctx, o.store, 0, func(st *store.Store, eng engine.Engine) error {
+	return e.withEngine(ctx, o.store, engine.Options{}, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("finding causes")()
 		s, err := causes.Run(ctx, st, eng, causes.Options{Again: o.again, Tool: version, Applications: apps})
 		if err != nil {

@@ -19,7 +19,15 @@ type compareOptions struct {
 	output        output
 }
 
-const compareEncodings = "text, json, md, html"
+// comparisons are the renderings of a pair of runs; the first is for terminals.
+func (e *env) comparisons() []rendering[*audit.Pair] {
+	return []rendering[*audit.Pair]{
+		{"text", ".txt", func(w io.Writer, p *audit.Pair) error { return render.PairText(w, p, e.width()) }},
+		{"json", ".json", render.PairJSON},
+		{"md", ".md", render.PairMarkdown},
+		{"html", ".html", render.PairHTML},
+	}
+}
 
 func compareCommand(e *env) *cobra.Command {
 	var o compareOptions
@@ -42,12 +50,12 @@ straggler audit learns that from many.`,
 	cacheFlag(c, e)
 	o.logs.flags(c.Flags())
 	configFlag(c, &o.config)
-	o.output.flags(c, compareEncodings)
+	o.output.flags(c, encodingNames(e.comparisons()))
 	return c
 }
 
 func runCompare(ctx context.Context, e *env, o compareOptions, args []string) error {
-	as, err := o.output.choose(compareEncodings)
+	rendering, err := pickRendering(o.output, e.comparisons())
 	if err != nil {
 		return err
 	}
@@ -68,18 +76,7 @@ func runCompare(ctx context.Context, e *env, o compareOptions, args []string) er
 		pair[i] = *r
 	}
 	p := audit.Compare(&pair[0], &pair[1], cfg)
-	err = e.write(o.output, false, func(w io.Writer) error {
-		switch as {
-		case "json":
-			return render.PairJSON(w, p)
-		case "md":
-			return render.PairMarkdown(w, p)
-		case "html":
-			return render.PairHTML(w, p)
-		}
-		return render.PairText(w, p, e.width())
-	})
-	if err != nil {
+	if err = e.write(o.output, false, func(w io.Writer) error { return rendering.write(w, p) }); err != nil {
 		return err
 	}
 	return unread

@@ -57,7 +57,7 @@ func runDetect(ctx context.Context, e *env, o detectOptions) error {
 	if o.again && !apps.All() {
 		return useError("--again works on all logs of the store; leave --application and --since away")
 	}
-	return e.withEngine(ctx, o.store, min(engine.DefaultMemory(), detect.EngineMemory), func(st *store.Store, eng engine.Engine) error {
+	return e.withEngine(ctx, o.store, engine.Options{MemoryBytes: min(engine.DefaultMemory(), detect.EngineMemory)}, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("finding outliers")()
 		s, err := detect.Run(ctx, st, eng, detect.Options{Again: o.again, Tool: version, Applications: apps})
 		if err != nil {

@@ -6,7 +6,7 @@
 //     watch.go with notify.go, serve.go, mcp.go, simulate.go, reproduce.go, compare.go, audit.go with audit_help.go, generate.go,
 //     schema.go, notebook.go, formats.go, store.go, version.go, man.go for releases, and copy.go, which executors of a cluster run.
 //  3. topics.go has the help that belongs to no verb.
-//  4. selection.go has the flags that choose applications, history.go downloads logs of History Servers, stages.go opens stores,
+//  4. selection.go has the flags that choose applications, history.go downloads logs of History Servers, open.go opens stores,
 //     engines and configurations, output.go writes results, progress.go shows progress.
 //  5. use.go says what is wrong with a command line, exit.go gives each error its exit code.
 //

@@ -18,16 +18,21 @@ import (
 	"straggler/causes"
 	"straggler/detect"
 	"straggler/engine"
+	"straggler/export"
+	"straggler/generate"
 	"straggler/ingest"
 	"straggler/ingest/discover"
 	"straggler/ingest/run"
 	"straggler/live"
 	"straggler/live/rest"
 	"straggler/report"
+	"straggler/schema/synth"
 	"straggler/selection"
 	"straggler/serve"
 	"straggler/store"
 	"straggler/table"
+	"straggler/whatif"
+	"straggler/whatif/policy"
 	"straggler/whatif/schedule"
 	"straggler/whatif/workload"
 )
@@ -49,6 +54,29 @@ func useError(format string, args ...any) error {
 func stopsReading(err error) bool {
 	var at *fs.PathError
 	return errors.Is(err, syscall.EPIPE) && errors.As(err, &at) && at.Path == os.Stdout.Name()
+}
+
+// wrongUse are the errors about a command line, or about a file that it names to configure something.
+var wrongUse = []error{
+	errUse, errors.ErrUnsupported,
+	audit.ErrConfig, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping,
+	causes.ErrNotDetected, detect.ErrReplaces, detect.ErrShared,
+	discover.ErrUnknownFormat, ingest.ErrUse, location.ErrURL,
+	engine.ErrStatement, engine.ErrUnknown,
+	export.ErrEncoding, export.ErrExists,
+	generate.ErrNoTasks, generate.ErrScenario, generate.ErrTooLarge, synth.ErrOptions,
+	policy.ErrChoice, policy.ErrLacks, schedule.ErrChoice, schedule.ErrLacks, whatif.ErrNoCauses, whatif.ErrNotSpark, workload.ErrFile,
+	report.ErrNoRow, rest.ErrCredentials, rest.ErrURL, selection.ErrNone, serve.ErrAddress, serve.ErrExposed,
+	store.ErrNoCommit, store.ErrNotStore,
+}
+
+// badInput are the errors about logs, stores and servers that could not be read.
+var badInput = []error{
+	errUnread, errUnlawful,
+	baseline.ErrUnreadable, engine.ErrServer,
+	live.ErrAway, live.ErrGone, rest.ErrForbidden,
+	run.ErrNothingToRead, run.ErrUnreadable,
+	store.ErrCache, store.ErrDamaged, store.ErrNewer,
 }
 
 // exitCode is the exit code of an error.
@@ -73,10 +101,9 @@ func exitCode(err error) int {
 		return exitInternal
 	case noTemp(err):
 		return exitUse
-	case is(errUse, ingest.ErrUse, location.ErrURL, errors.ErrUnsupported, discover.ErrUnknownFormat, store.ErrNotStore, store.ErrNoCommit, engine.ErrStatement, engine.ErrUnknown,
-		selection.ErrNone, detect.ErrShared, detect.ErrReplaces, report.ErrNoRow, serve.ErrAddress, serve.ErrExposed, causes.ErrNotDetected, audit.ErrConfig, workload.ErrFile, schedule.ErrChoice, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping, rest.ErrURL, rest.ErrCredentials):
+	case is(wrongUse...):
 		return exitUse
-	case is(errUnread, errUnlawful, store.ErrCache, run.ErrNothingToRead, run.ErrUnreadable, store.ErrDamaged, store.ErrNewer, engine.ErrServer, baseline.ErrUnreadable, live.ErrAway, live.ErrGone, rest.ErrForbidden):
+	case is(badInput...):
 		return exitInput
 	case errors.As(err, &fault):
 		return exitInput

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,9 +55,6 @@ func runExport(ctx context.Context, e *env, o exportOptions, names []string) err
 	done := e.step("writing tables")
 	files, err := export.Run(ctx, eng, tables, o.dir, o.as)
 	done()
-	if errors.Is(err, export.ErrExists) || errors.Is(err, export.ErrEncoding) {
-		return useError("%w", err)
-	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -81,9 +82,6 @@ func runGenerate(ctx context.Context, e *env, o generateOptions) error {
 	}
 	began := time.Now()
 	made, err := o.make(ctx, e)
-	if errors.Is(err, generate.ErrScenario) || errors.Is(err, synth.ErrOptions) {
-		return useError("%w", err)
-	}
 	if err != nil {
 		return err
 	}
@@ -183,7 +181,7 @@ func (e *env) log(name string, do func(io.Writer) error) error {
 
 func (o *generateOptions) repeat(ctx context.Context, e *env) (made generate.Made, err error) {
 	size, err := humanize.ParseBytes(o.bytes)
-	if err != nil || size == 0 || size > 1<<60 {
+	if err != nil || size == 0 || size > maxSize {
 		return made, useError("--bytes %s: write it as 500MB, 1GB or 10GB", o.bytes)
 	}
 	found, err := discover.Find(ctx, formats.All(), []string{o.like}, discover.Options{From: "spark", Stdin: e.in})
@@ -209,7 +207,7 @@ func (o *generateOptions) repeat(ctx context.Context, e *env) (made generate.Mad
 		return err
 	})
 	if errors.Is(err, generate.ErrNoTasks) || errors.Is(err, generate.ErrTooLarge) {
-		err = useError("--like %s: %w", o.like, err)
+		err = fmt.Errorf("--like %s: %w", o.like, err)
 	}
 	return made, err
 }

@@ -18,7 +18,7 @@ import (
 func (e *env) fetched(ctx context.Context, logs []string) (local []string, missing error, err error) {
 	bad := 0
 	for _, name := range logs {
-		if !strings.HasPrefix(name, "http://") && !strings.HasPrefix(name, "https://") {
+		if !isServer(name) {
 			local = append(local, name)
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"straggler/audit"
 	"straggler/audit/render"
 	"straggler/live"
-	view "straggler/live/screen"
+	"straggler/live/screen"
 	"straggler/notify"
 )
 
@@ -56,14 +56,14 @@ func (e *env) notifyFrames(ctx context.Context, s *notify.Sender) func(*live.Fra
 	if s == nil {
 		return func(*live.Frame) {}
 	}
-	notices, sent, retry := &view.Notices{}, &notify.Sent{}, &notify.Retry{}
+	notices, sent, retry := &screen.Notices{}, &notify.Sent{}, &notify.Retry{}
 	return func(f *live.Frame) {
 		news := sent.Unsent(notices.Changes(f))
 		if !f.Ended && !retry.Due(time.Now()) {
 			sent.Failed(news)
 			return
 		}
-		err := deliver(ctx, s, view.Notice(f, news), sent, news)
+		err := deliver(ctx, s, screen.Notice(f, news), sent, news)
 		if retry.Note(time.Now(), err); err != nil && ctx.Err() == nil {
 			e.say("straggler: %s", oneMessage(err))
 		}

@@ -158,9 +158,7 @@ type rendering[D any] struct {
 
 // pickRendering chooses by --as, or by the longest extension that fits; the first is for standard output.
 func pickRendering[D any](o output, all []rendering[D]) (best rendering[D], err error) {
-	var names []string
 	for _, r := range all {
-		names = append(names, r.name)
 		switch {
 		case o.as == r.name:
 			return r, nil
@@ -170,11 +168,20 @@ func pickRendering[D any](o output, all []rendering[D]) (best rendering[D], err 
 	}
 	switch {
 	case o.as != "":
-		return best, useError("--as %s: no such encoding; %s", o.as, spelling.Choices(o.as, names))
+		return best, useError("--as %s: no such encoding; %s", o.as, spelling.Choices(o.as, strings.Split(encodingNames(all), ", ")))
 	case !o.toFile():
 		return all[0], nil
 	case best.name == "":
-		return best, useError("-o %s: the extension names no encoding; give --as, one of %s", o.file, strings.Join(names, ", "))
+		return best, useError("-o %s: the extension names no encoding; give --as, one of %s", o.file, encodingNames(all))
 	}
 	return best, nil
+}
+
+// encodingNames lists the names of renderings as help texts and messages do.
+func encodingNames[D any](all []rendering[D]) string {
+	var names []string
+	for _, r := range all {
+		names = append(names, r.name)
+	}
+	return strings.Join(names, ", ")
 }

@@ -14,7 +14,6 @@ import (
 	"straggler/report/markdown"
 	"straggler/report/perfetto"
 	"straggler/report/terminal"
-	"straggler/store"
 )
 
 type reportOptions struct {
@@ -40,8 +39,6 @@ func (e *env) renderings() []rendering[*report.Document] {
 
 const trace = "perfetto"
 
-const reportEncodings = "text, html, md, json, perfetto"
-
 func reportCommand(e *env) *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{
@@ -64,7 +61,7 @@ the store holds. --as perfetto writes the timeline for ui.perfetto.dev.`,
 	o.top = 50
 	c.Flags().Var(&atLeastOne[int]{&o.top}, "top", "list `N` outliers")
 	engineFlag(c, e)
-	o.output.flags(c, reportEncodings)
+	o.output.flags(c, encodingNames(e.renderings()))
 	return c
 }
 
@@ -84,7 +81,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 	if err != nil {
 		return err
 	}
-	st, err := o.open(ctx, e, len(logs) > 0)
+	st, err := e.openOrTemp(ctx, o.store, len(logs) > 0)
 	if err != nil {
 		return err
 	}
@@ -126,15 +123,4 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 func (e *env) document(ctx context.Context, a *analysed, o report.Options) (*report.Document, error) {
 	defer e.step("writing the report")()
 	return analysis.Report(ctx, a.Store, a.eng, a.last, o)
-}
-
-// open opens the named store, or a temporary one.
-func (o *reportOptions) open(ctx context.Context, e *env, create bool) (*store.Store, error) {
-	if o.store == "" {
-		return store.Temp(ctx)
-	}
-	if !create {
-		return e.changedStore(ctx, o.store)
-	}
-	return e.makeStore(ctx, o.store)
 }

@@ -128,7 +128,7 @@ func TestShellOnTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	screen := &screen{}
+	screen := &transcript{}
 	cmd.Stdout = screen
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -193,27 +193,27 @@ func TestColoursOnTerminal(t *testing.T) {
 	}
 }
 
-// screen is what a terminal has shown.
-type screen struct {
+// transcript is what a terminal has shown.
+type transcript struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
 	since time.Time
 }
 
-func (s *screen) Write(p []byte) (int, error) {
+func (s *transcript) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(p)
 }
 
-func (s *screen) String() string {
+func (s *transcript) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
 }
 
 // has says that the terminal has shown these texts, each after the one before it.
-func (s *screen) has(texts ...string) bool {
+func (s *transcript) has(texts ...string) bool {
 	shown := s.String()
 	for _, text := range texts {
 		_, after, found := strings.Cut(shown, text)
@@ -226,7 +226,7 @@ func (s *screen) has(texts ...string) bool {
 }
 
 // tooLate says that a minute has gone by since it was first asked.
-func (s *screen) tooLate() bool {
+func (s *transcript) tooLate() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.since.IsZero() {
@@ -235,7 +235,7 @@ func (s *screen) tooLate() bool {
 	return time.Since(s.since) > time.Minute
 }
 
-func (s *screen) wait(t *testing.T, texts ...string) {
+func (s *transcript) wait(t *testing.T, texts ...string) {
 	t.Helper()
 	for !s.has(texts...) {
 		if s.tooLate() {

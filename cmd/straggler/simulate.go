@@ -66,11 +66,9 @@ straggler help schedulers has the schedulers with their options.`,
 	c.Flags().BoolVar(&o.list, "list", false, "list the built-in workloads")
 	c.Flags().IntVar(&o.seeds, "seeds", 0, "draw the jobs this many times; overrides the workload")
 	c.Flags().StringVar(&o.store, "store", "", "write every figure into the store in `DIR`")
-	o.output.flags(c, simulationEncodings)
+	o.output.flags(c, encodingNames(e.simulations()))
 	return c
 }
-
-const simulationEncodings = "text, html, md, json"
 
 func exampleRows() table.Rows {
 	f := table.NewFixed("example", "about")
@@ -121,7 +119,7 @@ func runSimulate(ctx context.Context, e *env, o simulateOptions, args []string) 
 	if o.seeds > 0 {
 		w.Seeds = o.seeds
 	}
-	st, err := (&reportOptions{store: o.store}).open(ctx, e, true)
+	st, err := e.openOrTemp(ctx, o.store, true)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"straggler/engine/engines"
 	"straggler/schema"
 	"straggler/shell"
-	"straggler/table"
 )
 
 type sqlOptions struct {
@@ -50,8 +49,7 @@ func runSQL(ctx context.Context, e *env, o sqlOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	enc, err := o.output.encoding()
-	if err != nil {
+	if _, err := o.output.encoding(); err != nil {
 		return err
 	}
 	st, err := e.openStore(ctx, o.store)
@@ -71,14 +69,7 @@ func runSQL(ctx context.Context, e *env, o sqlOptions, args []string) error {
 	if err != nil {
 		return queryError(ctx, err)
 	}
-	err = e.write(o.output, enc.Binary, func(w io.Writer) error {
-		opt := table.Options{}
-		if !o.output.toFile() && e.outTerminal {
-			opt = table.Options{MaxWidth: e.width(), Terminal: true}
-		}
-		_, err := enc.Write(w, rows, opt)
-		return err
-	})
+	err = e.rows(o.output, rows)
 	if rows.Err() != nil {
 		err = queryError(ctx, rows.Err())
 	}

@@ -24,7 +24,7 @@ import (
 	"straggler/live"
 	"straggler/live/eventlog"
 	"straggler/live/rest"
-	view "straggler/live/screen"
+	"straggler/live/screen"
 	"straggler/live/sparkrest"
 	"straggler/live/yarn"
 	"straggler/report"
@@ -145,7 +145,7 @@ func runWatch(ctx context.Context, e *env, o watchOptions, address string) error
 		return err
 	}
 	defer src.Close()
-	st, err := (&reportOptions{store: o.store}).open(ctx, e, true)
+	st, err := e.openOrTemp(ctx, o.store, true)
 	if err != nil {
 		return err
 	}
@@ -281,13 +281,13 @@ var applicationID = regexp.MustCompile(`^(app-\d|application_\d|local-\d|spark-[
 func (o *watchOptions) view(e *env) (func(*live.Frame) error, error) {
 	switch o.output.as {
 	case "text":
-		t := &view.Text{W: e.out, Terminal: e.outTerminal, Color: e.color, Width: e.width(), Height: 24}
+		t := &screen.Text{W: e.out, Terminal: e.outTerminal, Color: e.color, Width: e.width(), Height: 24}
 		if _, height, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 			t.Height = height
 		}
 		return t.Show, nil
 	case "jsonl":
-		return (&view.JSON{W: e.out}).Show, nil
+		return (&screen.JSON{W: e.out}).Show, nil
 	}
 	return nil, useError("--as %s: no such encoding; %s", o.output.as, spelling.Choices(o.output.as, []string{"text", "jsonl"}))
 }

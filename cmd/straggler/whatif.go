@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -126,16 +125,10 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 			return err
 		}
 		chosen, err := policy.Choose(o.policies, o.settings, o.sweeps, usual)
-		if errors.Is(err, policy.ErrChoice) {
-			return useError("%v", err)
-		}
 		if err != nil {
 			return err
 		}
 		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Scheduler: under, Applications: apps, Tool: version})
-		if errors.Is(err, whatif.ErrNoCauses) || errors.Is(err, schedule.ErrLacks) || errors.Is(err, policy.ErrLacks) {
-			return useError("%v", err)
-		}
 		if err != nil {
 			return err
 		}
@@ -200,9 +193,6 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	return e.withResults(ctx, o.store, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("searching settings")()
 		a, err := whatif.Optimize(ctx, eng, whatif.Options{Seeds: o.seeds, Applications: apps})
-		if errors.Is(err, whatif.ErrNotSpark) {
-			return useError("%v", err)
-		}
 		if err != nil {
 			return err
 		}

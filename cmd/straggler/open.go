@@ -57,33 +57,45 @@ func (e *env) changedStore(ctx context.Context, where string) (*store.Store, err
 
 func (e *env) copies() store.Cache { return store.Cache{Dir: e.cache, Progress: e.transfers()} }
 
+// openOrTemp opens a store to write to it, or a temporary one where none is named; create is whether a store that is not there is made.
+func (e *env) openOrTemp(ctx context.Context, where string, create bool) (*store.Store, error) {
+	switch {
+	case where == "":
+		return store.Temp(ctx)
+	case create:
+		return e.makeStore(ctx, where)
+	}
+	return e.changedStore(ctx, where)
+}
+
 // withEngine opens an existing store, to write results to it, and an engine over it.
-func (e *env) withEngine(ctx context.Context, dir string, memory int64, do func(*store.Store, engine.Engine) error) error {
-	st, err := e.changedStore(ctx, dir)
+func (e *env) withEngine(ctx context.Context, where string, o engine.Options, do func(*store.Store, engine.Engine) error) error {
+	st, err := e.changedStore(ctx, where)
 	if err != nil {
 		return err
 	}
-	return e.onEngine(ctx, st, memory, do)
+	return e.onEngine(ctx, st, o, do)
 }
 
 // withResults is withEngine for a verb that prints its results: those of a store that cannot be written are not kept.
-func (e *env) withResults(ctx context.Context, dir string, do func(*store.Store, engine.Engine) error) error {
-	st, err := e.changedStore(ctx, dir)
+func (e *env) withResults(ctx context.Context, where string, do func(*store.Store, engine.Engine) error) error {
+	st, err := e.changedStore(ctx, where)
 	if err != nil {
 		return err
 	}
-	err = e.onEngine(ctx, st, 0, do)
+	err = e.onEngine(ctx, st, engine.Options{}, do)
 	if !e.notKept(st, err) {
 		return err
 	}
 	if st, err = st.Scratch(ctx); err != nil {
 		return err
 	}
-	return errors.Join(e.onEngine(ctx, st, 0, do), st.Close())
+	return errors.Join(e.onEngine(ctx, st, engine.Options{}, do), st.Close())
 }
 
-func (e *env) onEngine(ctx context.Context, st *store.Store, memory int64, do func(*store.Store, engine.Engine) error) error {
-	eng, err := engines.Open(ctx, st, engine.Options{Server: e.server, MemoryBytes: memory})
+func (e *env) onEngine(ctx context.Context, st *store.Store, o engine.Options, do func(*store.Store, engine.Engine) error) error {
+	o.Server = e.server
+	eng, err := engines.Open(ctx, st, o)
 	if err != nil {
 		return err
 	}
@@ -101,10 +113,12 @@ func (e *env) notKept(st *store.Store, err error) bool {
 	return true
 }
 
-// analysed opens an engine over a store and brings its results up to date; update is analysis.Update or analysis.Explain. It
-// gives the store that the engine is over, which is a temporary one where the store cannot be written.
-func (e *env) analysed(ctx context.Context, st *store.Store,
-	update func(context.Context, *store.Store, engine.Engine, string, func(string) func()) (*whatif.Summary, error)) (*analysed, error) {
+// updateFunc brings the results of a store up to date: analysis.Update, or analysis.Explain.
+type updateFunc func(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) (*whatif.Summary, error)
+
+// analysed opens an engine over a store and brings its results up to date. It gives the store that the engine is over, which is a
+// temporary one where the store cannot be written.
+func (e *env) analysed(ctx context.Context, st *store.Store, update updateFunc) (*analysed, error) {
 	a := &analysed{Store: st}
 	err := a.update(ctx, e, update)
 	if e.notKept(st, err) {
@@ -128,8 +142,7 @@ type analysed struct {
 	last *whatif.Summary
 }
 
-func (a *analysed) update(ctx context.Context, e *env,
-	update func(context.Context, *store.Store, engine.Engine, string, func(string) func()) (*whatif.Summary, error)) (err error) {
+func (a *analysed) update(ctx context.Context, e *env, update updateFunc) (err error) {
 	if a.eng, err = engines.Open(ctx, a.Store, engine.Options{Server: e.server}); err != nil {
 		return err
 	}
