@@ -55,9 +55,9 @@ type Change struct {
 
 // resamples is what leaving each night of the history out of it gives.
 type resamples struct {
-	runs []string  // in order of time
-	most []float64 // largest surprise of each over all comparisons, of those that would have been felt
-	out  map[string]bool
+	runs []string        // in order of time
+	most []float64       // largest surprise of each over all comparisons, of those that would have been felt
+	out  map[string]bool // the unusual ones, which are left out
 }
 
 // surprise is the probability that the largest surprise of a night like those before is as large as this one: Westfall and
@@ -82,16 +82,20 @@ func (n *resamples) kept() []float64 {
 // comparisons.
 func leaveOut(all []comparison, history []*measure.Run) *resamples {
 	learnPriors(all)
-	unusual := resample(all, history, 4)
-	unusual.unusual()
-	if len(unusual.out) > 0 {
-		unusual.without(all)
+	first := resample(all, history, boundedSurprise)
+	first.markUnusual()
+	if len(first.out) > 0 {
+		first.dropUnusual(all)
 		learnPriors(all)
 	}
 	n := resample(all, history, math.Inf(1))
-	n.out = unusual.out
+	n.out = first.out
 	return n
 }
+
+// boundedSurprise is the most that a surprise counts for in the unit of a rule while unusual nights are looked for, in standard errors:
+// few normal nights are further out, and an unusual one must not hide itself.
+const boundedSurprise = 4
 
 func resample(all []comparison, history []*measure.Run, most float64) *resamples {
 	n := &resamples{most: make([]float64, len(history)), out: map[string]bool{}}
@@ -123,7 +127,7 @@ func resample(all []comparison, history []*measure.Run, most float64) *resamples
 
 // unitOf is what the surprises of a rule's series and nights are divided by: their root mean square, at least 1. Rules whose values
 // have heavier tails than others, such as the ratio to the slowest task, are so put on the others' scale, as in Westfall and
-// Young's minP. A surprise beyond most counts as most, so that unusual nights do not hide themselves while they are looked for.
+// Young's minP. A surprise beyond most counts as most.
 func unitOf(surprises []float64, most float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, x := range surprises {
@@ -153,11 +157,11 @@ func (c *comparison) asTonight(k int) *comparison {
 	return &d
 }
 
-// unusual are nights that stand out from all others, of a failed disk or a holiday's load. They say nothing about normal nights,
-// and a large one among thirty would hide all that is smaller. They are at most a tenth of the nights, and their surprises at
+// markUnusual finds the nights that stand out from all others, of a failed disk or a holiday's load. They say nothing about normal
+// nights, and a large one among thirty would hide all that is smaller. They are at most a tenth of the nights, and their surprises at
 // least three times as large as that of any other: by the tail of maxT a normal night is that in one history of
 // eighty.
-func (n *resamples) unusual() {
+func (n *resamples) markUnusual() {
 	const apart = 3
 	order := make([]int, len(n.most))
 	for i := range order {
@@ -174,8 +178,8 @@ func (n *resamples) unusual() {
 	}
 }
 
-// without drops the unusual nights from the comparisons.
-func (n *resamples) without(all []comparison) {
+// dropUnusual drops the unusual nights from the comparisons.
+func (n *resamples) dropUnusual(all []comparison) {
 	for i := range all {
 		all[i].keep(func(k int) bool { return !n.out[all[i].runs[k]] })
 	}

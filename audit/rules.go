@@ -20,11 +20,19 @@ type Rule struct {
 	MinShare  float64  // least increase as a share of the normal time of the run, of its slot time for slot s; for ratios and shares, of the slot time that the stage has
 	Stage     bool     // compared for each stage
 	Work      bool     // grows with the work of the night
-	By        perRule  // one comparison an application or stage, or one for each cause or machine
+	By        Scope
 	of        func(v, scale measure.Values) point
 }
 
-type perRule int
+// Scope is what a rule compares, and how often.
+type Scope int
+
+const (
+	once       Scope = iota // each application, or each stage where Rule.Stage
+	PerCause                // each cause of an application
+	PerMachine              // each machine
+	exact                   // each application, exactly, without statistics
+)
 
 // point is a value, and its position on a scale on which the variance between runs is about the same everywhere.
 type point struct {
@@ -190,10 +198,3 @@ func share(part, whole string) func(v, _ measure.Values) point {
 		return point{value: k / n, y: math.Asin(math.Sqrt((k + 0.375) / (n + 0.75))), w: 1 / (4*n + 2), ok: true}
 	}
 }
-
-const (
-	once perRule = iota
-	PerCause
-	PerMachine
-	exact // compared exactly, without statistics
-)

@@ -171,8 +171,8 @@ func (s *Sink) caveatAll(c schema.Caveat) error {
 	return Emit(s, rows)
 }
 
-// lateS is how many seconds after its application an attempt may end without a caveat. Estimate: clocks of a cluster differ by less than half an
-// hour, and time zones by more.
+// lateS is how many seconds after its application an attempt may end without a caveat. Estimate: clocks of a cluster differ by
+// less than half an hour; time zones differ by more.
 const lateS = 1800
 
 // Finish ends the input: err is what Format.Read returned. It adds the caveats that a format cannot know.

@@ -14,7 +14,7 @@ import (
 	"straggler/schema"
 )
 
-// lenient takes what writers of logs do, and JSON's standard would rather not have.
+// lenient accepts invalid UTF-8 and duplicate keys, which logs have and RFC 8259 leaves to each reader.
 var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 // NewJSON decodes JSON from a stream.

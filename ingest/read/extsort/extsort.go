@@ -83,7 +83,7 @@ const spanBytes = 48 + 2*16
 // maxPayload bounds a record; traces have lines of some hundred bytes.
 const maxPayload = 16 << 20
 
-// ErrTooLarge is a payload over 16 MiB.
+// ErrTooLarge is returned when a payload is over 16 MiB.
 var ErrTooLarge = errors.New("record is too large to sort")
 
 // New makes a sorter that holds about limit bytes and keeps its runs in dir ("" = the system's temporary directory).

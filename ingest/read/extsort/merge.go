@@ -60,7 +60,7 @@ func (s *Sorter) Merge() iter.Seq2[Record, error] {
 	}
 }
 
-// merge fills batches until the records or the wish for them end.
+// merge fills batches until the records end or the caller stops.
 func (s *Sorter) merge(free <-chan *batch, full chan<- *batch, stop <-chan struct{}) {
 	h, err := s.sources()
 	for err == nil && len(h) > 0 {
