@@ -10,18 +10,14 @@ import (
 )
 
 func adviseNetwork(k *known) []Advice {
-	tasks := k.worstOf(schema.Network)
-	if len(tasks) == 0 && k.lost(schema.Network) == 0 {
+	if k.lost(schema.Network) == 0 && k.words(schema.Network) == "" {
 		return nil
 	}
-	a := Advice{Title: "Find the slow link", SQL: causeSQL(schema.Network),
+	a := Advice{Title: "Find the slow link", Evidence: k.words(schema.Network), SQL: causeSQL(schema.Network),
 		Action: "Tasks waited for blocks from other machines. The log does not say which machine was slow to send: compare the send rates and errors of the hosts while these phases ran and look for one far below the rest; otherwise spread the reads over time or racks."}
-	if f := k.f.causes[schema.Network]; f != nil && f.machine != "" && f.n >= 3 && k.d.Machines.List.Total > 1 && f.most >= 0.5*f.seconds {
-		a.Title = "Check the network link of " + prose.Name(f.machine)
-		a.Action = fmt.Sprintf("Most of the waiting for blocks was for the link of %s: check its errors and neighbours, and its rates in both directions while these phases ran.", prose.Name(f.machine))
-	}
-	if len(tasks) > 0 {
-		a.Evidence = tasks[0].Words
+	if machine := k.oneMachine(schema.Network); machine != "" {
+		a.Title = "Check the network link of " + prose.Name(machine)
+		a.Action = fmt.Sprintf("Most of the waiting for blocks was for the link of %s: check its errors and neighbours, and its rates in both directions while these phases ran.", prose.Name(machine))
 	}
 	return []Advice{k.gain(a, schema.Network)}
 }
@@ -59,20 +55,17 @@ func adviseGC(k *known) []Advice {
 	if k.lost(schema.GC) == 0 {
 		return nil
 	}
-	a := Advice{Title: "Give executors more memory, or fewer tasks at once", SQL: causeSQL(schema.GC),
+	a := Advice{Title: "Give executors more memory, or fewer tasks at once", Evidence: k.words(schema.GC), SQL: causeSQL(schema.GC),
 		Action: "Processes collected garbage while tasks waited. Half as much memory again, or fewer tasks in each process, makes collections rarer."}
 	if k.spark() {
 		if m, ok := scaleSize(k.f.settings["spark.executor.memory"].Or("1g"), 1.5); ok {
 			a.Settings = append(a.Settings, k.set("spark.executor.memory", m))
 		}
 	}
-	if f := k.f.causes[schema.GC]; f != nil && f.machine != "" && f.n >= 3 && k.d.Machines.List.Total > 1 && f.most >= 0.5*f.seconds {
-		a.Title = "Find out what fills the memory on " + prose.Name(f.machine)
-		a.Action = fmt.Sprintf("Most of the garbage collection that tasks waited for happened on %s, and little elsewhere: look at what its processes keep in memory (cached blocks, broadcast variables, a leak) and at how much they were given. More memory for every process would help where it is short everywhere.", prose.Name(f.machine))
+	if machine := k.oneMachine(schema.GC); machine != "" {
+		a.Title = "Find out what fills the memory on " + prose.Name(machine)
+		a.Action = fmt.Sprintf("Most of the garbage collection that tasks waited for happened on %s, and little elsewhere: look at what its processes keep in memory (cached blocks, broadcast variables, a leak) and at how much they were given. More memory for every process would help where it is short everywhere.", prose.Name(machine))
 		a.Settings = nil
-	}
-	if t := k.worstOf(schema.GC); len(t) > 0 {
-		a.Evidence = t[0].Words
 	}
 	return []Advice{k.gain(a, schema.GC)}
 }
@@ -98,15 +91,12 @@ func adviseSpill(k *known) []Advice {
 	if k.lost(schema.Spill) == 0 {
 		return nil
 	}
-	a := Advice{Title: "Make partitions small enough for memory", SQL: causeSQL(schema.Spill),
+	a := Advice{Title: "Make partitions small enough for memory", Evidence: k.words(schema.Spill), SQL: causeSQL(schema.Spill),
 		Action: "Tasks spilled to disk what did not fit in memory and read it again. More, smaller partitions avoid that, and so does more memory."}
 	if k.spark() {
 		if n, err := strconv.Atoi(k.f.settings["spark.sql.shuffle.partitions"].Or("200")); err == nil && n > 0 && n < 1e6 {
 			a.Settings = append(a.Settings, k.set("spark.sql.shuffle.partitions", strconv.Itoa(2*n)))
 		}
-	}
-	if t := k.worstOf(schema.Spill); len(t) > 0 {
-		a.Evidence = t[0].Words
 	}
 	return []Advice{k.gain(a, schema.Spill)}
 }
@@ -115,11 +105,8 @@ func adviseScheduler(k *known) []Advice {
 	if k.lost(schema.Scheduler) == 0 {
 		return nil
 	}
-	a := Advice{Title: "Relieve the driver", SQL: causeSQL(schema.Scheduler),
+	a := Advice{Title: "Relieve the driver", Evidence: k.words(schema.Scheduler), SQL: causeSQL(schema.Scheduler),
 		Action: "Tasks waited between launch and run, or for their results to be collected. Check the driver’s load and garbage collections at that time; fewer and longer tasks, and smaller results, put less load on it."}
-	if t := k.worstOf(schema.Scheduler); len(t) > 0 {
-		a.Evidence = t[0].Words
-	}
 	return []Advice{k.gain(a, schema.Scheduler)}
 }
 
@@ -127,11 +114,8 @@ func adviseDeserialize(k *known) []Advice {
 	if k.lost(schema.Deserialize) == 0 {
 		return nil
 	}
-	a := Advice{Title: "Make tasks lighter to start", SQL: causeSQL(schema.Deserialize),
+	a := Advice{Title: "Make tasks lighter to start", Evidence: k.words(schema.Deserialize), SQL: causeSQL(schema.Deserialize),
 		Action: "Tasks spent their time deserializing code and variables. Broadcast large variables instead of capturing them, and keep executors alive between jobs."}
-	if t := k.worstOf(schema.Deserialize); len(t) > 0 {
-		a.Evidence = t[0].Words
-	}
 	return []Advice{k.gain(a, schema.Deserialize)}
 }
 
@@ -139,15 +123,12 @@ func adviseStartup(k *known) []Advice {
 	if k.lost(schema.Startup) == 0 {
 		return nil
 	}
-	a := Advice{Title: "Start fewer executors, and keep them", SQL: causeSQL(schema.Startup), Confidence: Low, everyRun: true,
+	a := Advice{Title: "Start fewer executors, and keep them", Evidence: k.words(schema.Startup), SQL: causeSQL(schema.Startup), Confidence: Low, everyRun: true,
 		Reason: "every process pays for its start once; only fewer starts, or more work for each, make that less",
 		Action: "The first tasks on machines and executors loaded classes, compiled, connected and filled caches. Keep executors between jobs, give them larger tasks, or share an archive of classes (-XX:SharedArchiveFile). In a job of a few waves there is nothing else to do about it."}
 	if k.is("spark.dynamicAllocation.enabled", "true", "false") {
 		a.Settings = []Setting{k.set("spark.dynamicAllocation.executorIdleTimeout", "300s")}
 		a.everyRun = false // executors are given back while they are still needed
-	}
-	if t := k.worstOf(schema.Startup); len(t) > 0 {
-		a.Evidence = t[0].Words
 	}
 	return []Advice{k.gain(a, schema.Startup)}
 }
@@ -170,11 +151,8 @@ func adviseUnexplained(k *known) []Advice {
 	late := k.lost(NotOutlier)
 	var out []Advice
 	if l.LostS.V > 0 && unexplained >= 0.15*l.LostS.V && unexplained >= worth*l.CompletionS.V {
-		a := Advice{Kind: CannotTell, Title: fmt.Sprintf("Cannot tell: %s of the lost time has no cause", prose.Seconds(unexplained)), SQL: causeSQL(schema.UnexplainedCause),
+		a := Advice{Kind: CannotTell, Title: fmt.Sprintf("Cannot tell: %s of the lost time has no cause", prose.Seconds(unexplained)), Evidence: k.words(schema.UnexplainedCause), SQL: causeSQL(schema.UnexplainedCause),
 			Action: "More runs of the same application in one store give the model more tasks to learn from."}
-		if t := k.worstOf(schema.UnexplainedCause); len(t) > 0 {
-			a.Evidence = t[0].Words
-		}
 		out = append(out, a)
 	}
 	if l.LostS.V > 0 && late >= 0.3*l.LostS.V && late >= worth*l.CompletionS.V {
@@ -182,6 +160,24 @@ func adviseUnexplained(k *known) []Advice {
 			Action: "They ended late because they started late, or were only a little slower than the median. More, smaller tasks or more slots shorten such tails; no straggler remedy does."})
 	}
 	return out
+}
+
+// words are those of the outlier of a cause that ranks first; empty where none is listed.
+func (k *known) words(c schema.Cause) string {
+	if tasks := k.worstOf(c); len(tasks) > 0 {
+		return tasks[0].Words
+	}
+	return ""
+}
+
+// oneMachine is the machine on which most seconds of a cause were lost, if one of several machines is to blame for it.
+func (k *known) oneMachine(c schema.Cause) string {
+	const leastVerdicts, most = 3, 0.5 // estimates: fewer verdicts may be on one machine by chance
+	f := k.f.causes[c]
+	if f == nil || f.n < leastVerdicts || k.d.Machines.List.Total < 2 || f.most < most*f.seconds {
+		return ""
+	}
+	return f.machine
 }
 
 func causeSQL(c schema.Cause) string {

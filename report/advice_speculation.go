@@ -10,18 +10,11 @@ import (
 )
 
 func adviseSpeculation(k *known) []Advice {
-	lost := k.lost(schema.Transient)
-	if lost == 0 && k.lost(schema.BadMachine) == 0 {
-		return nil
+	if k.lost(schema.Transient) == 0 {
+		return nil // where only bad machines cost time, to drain them is better than to copy their tasks
 	}
-	a := Advice{Title: "Run copies of slow tasks elsewhere", SQL: causeSQL(schema.Transient),
+	a := Advice{Title: "Run copies of slow tasks elsewhere", Evidence: k.words(schema.Transient), SQL: causeSQL(schema.Transient),
 		Action: "Tasks were slow for a time, for no recorded reason; copies on other machines would have been fast."}
-	if lost == 0 {
-		return nil // draining a bad machine is better than copying its tasks
-	}
-	if t := k.worstOf(schema.Transient); len(t) > 0 {
-		a.Evidence = t[0].Words
-	}
 	if k.f.copies > 0 {
 		a.Title = "Run copies of slow tasks earlier"
 		a.Evidence += fmt.Sprintf(" Copies ran already: %s, of which %s won.", prose.Count(k.f.copies), prose.Count(k.f.wins))

@@ -72,7 +72,7 @@ func (b *builder) steps() []step {
 			step{"timelines", b.timelines})
 	}
 	return append(selected, step{"what was read", b.trust}, step{"slow runs", b.history}, step{"jobs", b.jobs}, step{"queries", b.queries}, step{"phases", b.phases},
-		step{"outliers", b.outliers}, step{"machines", b.machines}, step{"what comes back", b.repeats}, step{"timelines", b.timelines}, step{"replays of policies", b.whatif}, step{"settings", b.settings})
+		step{"outliers", b.outliers}, step{"machines", b.machines}, step{"what comes back", b.repeats}, step{"timelines", b.timelines}, step{"replays of policies", b.whatif}, step{"settings", b.readFacts})
 }
 
 // builder holds the state of Build.

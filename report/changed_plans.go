@@ -25,7 +25,7 @@ type ChangedOperator struct {
 const mostChangedPlans = 5
 
 // changedPlans says which queries of the slow runs were run by other plans than before.
-func (b *builder) changedPlans(index map[schema.Key]int) error {
+func (b *builder) changedPlans(runs map[schema.Key]int) error {
 	return readStore(b, "changed_plans", func(c *struct {
 		ApplicationID schema.Key          `col:"application_id"`
 		NativeID      string              `col:"native_id"`
@@ -35,7 +35,7 @@ func (b *builder) changedPlans(index map[schema.Key]int) error {
 		Now           schema.Null[int64]  `col:"now"`
 		Usually       schema.Null[int64]  `col:"usually"`
 	}) error {
-		r := &b.doc.SlowRuns.Rows[index[c.ApplicationID]]
+		r := &b.doc.SlowRuns.Rows[runs[c.ApplicationID]]
 		if n := len(r.Plans); n == 0 || r.Plans[n-1].NativeID != c.NativeID {
 			if n == mostChangedPlans {
 				return nil

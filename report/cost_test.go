@@ -185,10 +185,10 @@ func TestSharesAreShapleyValues(t *testing.T) {
 	}
 	eng := reporttest.Stored(t, &m.Trace)
 	reporttest.Check(t, eng.Materialize(context.Background(), "report_apps", "SELECT application_id FROM applications"))
-	redone, err := queries.ReadFile("sql/redone.sql")
+	redone, err := files.ReadFile("sql/redone.sql")
 	reporttest.Check(t, err)
 	reporttest.Check(t, eng.Materialize(context.Background(), "report_redone", string(redone)))
-	sql, err := queries.ReadFile("sql/shares.sql")
+	sql, err := files.ReadFile("sql/shares.sql")
 	reporttest.Check(t, err)
 	got := map[schema.Key]float64{}
 	for r, err := range engine.Read[shareRow](context.Background(), eng, string(sql)) {

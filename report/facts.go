@@ -28,10 +28,10 @@ type machineLosses struct {
 	Losses  int64  `col:"losses"`
 }
 
-func (b *builder) settings() error {
+// readFacts reads them.
+func (b *builder) readFacts() error {
 	b.facts.ownSavings = b.o.Savings != nil
 	b.facts.settings = map[string]schema.Null[string]{}
-	var err error
 	b.facts.causes = map[schema.Cause]*causeFacts{}
 	if err := read(b, "verdicts", func(r *struct {
 		Cause      schema.Cause `col:"cause"`
@@ -61,9 +61,11 @@ func (b *builder) settings() error {
 	}); err != nil {
 		return err
 	}
-	if b.facts.losses, err = collect[machineLosses](b, "losses"); err != nil {
+	losses, err := collect[machineLosses](b, "losses")
+	if err != nil {
 		return err
 	}
+	b.facts.losses = losses
 	if err := read(b, "copies", func(r *struct {
 		Copies int64 `col:"copies"`
 		Wins   int64 `col:"wins"`

@@ -122,50 +122,48 @@ func (b *builder) history() error {
 	if err := b.keepStore("report_earlier", "earlier_runs"); err != nil {
 		return err
 	}
-	index := indexBy(l.Rows, func(r *SlowRun) schema.Key { return r.ApplicationID })
-	spent := make([]resources, len(l.Rows))
-	err = readStore(b, "slow_stages", func(s *SlowStageRow) error {
-		i := index[s.ApplicationID]
+	runs := indexBy(l.Rows, func(r *SlowRun) schema.Key { return r.ApplicationID })
+	for _, fill := range []func(runs map[schema.Key]int) error{b.slowStages, b.sharedSlowness, b.sharing, b.changedSettings, b.changedPlans, b.loads, b.runPoints} {
+		if err := fill(runs); err != nil {
+			return err
+		}
+	}
+	for i := range l.Rows {
+		l.Rows[i].Words = l.Rows[i].why()
+	}
+	return nil
+}
+
+// slowStages lists the stages of each slow run that were slower than usual; runs are the positions of the runs in the list.
+func (b *builder) slowStages(runs map[schema.Key]int) error {
+	l := b.doc.SlowRuns.Rows
+	spent := make([]resources, len(l))
+	err := readStore(b, "slow_stages", func(s *SlowStageRow) error {
+		i := runs[s.ApplicationID]
 		spent[i].add(s)
-		if r := &l.Rows[i]; len(r.Stages) < mostSlowStages {
+		if r := &l[i]; len(r.Stages) < mostSlowStages {
 			r.Stages = append(r.Stages, SlowStage{SlowStageRow: *s})
 		}
 		return nil
 	})
 	for i := range spent {
-		l.Rows[i].Resource = spent[i].most()
-	}
-	if err == nil {
-		err = b.sharedSlowness()
-	}
-	if err == nil {
-		err = b.sharing()
-	}
-	if err == nil {
-		err = readStore(b, "changed_settings", func(c *ChangedSetting) error {
-			if r := &l.Rows[index[c.ApplicationID]]; len(r.Changed) < mostChanged {
-				r.Changed = append(r.Changed, *c)
-			}
-			return nil
-		})
-	}
-	if err == nil {
-		err = b.changedPlans(index)
-	}
-	if err == nil {
-		err = b.loads(index)
-	}
-	if err == nil {
-		err = b.runPoints()
-	}
-	for i := range l.Rows {
-		l.Rows[i].Words = l.Rows[i].why()
+		l[i].Resource = spent[i].most()
 	}
 	return err
 }
 
+// changedSettings lists the settings that all earlier runs had alike and a slow run has not.
+func (b *builder) changedSettings(runs map[schema.Key]int) error {
+	return readStore(b, "changed_settings", func(c *ChangedSetting) error {
+		if r := &b.doc.SlowRuns.Rows[runs[c.ApplicationID]]; len(r.Changed) < mostChanged {
+			r.Changed = append(r.Changed, *c)
+		}
+		return nil
+	})
+}
+
 // sharedSlowness says of each slow stage what most of it is due to.
-func (b *builder) sharedSlowness() error {
+func (b *builder) sharedSlowness(map[schema.Key]int) error {
 	stages := map[schema.Key]*SlowStage{}
 	var keys []schema.Key
 	for i := range b.doc.SlowRuns.Rows {
@@ -192,7 +190,7 @@ func (b *builder) sharedSlowness() error {
 }
 
 // runPoints gives each slow run the runs of its program.
-func (b *builder) runPoints() error {
+func (b *builder) runPoints(map[schema.Key]int) error {
 	points := map[string][]RunPoint{}
 	err := readStore(b, "run_points", func(x *struct {
 		Program       string                   `col:"program"`

@@ -17,7 +17,7 @@ type Load struct {
 }
 
 // loads says how many tasks the slow runs had for how many slots.
-func (b *builder) loads(index map[schema.Key]int) error {
+func (b *builder) loads(runs map[schema.Key]int) error {
 	return readStore(b, "run_load", func(l *struct {
 		ApplicationID schema.Key `col:"application_id"`
 		Tasks         float64    `col:"tasks"`
@@ -25,7 +25,7 @@ func (b *builder) loads(index map[schema.Key]int) error {
 		UsualTasks    float64    `col:"usual_tasks"`
 		UsualSlots    float64    `col:"usual_slots"`
 	}) error {
-		b.doc.SlowRuns.Rows[index[l.ApplicationID]].Load = &Load{l.Tasks, l.Slots, l.UsualTasks, l.UsualSlots}
+		b.doc.SlowRuns.Rows[runs[l.ApplicationID]].Load = &Load{l.Tasks, l.Slots, l.UsualTasks, l.UsualSlots}
 		return nil
 	})
 }

@@ -16,7 +16,7 @@ type sharedCell struct {
 }
 
 // sharing says of each slow run what its slow tasks have in common.
-func (b *builder) sharing() error {
+func (b *builder) sharing(map[schema.Key]int) error {
 	runs := map[schema.Key]*sharing.Tasks{}
 	err := readStore(b, "shared_tasks", func(c *sharedCell) error {
 		r := runs[c.ApplicationID]

@@ -10,11 +10,11 @@ import (
 )
 
 //go:embed sql/*.sql
-var queries embed.FS
+var files embed.FS
 
 // sqlOf is the text of one of the .sql files.
 func sqlOf(file string) (string, error) {
-	sql, err := queries.ReadFile("sql/" + file + ".sql")
+	sql, err := files.ReadFile("sql/" + file + ".sql")
 	return string(sql), err
 }
 
