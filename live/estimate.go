@@ -144,7 +144,7 @@ func (p *pace) gain(g *guess, elapsed, lag float64) (mean, low, high, wins float
 	return mean / float64(n), saved[n*25/1000], saved[n*975/1000], wins / float64(n)
 }
 
-// errors are how wrong estimates were, by what they rest on.
+// errorsOf is how wrong estimates were, by what they rest on.
 type errorsOf map[Basis]*basisErrors
 
 type basisErrors struct{ logs []float64 } // |ln(estimated total / actual total)|, ascending

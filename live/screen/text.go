@@ -1,7 +1,8 @@
-// Package screen takes the frames of package live and writes them, for terminals and as lines of JSON.
+// Package screen takes the frames of package live and writes them, for terminals, as lines of JSON, and as notices.
 //
 //  1. text.go is the view of a terminal, which is drawn anew, and of a pipe, which gets what is new, line by line.
 //  2. jsonl.go writes every frame as lines of JSON, each a record of a named kind.
+//  3. notices.go makes messages of what somebody has to know, when it begins and when it is over.
 //
 // Start with text.go.
 package screen
@@ -76,8 +77,13 @@ func (t *Text) news(f *live.Frame) error {
 
 // draw draws a frame over the one before.
 func (t *Text) draw(f *live.Frame) error {
-	var lines []string
-	head := -1 // the line above the slow tasks
+	lines, head := t.compose(f)
+	return t.paint(lines, func(n int) bool { return n == 0 || n == head })
+}
+
+// compose puts a frame into lines. head is the line above the slow tasks, -1 where there are none.
+func (t *Text) compose(f *live.Frame) (lines []string, head int) {
+	head = -1
 	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
 	if f.Application != nil {
 		add("%s  %s", title(f.Application), clock(f.Now))
@@ -117,6 +123,11 @@ func (t *Text) draw(f *live.Frame) error {
 	if w := errorWords(f); w != "" {
 		add("%s", strings.TrimPrefix(w, "; "))
 	}
+	return lines, head
+}
+
+// paint writes lines over those that were painted before; some of them are bold where there are colours.
+func (t *Text) paint(lines []string, bold func(line int) bool) error {
 	var b bytes.Buffer
 	if t.lines > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", t.lines)
@@ -130,7 +141,7 @@ func (t *Text) draw(f *live.Frame) error {
 		spare -= len(wrapped) - 1
 		t.lines += len(wrapped)
 		for _, row := range wrapped {
-			if t.Color && (n == 0 || n == head) {
+			if t.Color && bold(n) {
 				row = "\x1b[1m" + row + "\x1b[0m"
 			}
 			b.WriteString(row + "\x1b[K\n")
