@@ -20,56 +20,25 @@ import (
 	"straggler/whatif"
 )
 
-// Update runs the stages whose results in the store are missing, of an earlier state of its logs, or of another version of
-// straggler, and those after them, which read their results; tool is this version. step is told of each stage that runs and gives what is to be called at its end.
-// Where policies were replayed it gives their summary, which Report may use.
-func Update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) (*whatif.Summary, error) {
-	return update(ctx, st, eng, tool, step, false)
+// Options say how results are brought up to date.
+type Options struct {
+	Tool    string                          // version of straggler; results of another one are made anew
+	Explain bool                            // leave out the replays of policies, which are over all applications
+	Step    func(what string) (done func()) // is told of each step that runs; nil for none
 }
 
-// Explain is Update without the replays of policies, which are over all applications: for who does not ask for savings, or asks for those of some
-// applications only.
-func Explain(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) (*whatif.Summary, error) {
-	return update(ctx, st, eng, tool, step, true)
-}
-
-func update(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func()), explain bool) (replays *whatif.Summary, err error) {
+// Update runs the steps whose results in the store are missing, of an earlier state of its logs, or of another version of
+// straggler, and those after them, which read their results. Where policies were replayed it gives their summary, which Report may
+// use.
+func Update(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (*whatif.Summary, error) {
+	u := &update{ctx: ctx, st: st, eng: eng, tool: o.Tool}
+	steps := []step{{store.Detect, "finding outliers", u.detect}, {store.Causes, "finding causes", u.causes}, {store.Plans, "reading plans", u.plans}}
+	if !o.Explain {
+		steps = append(steps, step{store.Whatif, "replaying policies", u.whatif})
+	}
 	ran := false
-	for _, stage := range []struct {
-		kind store.Kind
-		what string
-		run  func() error
-	}{
-		{store.Detect, "finding outliers", func() error {
-			_, err := detect.Run(ctx, st, eng, detect.Options{Tool: tool})
-			return err
-		}},
-		{store.Causes, "finding causes", func() error {
-			_, err := causes.Run(ctx, st, eng, causes.Options{Tool: tool})
-			return err
-		}},
-		{store.Plans, "reading plans", func() error {
-			_, err := plans.Run(ctx, st, eng, plans.Options{Tool: tool})
-			return err
-		}},
-		{store.Whatif, "replaying policies", func() error {
-			o, err := whatif.Brief(ctx, eng, selection.Applications{})
-			if err != nil {
-				return err
-			}
-			o.Tool = tool
-			s, err := whatif.Run(ctx, st, eng, o)
-			if errors.Is(err, whatif.ErrMemory) {
-				return nil // the report goes without; straggler whatif says why
-			}
-			replays = &s
-			return err
-		}},
-	} {
-		if explain && stage.kind == store.Whatif {
-			break
-		}
-		fresh, err := isFresh(ctx, st, stage.kind, tool)
+	for _, s := range steps {
+		fresh, err := isFresh(ctx, st, s.kind, o.Tool)
 		if err != nil {
 			return nil, err
 		}
@@ -77,14 +46,62 @@ func update(ctx context.Context, st *store.Store, eng engine.Engine, tool string
 			continue
 		}
 		ran = true
-		done := step(stage.what)
-		err = stage.run()
+		done := func() {}
+		if o.Step != nil {
+			done = o.Step(s.what)
+		}
+		err = s.run()
 		done()
 		if err != nil {
 			return nil, err
 		}
 	}
-	return replays, nil
+	return u.replays, nil
+}
+
+// step makes the results of one kind.
+type step struct {
+	kind store.Kind
+	what string
+	run  func() error
+}
+
+// update is what the steps of an update share.
+type update struct {
+	ctx     context.Context
+	st      *store.Store
+	eng     engine.Engine
+	tool    string
+	replays *whatif.Summary // nil where none were made
+}
+
+func (u *update) detect() error {
+	_, err := detect.Run(u.ctx, u.st, u.eng, detect.Options{Tool: u.tool})
+	return err
+}
+
+func (u *update) causes() error {
+	_, err := causes.Run(u.ctx, u.st, u.eng, causes.Options{Tool: u.tool})
+	return err
+}
+
+func (u *update) plans() error {
+	_, err := plans.Run(u.ctx, u.st, u.eng, plans.Options{Tool: u.tool})
+	return err
+}
+
+func (u *update) whatif() error {
+	o, err := whatif.Brief(u.ctx, u.eng, selection.Applications{})
+	if err != nil {
+		return err
+	}
+	o.Tool = u.tool
+	s, err := whatif.Run(u.ctx, u.st, u.eng, o)
+	if errors.Is(err, whatif.ErrMemory) {
+		return nil // the report goes without; straggler whatif says why
+	}
+	u.replays = &s
+	return err
 }
 
 // isFresh says that the results of a kind are of the current state of the store's logs, by this version.
@@ -97,9 +114,9 @@ func isFresh(ctx context.Context, st *store.Store, kind store.Kind, tool string)
 	return c.State == state && c.Tool == tool, err
 }
 
-// Report builds the Document of a store that is up to date, with the pictures that other packages compute: the papers'
-// figures, and the job that gains most from a policy; last is what Update gave. Of some applications only, policies are replayed for it, on these alone; the store then
-// needs Explain only.
+// Report builds the Document of a store that is up to date, with the pictures that other packages compute: the papers' figures, and
+// the job that gains most from a policy; last is what Update gave. For a report on some applications only, policies are replayed on
+// these alone, and the store needs no replays (Options.Explain).
 func Report(ctx context.Context, st *store.Store, eng engine.Engine, last *whatif.Summary, o report.Options) (*report.Document, error) {
 	var err error
 	if o.Apps.All() {

@@ -29,7 +29,7 @@ func TestUpdate(t *testing.T) {
 	t.Cleanup(func() { eng.Close() })
 	ran := func(tool string) (stages []string) {
 		t.Helper()
-		_, err := Update(ctx, st, eng, tool, func(what string) func() { return func() { stages = append(stages, what) } })
+		_, err := Update(ctx, st, eng, Options{Tool: tool, Step: func(what string) func() { return func() { stages = append(stages, what) } }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestUpdate(t *testing.T) {
 	}
 	commit(t, st, 2)
 	var explained []string
-	if _, err := Explain(ctx, st, eng, "2", func(what string) func() { return func() { explained = append(explained, what) } }); err != nil || !slices.Equal(explained, all[:3]) {
+	if _, err := Update(ctx, st, eng, Options{Tool: "2", Explain: true, Step: func(what string) func() { return func() { explained = append(explained, what) } }}); err != nil || !slices.Equal(explained, all[:3]) {
 		t.Errorf("more logs, without replays: %q, %v", explained, err)
 	}
 	one, err := Report(ctx, st, eng, nil, report.Options{Apps: selection.Applications{Named: "app2"}})

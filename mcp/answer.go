@@ -96,7 +96,7 @@ func key(text string) (schema.Key, error) {
 
 func keyText(k schema.Key) string { return strconv.FormatInt(k, 10) }
 
-// number is nil for an unknown value, and rounded to a thousandth: more digits say nothing and cost tokens.
+// number is nil for an unknown value, and rounded to six significant digits: more say nothing and cost tokens.
 func number(v schema.Null[float64]) *float64 {
 	if !v.OK || !prose.Finite(v.V) {
 		return nil

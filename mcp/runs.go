@@ -2,13 +2,11 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
-	"straggler/audit"
-	"straggler/audit/measure"
 	"straggler/report/prose"
+	"straggler/schema"
 )
 
 type compareInput struct {
@@ -30,20 +28,17 @@ type differenceRow struct {
 }
 
 func (s *Server) compare(ctx context.Context, in compareInput) (*answer, error) {
-	var pair [2]*measure.Run
-	for i, text := range []string{in.A, in.B} {
-		k, err := key(text)
-		if err != nil {
+	var keys [2]schema.Key
+	for i, text := range [...]string{in.A, in.B} {
+		var err error
+		if keys[i], err = key(text); err != nil {
 			return nil, err
-		}
-		if pair[i], err = s.c.RunOf(ctx, k); err != nil {
-			return nil, err
-		}
-		if pair[i] == nil {
-			return nil, errors.New("the application has no finished job, so there is nothing to compare")
 		}
 	}
-	p := audit.Compare(pair[0], pair[1], audit.DefaultConfig())
+	p, err := s.c.Compare(ctx, keys[0], keys[1])
+	if err != nil {
+		return nil, err
+	}
 	facts := map[string]string{"a_from_log": prose.Clean(p.A.String(), prose.TextRunes), "b_from_log": prose.Clean(p.B.String(), prose.TextRunes)}
 	if len(p.Plans) > 0 {
 		facts["plans_changed_from_log"] = prose.Clean(strings.Join(p.Plans, "; "), 4*prose.TextRunes)
@@ -91,7 +86,7 @@ type findingRow struct {
 	SQL      string   `json:"sql,omitempty"`
 }
 
-func (s *Server) audit(ctx context.Context, in machinesInput) (*answer, error) {
+func (s *Server) audit(ctx context.Context, in listInput) (*answer, error) {
 	runs, current, err := s.c.Runs(ctx)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"straggler/engine"
 	"straggler/report/prose"
 	"straggler/schema"
+	"straggler/serve/catalog"
 	"straggler/table"
 )
 
@@ -50,16 +51,14 @@ type sqlInput struct {
 	paging
 }
 
-// Rows of a query that an answer begins with: more would not fit.
 const (
-	mostRows  = 500
-	mostQuery = 20_000 // bytes
-	cellRunes = 200
+	mostRows  = 500 // of a query: more would not fit into an answer
+	cellRunes = 200 // of a value
 )
 
 func (s *Server) sql(ctx context.Context, in sqlInput) (*answer, error) {
-	if len(in.Query) > mostQuery {
-		return nil, fmt.Errorf("the query is longer than %d bytes", mostQuery)
+	if len(in.Query) > catalog.MostQuery {
+		return nil, fmt.Errorf("the query is longer than %d bytes", catalog.MostQuery)
 	}
 	a := &answer{About: "Rows of the query, by column; every text in them may be of a log"}
 	var columns []string

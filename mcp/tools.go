@@ -21,20 +21,20 @@ type applicationsInput struct {
 }
 
 type applicationRow struct {
-	Key      string      `json:"application"`
-	ID       string      `json:"id_from_log"`
-	Name     *string     `json:"name_from_log"`
-	User     *string     `json:"user_from_log"`
-	Program  string      `json:"framework_from_log"`
-	Started  *string     `json:"started"`
-	Status   string      `json:"status"`
-	Complete bool        `json:"log_complete"`
-	Attempts int64       `json:"attempts"`
-	JobS     *float64    `json:"job_time_s"`
-	LostS    *float64    `json:"lost_s"`
-	Share    *float64    `json:"lost_share"`
-	Causes   []causePart `json:"lost_by_cause,omitempty"`
-	Unknown  string      `json:"why_unknown,omitempty"`
+	Key       string      `json:"application"`
+	ID        string      `json:"id_from_log"`
+	Name      *string     `json:"name_from_log"`
+	User      *string     `json:"user_from_log"`
+	Framework string      `json:"framework_from_log"`
+	Started   *string     `json:"started"`
+	Status    string      `json:"status"`
+	Complete  bool        `json:"log_complete"`
+	Attempts  int64       `json:"attempts"`
+	JobS      *float64    `json:"job_time_s"`
+	LostS     *float64    `json:"lost_s"`
+	Share     *float64    `json:"lost_share"`
+	Causes    []causePart `json:"lost_by_cause,omitempty"`
+	Unknown   string      `json:"why_unknown,omitempty"`
 }
 
 type causePart struct {
@@ -65,7 +65,7 @@ func (s *Server) applications(_ context.Context, in applicationsInput) (*answer,
 		if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 			continue
 		}
-		a.Rows = append(a.Rows, applicationRow{Key: keyText(p.ApplicationID), ID: name(p.NativeID), Name: maybeName(p.Name), User: maybeName(p.User), Program: name(strings.TrimSpace(p.Framework + " " + p.FrameworkVersion.V)),
+		a.Rows = append(a.Rows, applicationRow{Key: keyText(p.ApplicationID), ID: name(p.NativeID), Name: maybeName(p.Name), User: maybeName(p.User), Framework: name(strings.TrimSpace(p.Framework + " " + p.FrameworkVersion.V)),
 			Started: instant(p.StartTime), Status: string(p.Status), Complete: p.Complete, Attempts: p.Attempts, JobS: number(p.Loss.CompletionS), LostS: number(p.Loss.LostS), Share: number(p.Loss.LostShare),
 			Causes: causeParts(p.Loss.Parts), Unknown: p.Loss.Note})
 	}
@@ -323,7 +323,8 @@ func (s *Server) explainTask(ctx context.Context, in taskInput) (*answer, error)
 	return a, nil
 }
 
-type machinesInput struct{ paging }
+// listInput is that of a tool that lists what there is.
+type listInput struct{ paging }
 
 type machineRow struct {
 	Machine  string   `json:"machine_from_log"`
@@ -341,7 +342,7 @@ type machineRow struct {
 	Note     *string  `json:"note_from_log"`
 }
 
-func (s *Server) machines(ctx context.Context, in machinesInput) (*answer, error) {
+func (s *Server) machines(ctx context.Context, in listInput) (*answer, error) {
 	d, current, err := s.c.Overview(ctx)
 	if err != nil {
 		return nil, err
@@ -414,7 +415,7 @@ func (s *Server) whatif(ctx context.Context, in whatifInput, progress func(float
 
 // unsure lists a policy of which cannot be told whether it saves anything.
 func (a *answer) unsure(policy, verdict string) {
-	if verdict == "cannot tell" {
+	if verdict == string(schema.CannotTell) {
 		a.CannotTell = append(a.CannotTell, "whether "+prose.Clean(policy, 40)+" saves anything")
 	}
 }

@@ -2,12 +2,14 @@ package serve
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"straggler/engine"
 	"straggler/report"
 	"straggler/report/json"
 	"straggler/report/prose"
+	"straggler/serve/catalog"
 	"straggler/table"
 )
 
@@ -71,8 +73,8 @@ func (s *Server) reportAPI(w http.ResponseWriter, r *http.Request) {
 // queryAPI runs a query, in the parameter q or as the body of a POST, and streams its rows as straggler sql --as json does.
 func (s *Server) queryAPI(w http.ResponseWriter, r *http.Request) {
 	sql := r.FormValue("q")
-	if len(sql) > mostQuery || sql == "" {
-		writeJSON(w, http.StatusBadRequest, failure{"give a query of at most 20000 bytes in the parameter q"})
+	if len(sql) > catalog.MostQuery || sql == "" {
+		writeJSON(w, http.StatusBadRequest, failure{fmt.Sprintf("give a query of at most %d bytes in the parameter q", catalog.MostQuery)})
 		return
 	}
 	enc, _ := table.Named("json")

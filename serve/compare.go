@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"straggler/audit"
-	"straggler/audit/measure"
 	"straggler/report/prose"
 	"straggler/schema"
 )
@@ -53,7 +52,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) {
 		if err := templates.ExecuteTemplate(w, "compare", form); err != nil || r.FormValue("a") == "" || r.FormValue("b") == "" {
 			return err
 		}
-		p, err := s.pair(ctx, r.FormValue("a"), r.FormValue("b"))
+		p, err := s.pair(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -61,23 +60,16 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// pair compares two applications by their keys.
-func (s *Server) pair(ctx context.Context, keys ...string) (*audit.Pair, error) {
-	var pair [2]*measure.Run
-	for i, text := range keys {
-		k, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
+// pair compares the two applications that a request names by their keys.
+func (s *Server) pair(ctx context.Context, r *http.Request) (*audit.Pair, error) {
+	var keys [2]schema.Key
+	for i, name := range [...]string{"a", "b"} {
+		var err error
+		if keys[i], err = strconv.ParseInt(r.FormValue(name), 10, 64); err != nil {
 			return nil, errNoPage
 		}
-		if pair[i], err = s.c.RunOf(ctx, k); err != nil {
-			return nil, err
-		}
-		if pair[i] == nil {
-			a, _ := s.c.Application(k)
-			return nil, fmt.Errorf("%s has nothing that could be compared", prose.Name(a.NativeID))
-		}
 	}
-	return audit.Compare(pair[0], pair[1], audit.DefaultConfig()), nil
+	return s.c.Compare(ctx, keys[0], keys[1])
 }
 
 func writePair(w io.Writer, p *audit.Pair) error {

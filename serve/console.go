@@ -18,9 +18,8 @@ import (
 	"straggler/table"
 )
 
-// What a query in the browser may have: longer ones and larger results are for straggler sql.
+// What the browser shows of a query: larger results are for straggler sql.
 const (
-	mostQuery   = 20_000    // bytes of text
 	consoleRows = 200       // a page of rows
 	mostSkipped = 1_000_000 // rows before a page: they are read and thrown away
 	cellRunes   = 300
@@ -42,8 +41,8 @@ func (s *Server) consolePage(w http.ResponseWriter, r *http.Request) {
 		v := consoleView{SQL: r.FormValue("q")}
 		switch {
 		case v.SQL == "":
-		case len(v.SQL) > mostQuery:
-			v.Problem = &problemView{Error: "The query is longer than " + prose.Bytes(mostQuery) + ".", Remedy: "Run it with straggler sql -f FILE."}
+		case len(v.SQL) > catalog.MostQuery:
+			v.Problem = &problemView{Error: "The query is longer than " + prose.Bytes(catalog.MostQuery) + ".", Remedy: "Run it with straggler sql -f FILE."}
 		case r.Header.Get("Sec-Fetch-Site") == "cross-site":
 			v.Held = "Another site linked to this query. Read it, and run it if it is what you want."
 		default:
@@ -133,7 +132,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	}
 	enc, _ := table.Named(downloads[at].encoding)
 	sql := r.FormValue("q")
-	if len(sql) > mostQuery || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+	if len(sql) > catalog.MostQuery || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		http.Error(w, "Open the console and run the query there.", http.StatusForbidden)
 		return
 	}

@@ -29,7 +29,7 @@ func changing(t *testing.T, st *store.Store, o catalog.Options) *catalog.Catalog
 	t.Helper()
 	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
 	reporttest.Check(t, err)
-	o.Store, o.Snapshot, o.Tool, o.Every = st, shown, "test", 100*time.Millisecond
+	o.Store, o.Shown, o.Tool, o.Every = st, shown, "test", 100*time.Millisecond
 	c, err := catalog.Open(t.Context(), o)
 	reporttest.Check(t, err)
 	return c
@@ -132,7 +132,7 @@ func TestAbsentBucket(t *testing.T) {
 	reporttest.Check(t, err)
 	shown, err := store.Open(t.Context(), where, store.Options{ReadOnly: true})
 	reporttest.Check(t, err)
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Snapshot: shown, Fixed: true, Every: 100 * time.Millisecond})
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Shown: shown, Fixed: true, Every: 100 * time.Millisecond})
 	reporttest.Check(t, err)
 	defer c.Close()
 	s, err := serve.New(c, serve.Options{Listen: "127.0.0.1:8080"})

@@ -121,10 +121,11 @@ type programNights struct {
 	cells map[string]heatCell
 }
 
-// timesByNight is a heat map of how long the judged run of each program took in each night.
+// timesByNight is a heat map of how long the judged run of each program took in each night; nil where none was compared with an
+// earlier run.
 func timesByNight(nights []*audit.Night, runs []measure.Run, cfg *audit.Config) *heatTable {
-	usual := usualTimes(runs, cfg.History)
 	byName := map[string]*programNights{}
+	usual := usualTimes(runs, cfg.History)
 	for _, n := range nights {
 		for i := range n.Runs {
 			j := &n.Runs[i]
@@ -133,22 +134,7 @@ func timesByNight(nights []*audit.Night, runs []measure.Run, cfg *audit.Config) 
 				p = &programNights{name: j.Group, cells: map[string]heatCell{}}
 				byName[p.name] = p
 			}
-			found := 0
-			for k := range j.Findings {
-				if j.Findings[k].Fails(cfg) {
-					found++
-				}
-			}
-			c := heatCell{Class: "none", Text: prose.Dash, Note: "no earlier run, or the log does not say how long it took"}
-			if t := usual[(&measure.Run{Group: j.Group, Start: j.Start, ID: j.Run}).Key()]; t.ratio > 0 {
-				c = heatCell{Class: html.HeatClass(t.ratio), Text: html.HeatText(t.ratio), Note: prose.Seconds(t.took) + ", " + prose.Times(t.ratio) + " the median of its runs before"}
-				p.worst = max(p.worst, t.ratio)
-			}
-			if p.found += found; found > 0 {
-				c.Class += " bad"
-				c.Note += "; " + prose.Plural(int64(found), "finding", "findings")
-			}
-			p.cells[n.Date] = c
+			p.add(n.Date, j, usual[(&measure.Run{Group: j.Group, Start: j.Start, ID: j.Run}).Key()], cfg)
 		}
 	}
 	all := slices.DeleteFunc(slices.Collect(maps.Values(byName)), func(p *programNights) bool { return p.worst == 0 && p.found == 0 })
@@ -158,29 +144,46 @@ func timesByNight(nights []*audit.Night, runs []measure.Run, cfg *audit.Config) 
 	slices.SortFunc(all, func(a, b *programNights) int {
 		return cmp.Or(cmp.Compare(b.found, a.found), cmp.Compare(b.worst, a.worst), strings.Compare(a.name, b.name))
 	})
+	return pictureOf(nights, all)
+}
+
+// add adds the run of a night that was judged.
+func (p *programNights) add(night string, j *audit.Judgement, t runTime, cfg *audit.Config) {
+	c := heatCell{Class: "none", Text: prose.Dash, Note: "no earlier run, or the log does not say how long it took"}
+	if t.ratio > 0 {
+		c = heatCell{Class: html.HeatClass(t.ratio), Text: html.HeatText(t.ratio), Note: prose.Seconds(t.took) + ", " + prose.Times(t.ratio) + " the median of its runs before"}
+		p.worst = max(p.worst, t.ratio)
+	}
+	found := 0
+	for k := range j.Findings {
+		if j.Findings[k].Fails(cfg) {
+			found++
+		}
+	}
+	if p.found += found; found > 0 {
+		c.Class += " bad"
+		c.Note += "; " + prose.Plural(int64(found), "finding", "findings")
+	}
+	p.cells[night] = c
+}
+
+// pictureOf draws the first of the programs.
+func pictureOf(nights []*audit.Night, all []*programNights) *heatTable {
 	t := &heatTable{ID: "times", Of: "Program", Title: "Programs by night",
 		Lead: "How many times as long the run took as the median of the program's runs before; framed where the audit of that night found what fails a build. Each night was judged " + nightLead + ". The programs with most findings come first; a click on a date shows the night."}
-	all, left := all[:min(len(all), mostDrawn)], len(all)-mostDrawn
-	layout := "01-02"
-	if nights[0].Date[:4] != nights[len(nights)-1].Date[:4] {
-		layout = "06-01-02"
+	days, dates := make([]time.Time, len(nights)), make([]string, len(nights))
+	for i, n := range nights {
+		dates[i] = n.Date
+		days[i], _ = time.Parse(time.DateOnly, n.Date)
 	}
-	for _, n := range nights {
-		day, _ := time.Parse(time.DateOnly, n.Date)
-		t.Columns = append(t.Columns, cell{Text: day.Format(layout), Note: "The night of " + n.Date, Href: nightAddress(n.Date)})
+	layout := dayLayout(days[0], days[len(days)-1])
+	for i, date := range dates {
+		t.Columns = append(t.Columns, cell{Text: days[i].Format(layout), Note: "The night of " + date, Href: nightAddress(date)})
 	}
-	for _, p := range all {
-		line := heatLine{Name: prose.Clean(prose.Name(p.name), 28), Href: "/?q=" + url.QueryEscape(prose.Clean(p.name, prose.NameRunes))}
-		for _, n := range nights {
-			c, ok := p.cells[n.Date]
-			if !ok {
-				c = heatCell{Class: "none"}
-			}
-			line.Cells = append(line.Cells, c)
-		}
-		t.Rows = append(t.Rows, line)
+	for _, p := range all[:min(len(all), mostDrawn)] {
+		t.Rows = append(t.Rows, newHeatLine(prose.Clean(prose.Name(p.name), 28), "/?q="+url.QueryEscape(prose.Clean(p.name, prose.NameRunes)), dates, p.cells))
 	}
-	if left > 0 {
+	if left := len(all) - mostDrawn; left > 0 {
 		t.More = prose.Upper(prose.Plural(int64(left), "program", "programs")) + " more: the page of a night has them."
 	}
 	return t

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -42,9 +43,8 @@ type periods struct {
 const (
 	// mostDays is how many days are shown one by one; more of them become weeks.
 	mostDays = 45
-	// mostPeriods and mostDrawn bound what is drawn: the latest periods, as machine_periods.sql has them, and the worst machines.
+	// mostPeriods bounds the periods that are drawn, the latest, as machine_periods.sql has them.
 	mostPeriods = 60
-	mostDrawn   = 25
 )
 
 // newPeriods divides the time that the store knows the machines of; none where that is less than two days.
@@ -89,21 +89,6 @@ func (p periods) sql(where string) string {
 	return strings.ReplaceAll(p.in(sqlOf("machine_history", 0)), "{where}", where)
 }
 
-// heatTable is a heat map, of machines or programs by periods, as its template takes it.
-type heatTable struct {
-	ID, Of, Title, Lead, More string
-	Columns                   []cell
-	Rows                      []heatLine
-	Query                     *queryView
-}
-
-type heatLine struct {
-	Name, Href string
-	Cells      []heatCell
-}
-
-type heatCell struct{ Class, Text, Note string }
-
 // writeHistory draws all machines by periods, those that were bad most often first.
 func (s *Server) writeHistory(ctx context.Context, w io.Writer) error {
 	all, _, err := s.byPeriod(ctx)
@@ -139,7 +124,7 @@ func (m *machinePeriods) keep(machine string, r *periodRow) {
 	m.rows[machine] = of
 }
 
-// machinesByPeriod reads that; nil where the store knows less than two days.
+// machinesByPeriod reads and draws that; nil where the store knows less than two days.
 func (s *Server) machinesByPeriod(ctx context.Context) (*machinePeriods, error) {
 	p, ok, err := s.newPeriods(ctx)
 	if err != nil || !ok {
@@ -167,44 +152,34 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*machinePeriods, error) 
 	if err != nil {
 		return nil, err
 	}
-	all := make([]*machineHistory, 0, len(byName))
-	for _, m := range byName {
-		if len(m.cells) > 0 {
-			all = append(all, m)
-		}
-	}
+	out.picture = p.picture(byName)
+	out.picture.Query = newQuery("table", sql)
+	return out, nil
+}
+
+// picture draws the machines that cost most.
+func (p periods) picture(machines map[string]*machineHistory) *heatTable {
+	all := slices.DeleteFunc(slices.Collect(maps.Values(machines)), func(m *machineHistory) bool { return len(m.cells) == 0 })
 	slices.SortFunc(all, func(a, b *machineHistory) int {
 		return cmp.Or(cmp.Compare(b.lost, a.lost), cmp.Compare(b.bad, a.bad), cmp.Compare(b.worst, a.worst), strings.Compare(a.name, b.name))
 	})
-	t := &heatTable{ID: "periods", Of: "Machine", Title: "Machines by " + p.word(), Query: newQuery("table", sql),
+	t := &heatTable{ID: "periods", Of: "Machine", Title: "Machines by " + p.word(),
 		Lead: "How many times as long as elsewhere its tasks took, in each " + p.word() + ", mean over the runs or windows in which it was judged; framed where it was called slow or flaky. The machines that cost most come first."}
-	all, left := all[:min(len(all), mostDrawn)], len(all)-mostDrawn
-	first, last, layout := p.judged[0], p.judged[len(p.judged)-1], "01-02"
-	if p.start(first).Year() != p.start(last).Year() {
-		layout = "06-01-02"
-	}
+	first, last := p.judged[0], p.judged[len(p.judged)-1]
 	if int64(len(p.judged)) <= last-first {
 		t.Lead += " A " + p.word() + " in which no machine was judged is left out."
 	}
+	layout := dayLayout(p.start(first), p.start(last))
 	for _, n := range p.judged {
-		t.Columns = append(t.Columns, cell{Text: p.start(n).Format(layout), Note: prose.Upper(p.word()) + " from " + p.start(n).Format("2006-01-02")})
+		t.Columns = append(t.Columns, cell{Text: p.start(n).Format(layout), Note: prose.Upper(p.word()) + " from " + p.start(n).Format(time.DateOnly)})
 	}
-	for _, m := range all {
-		line := heatLine{Name: prose.Clean(m.name, 28), Href: address(view.Ref{Kind: view.ToMachine, Name: m.name})}
-		for _, n := range p.judged {
-			c, ok := m.cells[n]
-			if !ok {
-				c = heatCell{Class: "none"}
-			}
-			line.Cells = append(line.Cells, c)
-		}
-		t.Rows = append(t.Rows, line)
+	for _, m := range all[:min(len(all), mostDrawn)] {
+		t.Rows = append(t.Rows, newHeatLine(prose.Clean(m.name, 28), address(view.Ref{Kind: view.ToMachine, Name: m.name}), p.judged, m.cells))
 	}
-	if left > 0 {
+	if left := len(all) - mostDrawn; left > 0 {
 		t.More = prose.Upper(prose.Plural(int64(left), "machine", "machines")) + " more: the query has them."
 	}
-	out.picture = t
-	return out, nil
+	return t
 }
 
 // machineHistory is a machine over all periods.
@@ -257,7 +232,7 @@ func (s *Server) writeMachineHistory(ctx context.Context, w io.Writer, r *http.R
 	var factors, lost []barValue
 	for i := range rows {
 		x := &rows[i]
-		from := p.start(x.Period).Format("2006-01-02")
+		from := p.start(x.Period).Format(time.DateOnly)
 		factors = append(factors, barValue{from, prose.OrDash(x.Factor, prose.Times), x.Factor})
 		lost = append(lost, barValue{from, prose.Seconds(x.LostS.V), x.LostS})
 		l.Rows = append(l.Rows, []cell{{Text: from}, figure(x.Factor, prose.Times, "too few attempts to say"), {Text: prose.Count(x.Attempts)}, {Text: prose.Count(x.Bad) + " of " + prose.Count(x.Judged)}, {Text: prose.Seconds(x.LostS.V)}, {Text: prose.Count(x.Losses)}})

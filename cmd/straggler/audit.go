@@ -182,7 +182,7 @@ func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selec
 		}
 		unread = e.unread(&s)
 	}
-	a, err := e.analysed(ctx, st, analysis.Explain)
+	a, err := e.analysed(ctx, st, analysis.Options{Explain: true})
 	if err != nil {
 		return nil, err
 	}

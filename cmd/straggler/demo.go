@@ -62,7 +62,7 @@ func runDemo(ctx context.Context, e *env, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	a, err := e.analysed(ctx, st, analysis.Update)
+	a, err := e.analysed(ctx, st, analysis.Options{})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"straggler/analysis"
 	"straggler/audit"
 	"straggler/engine"
 	"straggler/engine/engines"
@@ -113,19 +114,16 @@ func (e *env) notKept(st *store.Store, err error) bool {
 	return true
 }
 
-// updateFunc brings the results of a store up to date: analysis.Update, or analysis.Explain.
-type updateFunc func(ctx context.Context, st *store.Store, eng engine.Engine, tool string, step func(what string) (done func())) (*whatif.Summary, error)
-
 // analysed opens an engine over a store and brings its results up to date. It gives the store that the engine is over, which is a
 // temporary one where the store cannot be written.
-func (e *env) analysed(ctx context.Context, st *store.Store, update updateFunc) (*analysed, error) {
+func (e *env) analysed(ctx context.Context, st *store.Store, o analysis.Options) (*analysed, error) {
 	a := &analysed{Store: st}
-	err := a.update(ctx, e, update)
+	err := a.update(ctx, e, o)
 	if e.notKept(st, err) {
 		if a.Store, err = st.Scratch(ctx); err != nil {
 			return nil, err
 		}
-		if err = a.update(ctx, e, update); err != nil {
+		if err = a.update(ctx, e, o); err != nil {
 			err = errors.Join(err, a.Store.Close())
 		}
 	}
@@ -142,11 +140,12 @@ type analysed struct {
 	last *whatif.Summary
 }
 
-func (a *analysed) update(ctx context.Context, e *env, update updateFunc) (err error) {
+func (a *analysed) update(ctx context.Context, e *env, o analysis.Options) (err error) {
 	if a.eng, err = engines.Open(ctx, a.Store, engine.Options{Server: e.server}); err != nil {
 		return err
 	}
-	if a.last, err = update(ctx, a.Store, a.eng, version, e.step); err != nil {
+	o.Tool, o.Step = version, e.step
+	if a.last, err = analysis.Update(ctx, a.Store, a.eng, o); err != nil {
 		a.eng.Close()
 	}
 	return err

@@ -94,11 +94,8 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 		}
 		unread = errors.Join(e.unread(&s), missing)
 	}
-	update := analysis.Update
-	if !apps.All() || r.name == trace { // savings are replayed for the applications that are shown, or not asked for
-		update = analysis.Explain
-	}
-	a, err := e.analysed(ctx, st, update)
+	explain := !apps.All() || r.name == trace // savings are replayed for the applications that are shown, or not asked for
+	a, err := e.analysed(ctx, st, analysis.Options{Explain: explain})
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"net/netip"
@@ -260,11 +259,11 @@ func (o *serveOptions) catalog(ctx context.Context, e *env, logs []string, clien
 		in := o.logs.options()
 		in.Remote = client
 		var c *catalog.Catalog
-		c, err = catalog.Open(ctx, catalog.Options{Store: st, Snapshot: shown, Fixed: o.fixed, Logs: logs, Formats: formats.All(), Ingest: in, Tool: version, Every: o.every})
+		c, err = catalog.Open(ctx, catalog.Options{Store: st, Shown: shown, Fixed: o.fixed, Logs: logs, Formats: formats.All(), Ingest: in, Tool: version, Every: o.every})
 		if err == nil {
 			return c, closeStore, nil
 		}
 	}
 	closeStore()
-	return nil, nil, fmt.Errorf("serve: %w", err)
+	return nil, nil, err
 }

@@ -30,6 +30,7 @@ import (
 	"straggler/report"
 	"straggler/schema"
 	"straggler/selection"
+	"straggler/serve/running"
 	"straggler/spelling"
 	"straggler/store"
 	"straggler/whatif/policy"
@@ -188,7 +189,7 @@ func (e *env) reportWatched(ctx context.Context, st *store.Store, last *live.Sta
 			return err
 		}
 	}
-	a, err := e.analysed(ctx, st, analysis.Explain)
+	a, err := e.analysed(ctx, st, analysis.Options{Explain: true})
 	if err != nil {
 		return err
 	}
@@ -200,12 +201,6 @@ func (e *env) reportWatched(ctx context.Context, st *store.Store, last *live.Sta
 		}
 		return r.write(w, doc)
 	})
-}
-
-// watched is a source with connections.
-type watched interface {
-	live.Source
-	Close()
 }
 
 // followed is a log that is still written, perhaps in a bucket.
@@ -220,7 +215,7 @@ func (f *followed) Close() { f.client.Close() }
 var host = regexp.MustCompile(`^([\w.-]+:\d+|[\w.+-]+://.*@.*)$`)
 
 // source is where an address is watched.
-func (o *watchOptions) source(address string) (watched, error) {
+func (o *watchOptions) source(address string) (running.Source, error) {
 	if !isServer(address) {
 		if host.MatchString(address) {
 			return nil, useError("%s: write the address of a driver as http://HOST:PORT", address)

@@ -32,7 +32,7 @@ func openedWith(t *testing.T, known []ingest.Format, logs ...string) *catalog.Ca
 	t.Cleanup(func() { st.Close() })
 	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
 	reporttest.Check(t, err)
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: st, Snapshot: shown, Logs: logs, Formats: known, Tool: "test", Every: 50 * time.Millisecond})
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: st, Shown: shown, Logs: logs, Formats: known, Tool: "test", Every: 50 * time.Millisecond})
 	reporttest.Check(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
@@ -189,7 +189,7 @@ func TestOtherWriters(t *testing.T) {
 	reporttest.Check(t, err)
 	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
 	reporttest.Check(t, err)
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Snapshot: shown, Fixed: true, Formats: formats.All(), Every: 50 * time.Millisecond})
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Shown: shown, Fixed: true, Formats: formats.All(), Every: 50 * time.Millisecond})
 	reporttest.Check(t, err)
 	t.Cleanup(func() { c.Close() })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -235,7 +235,7 @@ func TestEarlierState(t *testing.T) {
 	go func() { ended <- c.Run(ctx) }()
 	var proceed chan struct{}
 	count := func() (n int, current bool) {
-		n, current, err := catalog.Whole(t.Context(), c, "count", func(context.Context) (int, error) {
+		n, current, err := catalog.Storewide(t.Context(), c, "count", func(context.Context) (int, error) {
 			if proceed != nil {
 				<-proceed
 			}

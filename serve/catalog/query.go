@@ -9,8 +9,12 @@ import (
 	"straggler/engine"
 )
 
-// QueryTime is how long a query that a user wrote may take.
-const QueryTime = time.Minute
+const (
+	// QueryTime is how long a query that a user wrote may take.
+	QueryTime = time.Minute
+	// MostQuery is how many bytes a query that a browser or an assistant sends may have; longer ones are for straggler sql.
+	MostQuery = 20_000
+)
 
 // ErrTime is returned when a query took longer than QueryTime.
 var ErrTime = errors.New("the query took too long")

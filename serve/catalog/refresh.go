@@ -50,7 +50,7 @@ func (c *Catalog) refresh(ctx context.Context) (err error) {
 	if old != nil && old.id == id {
 		return nil
 	}
-	v, err := newVersion(ctx, id, c.o.Snapshot, c.o.Memory)
+	v, err := newVersion(ctx, id, c.o.Shown, c.o.Memory)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *Catalog) judge(ctx context.Context) (err error) {
 	if _, judged := v.applications(); judged || !v.fresh && !c.o.Fixed {
 		return nil // results are on their way: those of other logs would say that the new ones lost nothing
 	}
-	d, current, err := wholeOf(ctx, c, "overview", wholeTime, overview)
+	d, current, err := storewide(ctx, c, "overview", storewideTime, overview)
 	if err == nil && current {
 		v.judge(d)
 	}
@@ -83,7 +83,7 @@ func (c *Catalog) judge(ctx context.Context) (err error) {
 
 // visible names the state of the store, and says whether outliers and causes are of the logs in it.
 func (c *Catalog) visible(ctx context.Context) (id string, fresh bool, err error) {
-	entries, err := c.o.Snapshot.List(ctx)
+	entries, err := c.o.Shown.List(ctx)
 	if err != nil {
 		return "", false, err
 	}

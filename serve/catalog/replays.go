@@ -103,20 +103,20 @@ func (c *Catalog) StartReplay(o ReplayOptions) (id int, err error) {
 
 func (c *Catalog) replay(ctx context.Context, o ReplayOptions, progress func(float64)) (s whatif.Summary, err error) {
 	defer ingest.Recover(&err)
-	eng, err := engines.Open(ctx, c.o.Snapshot, engine.Options{MemoryBytes: c.o.Memory / 6})
+	eng, err := engines.Open(ctx, c.o.Shown, engine.Options{MemoryBytes: c.o.Memory / 6})
 	if err != nil {
 		return s, err
 	}
 	defer eng.Close()
 	w := whatif.Options{Seeds: o.Seeds, Tool: c.o.Tool, Progress: progress, Applications: selection.Applications{Key: o.Application}}
-	usual, err := whatif.Usual(ctx, c.o.Snapshot, eng, w)
+	usual, err := whatif.Usual(ctx, c.o.Shown, eng, w)
 	if err != nil {
 		return s, err
 	}
 	if w.Policies, err = policy.Choose(o.Policies, o.Settings, nil, usual); err != nil {
 		return s, err
 	}
-	return whatif.Try(ctx, c.o.Snapshot, eng, w)
+	return whatif.Try(ctx, c.o.Shown, eng, w)
 }
 
 // CancelReplay ends one that is under way; false for any other.

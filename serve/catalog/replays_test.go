@@ -31,7 +31,7 @@ func TestReplays(t *testing.T) {
 	reporttest.Check(t, err)
 	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
 	reporttest.Check(t, err)
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Snapshot: shown, Fixed: true, Formats: formats.All()})
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Shown: shown, Fixed: true, Formats: formats.All()})
 	reporttest.Check(t, err)
 	defer c.Close()
 	for _, o := range []catalog.ReplayOptions{{}, {Seeds: 51}, {Policies: []string{"nonsense"}, Seeds: 1}, {Settings: []string{"late.nonsense=1"}, Seeds: 1}} {

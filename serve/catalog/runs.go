@@ -22,9 +22,25 @@ func night(_ context.Context, runs []measure.Run, tasks Tasks) (*audit.Night, er
 	return audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now(), Tasks: tasks})
 }
 
-// RunOf is an application as an audit measures it, nil where nothing of it could be measured, as without a finished job. It
-// returns report.ErrNoRow for a key of no application.
-func (c *Catalog) RunOf(ctx context.Context, application schema.Key) (run *measure.Run, err error) {
+// Compare says what differs between two applications, as straggler compare does. It returns report.ErrNoRow for a key of no
+// application.
+func (c *Catalog) Compare(ctx context.Context, a, b schema.Key) (*audit.Pair, error) {
+	var pair [2]*measure.Run
+	for i, application := range [...]schema.Key{a, b} {
+		run, err := c.run(ctx, application)
+		if err != nil {
+			return nil, err
+		}
+		if run == nil {
+			return nil, fmt.Errorf("application %d has no finished job, so there is nothing to compare", application)
+		}
+		pair[i] = run
+	}
+	return audit.Compare(pair[0], pair[1], audit.DefaultConfig()), nil
+}
+
+// run is an application as an audit measures it, nil where nothing of it could be measured, as without a finished job.
+func (c *Catalog) run(ctx context.Context, application schema.Key) (run *measure.Run, err error) {
 	v, err := c.version()
 	if err != nil {
 		return nil, err

@@ -159,7 +159,8 @@ func (b *statusBoard) read(s *run.Summary, err error) {
 	}
 }
 
-func (b *statusBoard) begin(task, what string) {
+// begin notes the step that brings results up to date.
+func (b *statusBoard) begin(what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.s.Doing = what

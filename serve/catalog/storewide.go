@@ -18,19 +18,19 @@ import (
 // and what an earlier version gave is shown meanwhile.
 
 const (
-	wholeTime = time.Hour              // that one may take
-	pageWait  = 400 * time.Millisecond // that a page waits before it shows what an earlier version gave
-	soonWait  = 200 * time.Millisecond // that it waits for what it can do without; half of that where there is an earlier version
+	storewideTime = time.Hour              // that one may take
+	pageWait      = 400 * time.Millisecond // that a page waits before it shows what an earlier version gave
+	soonWait      = 200 * time.Millisecond // that it waits for what it can do without; half of that where there is an earlier version
 )
 
-// wholes are those of a version. The zero value is ready.
-type wholes struct {
+// storewideResults are those of a version. The zero value is ready.
+type storewideResults struct {
 	mu sync.Mutex
-	by map[string]*wholeResult
+	by map[string]*storewideResult
 }
 
-// wholeResult is one that is being built or was.
-type wholeResult struct {
+// storewideResult is one that is being built or was.
+type storewideResult struct {
 	ready chan struct{}
 	value any
 	err   error
@@ -38,36 +38,36 @@ type wholeResult struct {
 
 // Overview gives the document of report.Overview, and whether it is of the store as it is now. It is shared: read it only.
 func (c *Catalog) Overview(ctx context.Context) (d *report.Document, current bool, err error) {
-	return wholeOf(ctx, c, "overview", pageWait, overview)
+	return storewide(ctx, c, "overview", pageWait, overview)
 }
 
 // All gives the document on all applications, and whether it is of the store as it is now. It is shared: read it only.
 func (c *Catalog) All(ctx context.Context) (d *report.Document, current bool, err error) {
-	return wholeOf(ctx, c, "all", pageWait, c.all)
+	return storewide(ctx, c, "all", pageWait, c.all)
 }
 
 // Runs are the applications as an audit measures them, and whether they are those of the store as it is now. They are shared:
 // read them only.
 func (c *Catalog) Runs(ctx context.Context) (runs []measure.Run, current bool, err error) {
-	return wholeOf(ctx, c, "runs", pageWait, runsOf)
+	return storewide(ctx, c, "runs", pageWait, runsOf)
 }
 
-// Whole gives what build makes of the whole store, under a name, and whether that is of the store as it is now.
-func Whole[T any](ctx context.Context, c *Catalog, name string, build func(context.Context) (T, error)) (value T, current bool, err error) {
-	return wholeOf(ctx, c, name, pageWait, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
+// Storewide gives what build makes of the whole store, under a name, and whether that is of the store as it is now.
+func Storewide[T any](ctx context.Context, c *Catalog, name string, build func(context.Context) (T, error)) (value T, current bool, err error) {
+	return storewide(ctx, c, name, pageWait, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
 }
 
 // ErrBuilding is returned for a result over the whole store that is not built yet.
 var ErrBuilding = errors.New("it is still being added up over the whole store")
 
-// Prepared is Whole of what is built of every version in the background, before somebody asks.
+// Prepared is Storewide of what is built of every version in the background, before somebody asks.
 func Prepared[T any](c *Catalog, name string, build func(context.Context) (T, error)) func(context.Context) (T, bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.prepared = append(c.prepared, func(ctx context.Context) {
-		wholeOf(ctx, c, name, wholeTime, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
+		storewide(ctx, c, name, storewideTime, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
 	})
-	return func(ctx context.Context) (T, bool, error) { return Whole(ctx, c, name, build) }
+	return func(ctx context.Context) (T, bool, error) { return Storewide(ctx, c, name, build) }
 }
 
 // Soon gives what get does, waiting for less: what an earlier version gave, or ErrBuilding, where a page is better shown without it.
@@ -87,12 +87,12 @@ type Tasks func(...*measure.Run) error
 // OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the store
 // as it is now. What is kept of a version is made of that version's applications, however long they take.
 func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func(context.Context, []measure.Run, Tasks) (T, error)) (value T, current bool, err error) {
-	return wholeOf(ctx, c, name, pageWait, ofRuns(c, build))
+	return storewide(ctx, c, name, pageWait, ofRuns(c, build))
 }
 
 func ofRuns[T any](c *Catalog, build func(context.Context, []measure.Run, Tasks) (T, error)) func(context.Context, *version) (T, error) {
 	return func(ctx context.Context, v *version) (value T, err error) {
-		r := startWhole(c, v, "runs", runsOf)
+		r := startStorewide(c, v, "runs", runsOf)
 		select {
 		case <-r.ready:
 		case <-ctx.Done():
@@ -124,13 +124,13 @@ func runsOf(ctx context.Context, v *version) (runs []measure.Run, err error) {
 	return runs, err
 }
 
-// wholeOf gives a result of the present version, or after a wait that of an earlier one, where there is one.
-func wholeOf[T any](ctx context.Context, c *Catalog, name string, wait time.Duration, build func(context.Context, *version) (T, error)) (value T, current bool, err error) {
+// storewide gives a result of the present version, or after a wait that of an earlier one, where there is one.
+func storewide[T any](ctx context.Context, c *Catalog, name string, wait time.Duration, build func(context.Context, *version) (T, error)) (value T, current bool, err error) {
 	v, err := c.version()
 	if err != nil {
 		return value, false, err
 	}
-	r := startWhole(c, v, name, build)
+	r := startStorewide(c, v, name, build)
 	var enough <-chan time.Time
 	last, found := c.kept(name)
 	if found {
@@ -154,16 +154,16 @@ func wholeOf[T any](ctx context.Context, c *Catalog, name string, wait time.Dura
 	}
 }
 
-// startWhole gives a result of a version, ready or not.
-func startWhole[T any](c *Catalog, v *version, name string, build func(context.Context, *version) (T, error)) *wholeResult {
-	return v.wholes.start(name, func(r *wholeResult) {
+// startStorewide gives a result of a version, ready or not.
+func startStorewide[T any](c *Catalog, v *version, name string, build func(context.Context, *version) (T, error)) *storewideResult {
+	return v.storewide.start(name, func(r *storewideResult) {
 		c.building.Go(func() {
-			ctx, cancel := context.WithTimeout(c.base, wholeTime)
+			ctx, cancel := context.WithTimeout(c.base, storewideTime)
 			defer cancel()
 			defer close(r.ready)
 			defer func() {
 				if r.err != nil {
-					v.wholes.forget(name, r) // the next one tries again
+					v.storewide.forget(name, r) // the next one tries again
 					return
 				}
 				c.keep(name, v, r.value)
@@ -175,22 +175,22 @@ func startWhole[T any](c *Catalog, v *version, name string, build func(context.C
 }
 
 // start gives a result, and has it built if it is not.
-func (w *wholes) start(name string, build func(*wholeResult)) *wholeResult {
+func (w *storewideResults) start(name string, build func(*storewideResult)) *storewideResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r, ok := w.by[name]; ok {
 		return r
 	}
 	if w.by == nil {
-		w.by = make(map[string]*wholeResult)
+		w.by = make(map[string]*storewideResult)
 	}
-	r := &wholeResult{ready: make(chan struct{})}
+	r := &storewideResult{ready: make(chan struct{})}
 	w.by[name] = r
 	build(r)
 	return r
 }
 
-func (w *wholes) forget(name string, r *wholeResult) {
+func (w *storewideResults) forget(name string, r *storewideResult) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.by[name] == r {
@@ -245,8 +245,8 @@ func (c *Catalog) renew(ctx context.Context) {
 		for _, build := range c.toPrepare() {
 			build(ctx)
 		}
-		wholeOf(ctx, c, "night", wholeTime, ofRuns(c, night))
-		wholeOf(ctx, c, "all", wholeTime, c.all)
+		storewide(ctx, c, "night", storewideTime, ofRuns(c, night))
+		storewide(ctx, c, "all", storewideTime, c.all)
 		renewed, next = v.number, time.Now().Add(3*time.Since(began))
 	}
 }

@@ -12,9 +12,9 @@ import (
 // While the applications of a new version are being measured, a result of them is that of the version before and says so; what is
 // then called current is made of the new ones.
 func TestOfRunsOfTheVersion(t *testing.T) {
-	measuring := &wholeResult{ready: make(chan struct{})}
+	measuring := &storewideResult{ready: make(chan struct{})}
 	c := &Catalog{now: &version{number: 2}, base: t.Context(), last: map[string]keptResult{"runs": {1, []measure.Run{}}, "count": {1, 0}}}
-	c.now.wholes.by = map[string]*wholeResult{"runs": measuring}
+	c.now.storewide.by = map[string]*storewideResult{"runs": measuring}
 	count := func() (int, bool, error) {
 		return OfRuns(t.Context(), c, "count", func(_ context.Context, runs []measure.Run, _ Tasks) (int, error) { return len(runs), nil })
 	}

@@ -28,15 +28,15 @@ const userTemp = 4 << 30
 
 // version is one state of the store. Its engines hold snapshots, so that a compaction takes no file away while it is shown.
 type version struct {
-	id      string
-	store   *store.Store
-	fresh   bool // outliers and causes are of its logs
-	pages   pool // for documents, which make session tables
-	lookups pool // for our own short queries
-	users   pool // for SQL that users wrote
-	docs    documents
-	wholes  wholes
-	number  int // of the version, from 1
+	id        string
+	store     *store.Store
+	fresh     bool  // outliers and causes are of its logs
+	pages     *pool // for documents, which make session tables
+	lookups   *pool // for our own short queries
+	users     *pool // for SQL that users wrote
+	docs      documents
+	storewide storewideResults
+	number    int // of the version, from 1
 
 	mu     sync.Mutex
 	apps   []report.Application
@@ -108,12 +108,12 @@ type pool struct {
 	o     engine.Options
 	free  chan engine.Engine // nil where it was not opened yet
 
-	mu     *sync.Mutex
-	closed *bool
+	mu     sync.Mutex
+	closed bool
 }
 
-func newPool(st *store.Store, n int, o engine.Options) pool {
-	p := pool{store: st, o: o, free: make(chan engine.Engine, n), mu: new(sync.Mutex), closed: new(bool)}
+func newPool(st *store.Store, n int, o engine.Options) *pool {
+	p := &pool{store: st, o: o, free: make(chan engine.Engine, n)}
 	for range n {
 		p.free <- nil
 	}
@@ -142,7 +142,7 @@ func (p *pool) with(ctx context.Context, do func(engine.Engine) error) error {
 func (p *pool) giveBack(eng engine.Engine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if *p.closed && eng != nil {
+	if p.closed && eng != nil {
 		eng.Close()
 		eng = nil
 	}
@@ -152,7 +152,7 @@ func (p *pool) giveBack(eng engine.Engine) {
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	*p.closed = true
+	p.closed = true
 	var errs []error
 	for range cap(p.free) {
 		select {

@@ -14,13 +14,13 @@ func TestEnginesShareTheMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	c, err := Open(t.Context(), Options{Store: st, Snapshot: st, Fixed: true})
+	c, err := Open(t.Context(), Options{Store: st, Shown: st, Fixed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
 	together := int64(0)
-	for _, p := range []*pool{&c.now.pages, &c.now.lookups, &c.now.users} {
+	for _, p := range []*pool{c.now.pages, c.now.lookups, c.now.users} {
 		if p.o.MemoryBytes <= 0 {
 			t.Error("an engine without a bound takes what it finds")
 		}

@@ -95,13 +95,13 @@ func (c *Catalog) update(ctx context.Context) (err error) {
 		return err
 	}
 	defer eng.Close()
-	_, err = analysis.Update(ctx, c.o.Store, eng, c.o.Tool, func(what string) func() {
-		c.status.begin(analysisTask, what)
+	_, err = analysis.Update(ctx, c.o.Store, eng, analysis.Options{Tool: c.o.Tool, Step: func(what string) func() {
+		c.status.begin(what)
 		return func() {
 			if ctx.Err() == nil {
 				c.look(ctx) // outliers without causes, and causes without savings, are worth showing
 			}
 		}
-	})
+	}})
 	return err
 }

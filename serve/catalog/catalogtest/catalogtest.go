@@ -52,7 +52,7 @@ func Store(t testing.TB, hostile bool, logs ...string) *store.Store {
 	eng, err := engines.Open(t.Context(), st, engine.Options{})
 	reporttest.Check(t, err)
 	defer eng.Close()
-	_, err = analysis.Update(t.Context(), st, eng, "test", func(string) func() { return func() {} })
+	_, err = analysis.Update(t.Context(), st, eng, analysis.Options{Tool: "test"})
 	reporttest.Check(t, err)
 	return st
 }
@@ -62,7 +62,7 @@ func Open(t testing.TB, st *store.Store) *catalog.Catalog {
 	t.Helper()
 	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
 	reporttest.Check(t, err)
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Snapshot: shown, Fixed: true, Tool: "test", Every: time.Second})
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Shown: shown, Fixed: true, Tool: "test", Every: time.Second})
 	reporttest.Check(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
