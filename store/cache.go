@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -61,16 +62,22 @@ type cache struct {
 	mu sync.Mutex // held while copies are evicted
 }
 
-func (c Cache) open(store string) (*cache, error) {
-	if c.Dir == "" {
-		c.Dir = os.Getenv("STRAGGLER_CACHE")
+// CacheDir is the directory for copies: the one that is asked for, else that of STRAGGLER_CACHE, else one in the user's cache.
+func CacheDir(asked string) (string, error) {
+	if dir := cmp.Or(asked, os.Getenv("STRAGGLER_CACHE")); dir != "" {
+		return dir, nil
 	}
-	if c.Dir == "" {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			return nil, fmt.Errorf("a store on object storage needs a directory for copies: give --cache DIR or set STRAGGLER_CACHE: %w", err)
-		}
-		c.Dir = filepath.Join(base, "straggler")
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("give --cache DIR or set STRAGGLER_CACHE: %w", err)
+	}
+	return filepath.Join(base, "straggler"), nil
+}
+
+func (c Cache) open(store string) (*cache, error) {
+	var err error
+	if c.Dir, err = CacheDir(c.Dir); err != nil {
+		return nil, fmt.Errorf("a store on object storage needs a directory for copies: %w", err)
 	}
 	if text := os.Getenv("STRAGGLER_CACHE_BYTES"); c.Bytes == 0 && text != "" {
 		if n, err := fmt.Sscan(text, &c.Bytes); n != 1 || err != nil || c.Bytes <= 0 {
@@ -129,7 +136,7 @@ func checksumOf(name string) (string, error) {
 	defer r.Close()
 	h := xxhash.New()
 	_, err = io.Copy(h, r)
-	return fmt.Sprintf("%016x", h.Sum64()), err
+	return checksumText(h.Sum64()), err
 }
 
 // touch records that a copy is used now.
@@ -189,7 +196,7 @@ func (c *cache) fill(ctx context.Context, f FileRecord, fetch func(w io.Writer) 
 		err = w.err
 	}
 	if err == nil {
-		if sum := fmt.Sprintf("%016x", h.Sum64()); w.n != f.Bytes || sum != f.Checksum {
+		if sum := checksumText(h.Sum64()); w.n != f.Bytes || sum != f.Checksum {
 			err = fmt.Errorf("%s: %w: it has %d bytes with the checksum %s, and its commit says %d and %s; straggler store verify lists what is damaged",
 				f.Path, ErrDamaged, w.n, sum, f.Bytes, f.Checksum)
 		}

@@ -207,7 +207,7 @@ func (cat *catalog) state() string {
 		}
 	}
 	slices.Sort(lines)
-	return fmt.Sprintf("%016x", xxhash.Sum64String(strings.Join(lines, "\n")))
+	return checksumText(xxhash.Sum64String(strings.Join(lines, "\n")))
 }
 
 // slices are the parts of a table, in the order of the commits.
@@ -247,11 +247,7 @@ func sortedKeys(keys map[KeyText]bool) []schema.Key {
 func (cat *catalog) files() map[string]bool {
 	used := make(map[string]bool)
 	for _, c := range cat.commits {
-		for _, t := range c.Tables {
-			for _, f := range t.Files {
-				used[f.Path] = true
-			}
-		}
+		maps.Copy(used, namesOf(c))
 	}
 	return used
 }

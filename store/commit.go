@@ -188,7 +188,7 @@ func (c *Commit) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Checksum = fmt.Sprintf("%016x", xxhash.Sum64(text))
+	c.Checksum = checksumText(xxhash.Sum64(text))
 	return append(bytes.TrimSuffix(text, []byte(checksumSuffix(""))), checksumSuffix(c.Checksum)+"\n"...), nil
 }
 
@@ -237,6 +237,9 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	return c, nil
 }
 
+// checksumText is a sum as commits have it.
+func checksumText(sum uint64) string { return fmt.Sprintf("%016x", sum) }
+
 // checksumMatches reports whether the content of a commit file matches the checksum at its end.
 func checksumMatches(data []byte, checksum string) bool {
 	text, ok := bytes.CutSuffix(data, []byte(checksumSuffix(checksum)+"\n"))
@@ -246,7 +249,7 @@ func checksumMatches(data []byte, checksum string) bool {
 	h := xxhash.New()
 	h.Write(text)
 	h.WriteString(checksumSuffix(""))
-	return checksum == fmt.Sprintf("%016x", h.Sum64())
+	return checksum == checksumText(h.Sum64())
 }
 
 // Names and types from a commit are put into SQL, so they are checked.
@@ -280,7 +283,7 @@ func ingestID(inputs []InputRecord) string {
 	for _, in := range sorted {
 		fmt.Fprintf(h, "%d %q\n", in.Key, in.Fingerprint)
 	}
-	return fmt.Sprintf("%016x", h.Sum64())
+	return checksumText(h.Sum64())
 }
 
 // contentID is the id of a commit without inputs: the same for the same rows.
@@ -298,5 +301,5 @@ func contentID(c *Commit) string {
 			fmt.Fprintf(h, "%s %s\n", t.Name, f.Checksum)
 		}
 	}
-	return fmt.Sprintf("%016x", h.Sum64())
+	return checksumText(h.Sum64())
 }

@@ -41,7 +41,7 @@ type TablePiece struct {
 
 // columnsDigest tells apart versions of a table.
 func columnsDigest(t *schema.Table) string {
-	return fmt.Sprintf("%016x", xxhash.Sum64String(strings.Join(columnTexts(t), "\n")))
+	return checksumText(xxhash.Sum64String(strings.Join(columnTexts(t), "\n")))
 }
 
 // AddressOf is the address of a file of the store at an address: a path, or a URL, whose parameters stay at its end.
@@ -172,7 +172,7 @@ func (d *PieceData) checked(r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		n, err := r.Read(p)
 		d.sum.Write(p[:n])
-		if got := fmt.Sprintf("%016x", d.sum.Sum64()); err == io.EOF && got != d.want {
+		if got := checksumText(d.sum.Sum64()); err == io.EOF && got != d.want {
 			err = fmt.Errorf("store: %s: %w: its checksum is wrong", d.name, ErrDamaged)
 		}
 		return n, err

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -141,14 +142,25 @@ func (tx *Tx) Current(k Kind) map[schema.Key]string {
 
 // current are the inputs of which the rows of a visible result commit are current, when their states are now these.
 func (cat *catalog) current(i int, now map[KeyText]string) map[KeyText]bool {
-	c, out := cat.commits[i], make(map[KeyText]bool)
-	again := cat.retiredSince(c.Sequence)
-	for _, in := range c.Saw {
-		if !again[in.Key] && !cat.hidden[i][in.Key] && now[in.Key] != "" && now[in.Key] == in.State {
+	out := make(map[KeyText]bool)
+	for in := range cat.seen(i) {
+		if now[in.Key] != "" && now[in.Key] == in.State {
 			out[in.Key] = true
 		}
 	}
 	return out
+}
+
+// seen are the inputs, as they were, of which a visible result commit has rows that are still visible.
+func (cat *catalog) seen(i int) iter.Seq[InputState] {
+	return func(yield func(InputState) bool) {
+		again := cat.retiredSince(cat.commits[i].Sequence)
+		for _, in := range cat.commits[i].Saw {
+			if !again[in.Key] && !cat.hidden[i][in.Key] && !yield(in) {
+				return
+			}
+		}
+	}
 }
 
 // states are those of the visible inputs, as the transaction's results see them, without those that are not to be worked on yet.
@@ -167,13 +179,13 @@ func (tx *Tx) stateOf(in InputRecord) string {
 	if tx.dependsOn == nil {
 		return stateOf(in)
 	}
-	return fmt.Sprintf("%016x", xxhash.Sum64String(stateOf(in)+" "+tx.dependsOn[schema.Key(in.Key)]))
+	return checksumText(xxhash.Sum64String(stateOf(in) + " " + tx.dependsOn[schema.Key(in.Key)]))
 }
 
 // stateOf is what an input's rows depend on: another content, or the same read in another way, is another state.
 func stateOf(in InputRecord) string {
 	rows, _ := json.Marshal(in.Rows) // a map's keys are sorted
-	return fmt.Sprintf("%016x", xxhash.Sum64String(fmt.Sprintf("%q %q %s %s", in.Fingerprint, in.Format, rows, in.Extra)))
+	return checksumText(xxhash.Sum64String(fmt.Sprintf("%q %q %s %s", in.Fingerprint, in.Format, rows, in.Extra)))
 }
 
 // resultColumns is a digest of the columns of all result tables. Results that another straggler computed, whose tables have other
@@ -187,7 +199,7 @@ var resultColumns = sync.OnceValue(func() string {
 			}
 		}
 	}
-	return fmt.Sprintf("%016x", xxhash.Sum64String(columns.String()))
+	return checksumText(xxhash.Sum64String(columns.String()))
 })
 
 // visibleOf are the visible commits of a kind.

@@ -193,11 +193,8 @@ func (s *Store) SeenBy(ctx context.Context, kind Kind) (map[schema.Key]bool, err
 		if !cat.visible[i] || c.Kind != kind {
 			continue
 		}
-		again := cat.retiredSince(c.Sequence)
-		for _, in := range c.Saw {
-			if !again[in.Key] && !cat.hidden[i][in.Key] {
-				out[schema.Key(in.Key)] = true
-			}
+		for in := range cat.seen(i) {
+			out[schema.Key(in.Key)] = true
 		}
 	}
 	return out, nil

@@ -128,7 +128,7 @@ func (s *Store) verifyFile(ctx context.Context, stored map[string]fileInfo, t Ta
 	if _, err := io.Copy(io.MultiWriter(h, end), contextReader{ctx, r}); err != nil {
 		return err.Error()
 	}
-	if sum := fmt.Sprintf("%016x", h.Sum64()); sum != f.Checksum {
+	if sum := checksumText(h.Sum64()); sum != f.Checksum {
 		return fmt.Sprintf("its content has changed: its checksum is %s and its commit says %s", sum, f.Checksum)
 	}
 	return verifyFooter(end, t, f)
@@ -142,7 +142,7 @@ type tail struct {
 }
 
 // tailBytes bounds what is kept. A footer is larger than that only with very many row groups, of which a file of the
-// store has no more than partGroups.
+// store has no more than fileGroups.
 const tailBytes = 8 << 20
 
 func (t *tail) Write(p []byte) (int, error) {

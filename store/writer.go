@@ -281,7 +281,7 @@ func (w *checksumWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (w *checksumWriter) checksum() string { return fmt.Sprintf("%016x", w.sum.Sum64()) }
+func (w *checksumWriter) checksum() string { return checksumText(w.sum.Sum64()) }
 
 // close closes the file; one that is whole is flushed and synced first.
 func (w *checksumWriter) close(whole bool) error {

@@ -6,8 +6,9 @@
 //     all policies have the same luck, so that their savings are paired differences.
 //  3. savings.go sums up: per job and over all, with 95 % intervals; small jobs apart.
 //  4. assumptions.go says what the figures rest on, the replay error of `none` among it, and when nothing can be concluded from them.
-//  5. run.go writes whatif_runs and whatif_savings in one commit; on an engine of many machines by cluster.go, whose copies of this
-//     program (copy.go) read and replay the pools there.
+//  5. run.go surveys all pools (survey.go), replays them batch by batch, and commits whatif_runs and whatif_savings, whose rows
+//     write.go makes; on an engine of many machines by cluster.go, whose copies of this program (copy.go) read and replay the
+//     pools there.
 //  6. optimize.go searches Spark's own settings; gained.go finds the job that gains most, timeline.go shows it before and
 //     after.
 //
@@ -45,12 +46,13 @@
 //
 //   - the model: factors of machines, coefficients of the regressions, how long killed attempts would have taken
 //     (workload.Sample), the luck of copies and the error of progress (package replay);
-//   - what two runs of the same log differ by: the scatter of attempts, machines from phase to phase, and what all machines share for some
-//     seconds, as far as the log shows it (workload.SharedScatter, Pool.Again), replayed once for all policies;
+//   - what two runs of the same log differ by: the scatter of attempts, machines from phase to phase, and what all machines
+//     share for some seconds, as far as the log shows it (workload.SharedScatter, Pool.Again), replayed once for all policies;
 //   - what the replay itself gets wrong (discrepancy in compare.go).
 //
-// More seeds make its limits more exact, and do not bring them closer. Of the real pairs of runs without and with speculation, 28 of 30 measured makespans
-// lie inside under 20 seeds (go test -run TestMeasuredPairs -v), of generated clusters whose scatter is known 94 to 98 % (-run TestIntervalsCover). Bounds that no scheduler reaches have no width: they are of the log as it was.
+// More seeds make its limits more exact, and do not bring them closer. Of the real pairs of runs without and with speculation,
+// 28 of 30 measured makespans lie inside under 20 seeds (go test -run TestMeasuredPairs -v), of generated clusters whose scatter
+// is known 94 to 98 % (-run TestIntervalsCover). Bounds that no scheduler reaches have no width: they are of the log as it was.
 //
 // # Rows
 //

@@ -132,10 +132,8 @@ func gained(ctx context.Context, from tables) (*Gained, *gain, error) {
 	}
 	for _, names := range [][]string{first, others} {
 		var found []gain
-		err := collect(ctx, from, &found, fmt.Sprintf(`SELECT policy, parameters, job_id FROM whatif_savings
-WHERE job_id IS NOT NULL AND saving_low > 0 AND verdict = '%s' AND policy IN ('%s')
-ORDER BY saving_s DESC NULLS LAST, policy NULLS LAST, parameters NULLS LAST, job_id NULLS LAST
-LIMIT 1`, schema.Saves, strings.Join(names, "', '")))
+		policies := "'" + strings.Join(names, "', '") + "'"
+		err := collect(ctx, from, &found, strings.Replace(query("gained"), "{policies}", policies, 1))
 		if err != nil {
 			return nil, nil, fmt.Errorf("whatif: reading the savings: %w", err)
 		}
@@ -177,13 +175,12 @@ func variantOf(name, parameters string) (Variant, error) {
 func typicalSeed(ctx context.Context, from tables, g *gain) (int64, error) {
 	type run struct {
 		Seed       int64   `col:"seed"`
-		Policy     string  `col:"policy"`
 		Parameters string  `col:"parameters"`
 		PredictedS float64 `col:"predicted_s"`
 	}
 	var runs []run
-	err := collect(ctx, from, &runs, fmt.Sprintf(`SELECT seed, policy, parameters, predicted_s FROM whatif_runs
-WHERE job_id = %d AND policy = '%s' ORDER BY predicted_s NULLS LAST, seed NULLS LAST`, int64(g.JobID), g.Policy))
+	fill := strings.NewReplacer("{job}", fmt.Sprint(int64(g.JobID)), "{policy}", "'"+g.Policy+"'")
+	err := collect(ctx, from, &runs, fill.Replace(query("predicted")))
 	if err != nil {
 		return 0, fmt.Errorf("whatif: reading the runs: %w", err)
 	}

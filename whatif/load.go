@@ -281,7 +281,7 @@ func first(steps ...func() error) error {
 	return nil
 }
 
-// query is the statement that reads one kind of row, in the order that replays take them.
+// query is a statement of sql/; those of Load give their rows in the order that replays take them.
 func query(name string) string {
 	text, err := queries.ReadFile("sql/" + name + ".sql")
 	if err != nil {

@@ -2,10 +2,8 @@ package whatif
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -13,9 +11,6 @@ import (
 	"straggler/schema"
 	"straggler/selection"
 	"straggler/store"
-	"straggler/whatif/policy"
-	"straggler/whatif/replay"
-	"straggler/whatif/schedule"
 	"straggler/whatif/workload"
 )
 
@@ -86,87 +81,6 @@ func Compare(ctx context.Context, w *workload.Workload, o Options) (Summary, err
 		return Summary{}, fmt.Errorf("whatif: %w", err)
 	}
 	return r.summary(f, nil)
-}
-
-// survey is what must be known of all pools before the first is replayed.
-type survey struct {
-	o       *Options
-	notes   workload.Notes
-	pools   int
-	foreign string  // framework of an application that is not Spark's
-	needs   []unmet // of the scheduler, and of each policy
-	without int     // applications whose logs lack something for the scheduler
-}
-
-// unmet is what pools lack for something that was asked for.
-type unmet struct {
-	lacks error // of a pool
-	can   bool  // some pool lacks nothing
-}
-
-func (u *unmet) add(lacks error) {
-	if lacks == nil {
-		u.can = true
-		return
-	}
-	u.lacks = lacks
-}
-
-func newSurvey(o *Options) *survey { return &survey{o: o, needs: make([]unmet, 1+len(o.Policies))} }
-
-func (f *survey) add(w *workload.Workload) {
-	f.notes.Attempts += w.Notes.Attempts
-	f.notes.Reported += w.Notes.Reported
-	f.pools += len(w.Pools)
-	for _, p := range w.Pools {
-		for _, a := range p.Applications {
-			if a.Framework != "spark" {
-				f.foreign = a.Framework
-			}
-		}
-		lacks := f.o.Scheduler.Lacks(p)
-		if f.needs[0].add(lacks); lacks != nil {
-			f.without += len(p.Applications)
-		}
-		for n, x := range f.o.Policies {
-			f.needs[1+n].add(x.Lacks(p))
-		}
-	}
-}
-
-// merge takes what another survey found in the pools after these.
-func (f *survey) merge(g *survey) {
-	f.notes.Attempts += g.notes.Attempts
-	f.notes.Reported += g.notes.Reported
-	f.pools += g.pools
-	f.without += g.without
-	if g.foreign != "" {
-		f.foreign = g.foreign
-	}
-	for n := range min(len(f.needs), len(g.needs)) {
-		u := &g.needs[n]
-		f.needs[n].can = f.needs[n].can || u.can
-		if u.lacks != nil {
-			f.needs[n].lacks = u.lacks
-		}
-	}
-}
-
-// refused is the error where no pool holds what the scheduler or a policy needs.
-func (f *survey) refused() error {
-	for n, u := range f.needs {
-		switch {
-		case u.lacks == nil || u.can:
-		case n == 0:
-			return fmt.Errorf("scheduler %s: %w: %w", f.o.Scheduler, schedule.ErrLacks, u.lacks)
-		default:
-			return fmt.Errorf("policy %s: %w: %w", f.o.Policies[n-1].Name, policy.ErrLacks, u.lacks)
-		}
-	}
-	if f.o.Errors != nil && !f.o.brief && allReported(&f.notes) {
-		return fmt.Errorf("progress errors: %w: the log holds the progress of all attempts, so that policies see that, and none is made up; leave --progress-error out", policy.ErrLacks)
-	}
-	return nil
 }
 
 // replayed replays a store, with at most so many attempts in memory where no pool has more. The writer may be nil.
@@ -355,130 +269,4 @@ func (c *comparison) tallied(ctx context.Context, totals []total, each func(*uni
 		}
 		return done(u.variant, t.done())
 	})
-}
-
-// writer appends result rows to a transaction, a chunk at a time. A nil writer writes nothing.
-type writer struct {
-	tx   *store.Tx // nil in a copy
-	to   appender
-	run  []schema.WhatifRun
-	save []schema.WhatifSaving
-	drew []bool
-}
-
-// appender takes rows.
-type appender interface {
-	Append(input schema.Key, rows schema.Batch) error
-}
-
-const chunk = 4096
-
-// runs writes the jobs of a unit. Where a policy drew nothing all seeds are alike, and the first stands for them.
-func (w *writer) runs(c *comparison, u *unit) error {
-	if w == nil {
-		return nil
-	}
-	if u.number == 0 {
-		w.drew = u.drew
-	}
-	v := c.variants[u.variant]
-	parameters := v.Parameters()
-	for i, p := range c.w.Pools {
-		if u.number > 0 && !w.drew[i] {
-			continue
-		}
-		for j := range p.NumJobs() {
-			n := c.first[i] + j
-			job, app := p.JobKeys(j)
-			o := &u.jobs[n]
-			row := schema.WhatifRun{
-				RunID: int64(u.variant*c.o.Seeds + u.number + 1), Policy: v.Name, Parameters: parameters, Seed: u.seed, ApplicationID: app, JobID: job,
-				ReplayS: schema.Some(float64(c.none[n].Took) / 1e6), PredictedS: schema.Some(float64(o.Took) / 1e6),
-				Copies: int64(o.Copies), Wins: int64(o.Wins), Kills: int64(o.Kills),
-				WastedSlotS: float64(o.Waste) / 1e6, TotalSlotS: float64(o.Slots) / 1e6,
-			}
-			if seen := p.Observed(j); seen >= 0 {
-				row.ObservedS = schema.Some(float64(seen) / 1e6)
-			}
-			if w.run = append(w.run, row); len(w.run) == chunk {
-				if err := w.flush(); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// jobs writes what a variant saves in every job in which it changed something.
-func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
-	if w == nil {
-		return nil
-	}
-	parameters := v.Parameters()
-	for i, p := range c.w.Pools {
-		for j := range p.NumJobs() {
-			n := c.first[i] + j
-			if jobs[n].Idle {
-				continue
-			}
-			w.save = append(w.save, jobRow(v, parameters, &jobs[n], p, j, &c.none[n]))
-			if len(w.save) >= chunk {
-				if err := w.flush(); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// Row is what a variant saves over all jobs, as whatif_savings has it.
-func (r *Result) Row(s *Summary) schema.WhatifSaving {
-	return schema.WhatifSaving{
-		Policy: r.Name, Parameters: r.Parameters(), SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),
-		SavingHigh: number(r.All.Saving.High), SavingShare: number(r.All.Share), SlotTimeChange: number(r.All.SlotChange),
-		Verdict: r.Verdict(s.ReplayErrorS), Assumptions: encode(assume(r, s)),
-	}
-}
-
-func jobRow(v Variant, parameters string, g *JobSaving, p *workload.Pool, j int, none *replay.JobOutcome) schema.WhatifSaving {
-	miss := math.NaN()
-	key, _ := p.JobKeys(j)
-	if observed := p.Observed(j); observed >= 0 {
-		miss = math.Abs(float64(none.Took-observed)) / 1e6
-	}
-	return schema.WhatifSaving{
-		Policy: v.Name, Parameters: parameters, JobID: schema.Some(key), SavingS: number(g.Saving.Mean),
-		SavingLow: number(g.Saving.Low), SavingHigh: number(g.Saving.High), SavingShare: number(g.Share),
-		SlotTimeChange: number(g.SlotChange), Verdict: verdict(g.Saving, miss, g.Copies),
-		Assumptions: encode(jobAssumptions{ReplayErrorS: finite(miss), Copies: g.Copies, WasteS: g.WasteS}),
-	}
-}
-
-func (w *writer) flush() error {
-	if w == nil {
-		return nil
-	}
-	err := w.to.Append(0, schema.BatchOf(w.run))
-	if err == nil {
-		err = w.to.Append(0, schema.BatchOf(w.save))
-	}
-	w.run, w.save = w.run[:0], w.save[:0]
-	return err
-}
-
-func number(x float64) schema.Null[float64] {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return schema.Null[float64]{}
-	}
-	return schema.Some(x)
-}
-
-func encode(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil { // numbers that are finite, and words
-		panic(err)
-	}
-	return string(data)
 }

@@ -10,6 +10,7 @@ import (
 
 	"straggler/live/rest"
 	"straggler/live/sparkrest"
+	"straggler/store"
 	"straggler/table"
 )
 
@@ -78,16 +79,9 @@ func (e *env) fetchHistory(ctx context.Context, address string) (files []string,
 
 // historyCache is the directory for the logs of a server.
 func (e *env) historyCache(server string) (string, error) {
-	dir := e.cache
-	if dir == "" {
-		dir = os.Getenv("STRAGGLER_CACHE")
-	}
-	if dir == "" {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			return "", useError("downloaded logs need a directory: give --cache DIR or set STRAGGLER_CACHE: %v", err)
-		}
-		dir = filepath.Join(base, "straggler")
+	dir, err := store.CacheDir(e.cache)
+	if err != nil {
+		return "", useError("downloaded logs need a directory: %v", err)
 	}
 	name := strings.Map(func(r rune) rune {
 		if r == ':' || r == '/' {

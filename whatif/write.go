@@ -1,0 +1,137 @@
+package whatif
+
+import (
+	"encoding/json"
+	"math"
+
+	"straggler/schema"
+	"straggler/store"
+	"straggler/whatif/replay"
+	"straggler/whatif/workload"
+)
+
+// writer appends result rows to a transaction, a chunk at a time. A nil writer writes nothing.
+type writer struct {
+	tx   *store.Tx // nil in a copy
+	to   appender
+	run  []schema.WhatifRun
+	save []schema.WhatifSaving
+	drew []bool
+}
+
+// appender takes rows.
+type appender interface {
+	Append(input schema.Key, rows schema.Batch) error
+}
+
+const chunk = 4096
+
+// runs writes the jobs of a unit. Where a policy drew nothing all seeds are alike, and the first stands for them.
+func (w *writer) runs(c *comparison, u *unit) error {
+	if w == nil {
+		return nil
+	}
+	if u.number == 0 {
+		w.drew = u.drew
+	}
+	v := c.variants[u.variant]
+	parameters := v.Parameters()
+	for i, p := range c.w.Pools {
+		if u.number > 0 && !w.drew[i] {
+			continue
+		}
+		for j := range p.NumJobs() {
+			n := c.first[i] + j
+			job, app := p.JobKeys(j)
+			o := &u.jobs[n]
+			row := schema.WhatifRun{
+				RunID: int64(u.variant*c.o.Seeds + u.number + 1), Policy: v.Name, Parameters: parameters, Seed: u.seed, ApplicationID: app, JobID: job,
+				ReplayS: schema.Some(float64(c.none[n].Took) / 1e6), PredictedS: schema.Some(float64(o.Took) / 1e6),
+				Copies: int64(o.Copies), Wins: int64(o.Wins), Kills: int64(o.Kills),
+				WastedSlotS: float64(o.Waste) / 1e6, TotalSlotS: float64(o.Slots) / 1e6,
+			}
+			if seen := p.Observed(j); seen >= 0 {
+				row.ObservedS = schema.Some(float64(seen) / 1e6)
+			}
+			if w.run = append(w.run, row); len(w.run) == chunk {
+				if err := w.flush(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// jobs writes what a variant saves in every job in which it changed something.
+func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
+	if w == nil {
+		return nil
+	}
+	parameters := v.Parameters()
+	for i, p := range c.w.Pools {
+		for j := range p.NumJobs() {
+			n := c.first[i] + j
+			if jobs[n].Idle {
+				continue
+			}
+			w.save = append(w.save, jobRow(v, parameters, &jobs[n], p, j, &c.none[n]))
+			if len(w.save) >= chunk {
+				if err := w.flush(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Row is what a variant saves over all jobs, as whatif_savings has it.
+func (r *Result) Row(s *Summary) schema.WhatifSaving {
+	return schema.WhatifSaving{
+		Policy: r.Name, Parameters: r.Parameters(), SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),
+		SavingHigh: number(r.All.Saving.High), SavingShare: number(r.All.Share), SlotTimeChange: number(r.All.SlotChange),
+		Verdict: r.Verdict(s.ReplayErrorS), Assumptions: encode(assume(r, s)),
+	}
+}
+
+func jobRow(v Variant, parameters string, g *JobSaving, p *workload.Pool, j int, none *replay.JobOutcome) schema.WhatifSaving {
+	miss := math.NaN()
+	key, _ := p.JobKeys(j)
+	if observed := p.Observed(j); observed >= 0 {
+		miss = math.Abs(float64(none.Took-observed)) / 1e6
+	}
+	return schema.WhatifSaving{
+		Policy: v.Name, Parameters: parameters, JobID: schema.Some(key), SavingS: number(g.Saving.Mean),
+		SavingLow: number(g.Saving.Low), SavingHigh: number(g.Saving.High), SavingShare: number(g.Share),
+		SlotTimeChange: number(g.SlotChange), Verdict: verdict(g.Saving, miss, g.Copies),
+		Assumptions: encode(jobAssumptions{ReplayErrorS: finite(miss), Copies: g.Copies, WasteS: g.WasteS}),
+	}
+}
+
+func (w *writer) flush() error {
+	if w == nil {
+		return nil
+	}
+	err := w.to.Append(0, schema.BatchOf(w.run))
+	if err == nil {
+		err = w.to.Append(0, schema.BatchOf(w.save))
+	}
+	w.run, w.save = w.run[:0], w.save[:0]
+	return err
+}
+
+func number(x float64) schema.Null[float64] {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return schema.Null[float64]{}
+	}
+	return schema.Some(x)
+}
+
+func encode(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil { // numbers that are finite, and words
+		panic(err)
+	}
+	return string(data)
+}
