@@ -19,8 +19,8 @@ type common struct {
 
 func newCommon() *common { return &common{sharing.New(), map[schema.Key]string{}} }
 
-// slow is what a task of tonight must take to be slow: 1.5 × what is usual for its work, and longer than nearly all tasks of the history, since some
-// stages have such tasks every night.
+// slow is what a task of tonight must take to be slow: 1.5 × what is usual for its work, and longer than nearly all tasks of
+// the history, since some stages have such tasks every night.
 func (u *usual) slow() float64 { return u.work * max(1.5*u.time, u.longest) }
 
 // add counts the tasks of a stage.

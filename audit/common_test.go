@@ -30,8 +30,8 @@ func rackNight(r *rand.Rand, n int, racks bool, slow func(machine, stage int) (f
 	return run
 }
 
-// Where all machines of a rack are slow, the rack is found and none of its machines; where one of them is, the machine. What slow tasks have in
-// common is said in both.
+// Where all machines of a rack are slow, the rack is found and none of its machines; where one of them is, the machine. What
+// slow tasks have in common is said in both.
 func TestRacks(t *testing.T) {
 	usual := func(int, int) (float64, float64) { return 1, 0 }
 	rack := func(waiting float64) func(m, k int) (float64, float64) {

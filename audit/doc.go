@@ -4,12 +4,13 @@
 // Its input comes from measure, which reads the runs of a store, and from baseline, which keeps earlier runs in a file.
 // render writes what it gives.
 //
-//  1. night.go joins findings with what was known: new, ongoing, fixed, accepted, suppressed; nights.go does so for every day of a store.
+//  1. night.go joins findings with what was known: new, ongoing, fixed, accepted, suppressed; nights.go does so for every day
+//     of a store.
 //  2. judge.go compares one run with its history; pair.go compares any two runs.
 //  3. comparison.go pairs their values; work.go removes from them what the work of each night explains.
-//  4. prediction.go tests tonight's value against the runs before, with the variance that prior.go learns from all series; alike.go leaves
-//     each night out of the history, to see how large a surprise is normal; tasks.go has the second test, that a few tasks which
-//     were slow by chance make no finding.
+//  4. prediction.go tests tonight's value against the runs before, with the variance that prior.go learns from all series;
+//     alike.go leaves each night out of the history, to see how large a surprise is normal; tasks.go has the second test, that
+//     a few tasks which were slow by chance make no finding.
 //  5. slowness.go compares the tasks of each machine with the history of their stages: which machine is slow, and by processor or disk.
 //     common.go says what the slow tasks have in common, and which racks are slow; machines.go makes findings of both. plans.go
 //     compares how queries were run, exactly.

@@ -10,13 +10,13 @@ import (
 	"straggler/engine/enginetest"
 )
 
-// All runs of a workflow of FlowBench in one store, each held against those that started earlier, whatever was done to them. A task is slowed
-// where it took longer than 1.5 × its median over the normal runs: labels say on which machines something was done, and not what had
-// an effect. Of the slowed tasks of disturbed runs nine in ten are found, and of all tasks of normal runs no more than two in a hundred accused,
-// by any rule.
+// All runs of a workflow of FlowBench in one store, each held against those that started earlier, whatever was done to them. A
+// task is slowed where it took longer than 1.5 × its median over the normal runs: labels say on which machines something was
+// done, and not what had an effect. Of the slowed tasks of disturbed runs nine in ten are found, and of all tasks of normal
+// runs no more than two in a hundred accused, by any rule.
 //
-// Machines are named by run: none in normal runs, and what is named is bad by its label or by its effect, the median of its tasks over the same
-// tasks in normal runs, since containers that share a disk with a disturbed one are slow too.
+// Machines are named by run: none in normal runs, and what is named is bad by its label or by its effect, the median of its
+// tasks over the same tasks in normal runs, since containers that share a disk with a disturbed one are slow too.
 //
 // The small workflow; STRAGGLER_FLOWBENCH=all takes both.
 func TestFlowBenchHistory(t *testing.T) {

@@ -27,9 +27,9 @@ import (
 	"straggler/store"
 )
 
-// Runs of workflows that somebody else disturbed and labelled (FlowBench; see the README beside them): the first 30 normal runs are learnt, and
-// each other run is a night. Normal nights raise no alarm; nights with more than a tenth of the tasks slowed do, with
-// the kind of what slows them, and a bad worker first among the machines named.
+// Runs of workflows that somebody else disturbed and labelled (FlowBench; see the README beside them): the first 30 normal runs
+// are learnt, and each other run is a night. Normal nights raise no alarm; nights with more than a tenth of the tasks slowed
+// do, with the kind of what slows them, and a bad worker first among the machines named.
 //
 // A sample of one workflow; STRAGGLER_FLOWBENCH=all takes every night of both, half an hour of processor time at most.
 func TestFlowBench(t *testing.T) {

@@ -95,7 +95,8 @@ func (m *machineFindings) byHistory(against, racks []SlowMachine) (named map[str
 	return named
 }
 
-// byCauses adds the machines that causes found slow among those of the night. Their p-value is the q-value of causes, which is no smaller.
+// byCauses adds the machines that causes found slow among those of the night. Their p-value is the q-value of causes, which is
+// no smaller.
 func (m *machineFindings) byCauses(named map[string]bool) {
 	for _, name := range sortedKeys(m.run.Machines) {
 		if named[name] {

@@ -124,8 +124,8 @@ type candidate struct {
 	history []*measure.Run
 }
 
-// What is known of the tasks of runs is read of so many at once: few enough for the memory that it takes, and enough that a night of many small
-// programs asks few queries.
+// What is known of the tasks of runs is read of so many at once: few enough for the memory that it takes, and enough that a
+// night of many small programs asks few queries.
 const (
 	batchRuns     = 256
 	batchAttempts = 1_000_000
@@ -142,8 +142,8 @@ func batchOf(runs []candidate) int {
 	return len(runs)
 }
 
-// readTasks puts copies that know their tasks in the place of runs that are compared with something: the runs themselves may be read by others meanwhile,
-// and are kept for longer than the batch.
+// readTasks puts copies that know their tasks in the place of runs that are compared with something: the runs themselves may be
+// read by others meanwhile, and are kept for longer than the batch.
 func readTasks(batch []candidate, tasks func(...*measure.Run) error) error {
 	if tasks == nil {
 		return nil

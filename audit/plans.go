@@ -44,12 +44,14 @@ func planChange(old, p *measure.Plan) string {
 	return fmt.Sprintf("query %s: %s", orUnnamed(p.Query), strings.Join(nonEmpty(listed("no longer ", gone), listed("now ", added), otherJoin(old, p, gone, added)), "; "))
 }
 
-// asLarge is by how much what a scan reads may differ between runs and still be called as large: as much as the sizes of the same table's files do when it is
-// written again. An estimate.
+// asLarge is by how much what a scan reads may differ between runs and still be called as large: as much as the sizes of the
+// same table's files do when it is written again. An estimate.
 const asLarge = 1.1
 
-// otherJoin says why a join is a broadcast no longer, or has become one, as far as the log tells: Spark decides by its estimate of an input's size, which event logs hold in the
-// text of a plan under spark.sql.ui.explainMode=cost only, and a threshold. With the same threshold and inputs as large as before, what changed is the estimate, by statistics that are gone or new, or a hint.
+// otherJoin says why a join is a broadcast no longer, or has become one, as far as the log tells: Spark decides by its estimate
+// of an input's size, which event logs hold in the text of a plan under spark.sql.ui.explainMode=cost only, and a threshold.
+// With the same threshold and inputs as large as before, what changed is the estimate, by statistics that are gone or new, or a
+// hint.
 func otherJoin(old, p *measure.Plan, gone, added []string) string {
 	if !broadcastChanged(gone, added) && !broadcastChanged(added, gone) {
 		return ""

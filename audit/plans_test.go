@@ -43,8 +43,8 @@ func TestChangedPlans(t *testing.T) {
 	}
 }
 
-// Why a join is a broadcast no longer is told as far as the log does: by the threshold, by what was read, or, where both are as before, by what is left. Nothing is said where
-// the log holds no sizes, or no join changed.
+// Why a join is a broadcast no longer is told as far as the log does: by the threshold, by what was read, or, where both are as
+// before, by what is left. Nothing is said where the log holds no sizes, or no join changed.
 func TestOtherJoin(t *testing.T) {
 	plan := func(fingerprint, join, threshold string, inputs ...measure.Input) *measure.Plan {
 		return &measure.Plan{Query: "q", Fingerprint: fingerprint, Operators: []string{join + " Inner on id = id"}, Broadcast: threshold, Inputs: inputs}

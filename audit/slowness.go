@@ -170,7 +170,8 @@ func (m *SlowMachine) judge(others float64, usuals map[int]*usual) {
 	m.P = number(m.p)
 }
 
-// sharedChance is the probability that machines whose tasks are as usual give p-values so small: Simes' (1986) for several tests of one hypothesis.
+// sharedChance is the probability that machines whose tasks are as usual give p-values so small: Simes' (1986) for several
+// tests of one hypothesis.
 func sharedChance(machines []SlowMachine) float64 {
 	var p []float64
 	for i := range machines {
@@ -194,9 +195,9 @@ func chiSquaredSurvival(x float64, k int) float64 {
 	return min(1, math.Exp(-x/2)*sum)
 }
 
-// base is the factor that three quarters of the machines reach, at least 1: where it is large, what they share is slow, a data source, the network,
-// the time of day, and a machine is slow only beside it. The quarter that does not is what small samples leave of all of them: on four
-// machines one is as fast as usual by chance, and two that are slow may be a rack.
+// base is the factor that three quarters of the machines reach, at least 1: where it is large, what they share is slow, a data
+// source, the network, the time of day, and a machine is slow only beside it. The quarter that does not is what small samples
+// leave of all of them: on four machines one is as fast as usual by chance, and two that are slow may be a rack.
 func base(machines []SlowMachine) float64 {
 	if len(machines) == 0 {
 		return 1
@@ -277,8 +278,9 @@ func (u *usual) part(q measure.Part) part {
 	return p
 }
 
-// chance is the probability that half of n tasks take at least so many times the usual time, by how many tasks of the history did: one of N + 1
-// at least, so one slow task alone accuses no machine. beyond extends that by the tail beyond the slowest task of the history.
+// chance is the probability that half of n tasks take at least so many times the usual time, by how many tasks of the history
+// did: one of N + 1 at least, so one slow task alone accuses no machine. beyond extends that by the tail beyond the slowest
+// task of the history.
 func (u *usual) chance(ratio float64, n int) (rank, beyond float64) {
 	slower, tasks, most := 0.0, 0.0, 1.1
 	for _, s := range u.past {
@@ -336,11 +338,11 @@ func binomialTail(n, k int, p float64) float64 {
 
 // kindOf says what the slow parts of machines spent the time on.
 //
-// Time that tasks waited for their input more than usual is the disk's or the network's. The rest follows the processor time of the stages where
-// cores are taken away, and the bytes that they read and write where a disk is slow. Stages differ in the ratio of the
-// two by orders of magnitude, so few of them tell: the logarithms of the rest over either are compared as two normal samples
-// around an unknown mean, whose prior says that a taken processor doubles the processor's time and a slow disk moves 20 MB/s,
-// the one within a factor of e on either side, the other of 4.5.
+// Time that tasks waited for their input more than usual is the disk's or the network's. The rest follows the processor time of
+// the stages where cores are taken away, and the bytes that they read and write where a disk is slow. Stages differ in the
+// ratio of the two by orders of magnitude, so few of them tell: the logarithms of the rest over either are compared as two
+// normal samples around an unknown mean, whose prior says that a taken processor doubles the processor's time and a slow disk
+// moves 20 MB/s, the one within a factor of e on either side, the other of 4.5.
 //
 // Where all machines of a rack wait for their input, and those of others do not, it is the rack's link that they wait for.
 func kindOf(machines []SlowMachine, shared, rack bool) string {
@@ -417,8 +419,9 @@ func (p *part) slow() bool { return p.ratio >= slowPart && p.extra > 0 }
 // resourceRatios are the logarithms of the rest of one stage's time over its processor time and over its bytes, of each machine.
 type resourceRatios struct{ processor, disk sample }
 
-// steadiest says which of the two the time follows where it is too long for both as such, as where a quota stops a processor for most of the time
-// anyway: the one whose ratio differs less between stages. Machines that ran the same stage say the same of it, so their means count.
+// steadiest says which of the two the time follows where it is too long for both as such, as where a quota stops a processor
+// for most of the time anyway: the one whose ratio differs less between stages. Machines that ran the same stage say the same
+// of it, so their means count.
 func steadiest(stages []resourceRatios) string {
 	var processor, disk []float64
 	for i := range stages {
@@ -438,9 +441,9 @@ func (s *sample) add(x float64) {
 	s.squares += x * x
 }
 
-// evidence is the logarithm of the marginal likelihood, up to a constant, of values around a mean with a normal prior of the given standard
-// deviation at 0; the values scatter by a factor of e. Parts of one stage on many machines say the same, so all of them count as
-// at most ten.
+// evidence is the logarithm of the marginal likelihood, up to a constant, of values around a mean with a normal prior of the
+// given standard deviation at 0; the values scatter by a factor of e. Parts of one stage on many machines say the same, so all
+// of them count as at most ten.
 func (s *sample) evidence(prior float64) float64 {
 	n := min(s.n, 10)
 	m := s.sum / s.n

@@ -25,8 +25,8 @@ func TestPublishedTails(t *testing.T) {
 	}
 }
 
-// slowNight is a night whose stages ran on ten machines; slow says by how much each is slower in a stage, and what of the extra time is spent
-// waiting for input.
+// slowNight is a night whose stages ran on ten machines; slow says by how much each is slower in a stage, and what of the extra
+// time is spent waiting for input.
 func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiting float64)) measure.Run {
 	run := audittest.Runs(1)[0]
 	run.Start, run.ID, run.Stages = fmt.Sprintf("2026-01-%02dT00:00:00Z", n+1), fmt.Sprint("app-", n), nil
@@ -51,7 +51,8 @@ func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiti
 	return run
 }
 
-// A machine that ran eighteen tasks is named by their history, with what slows it; without history, and where all machines are alike, none is.
+// A machine that ran eighteen tasks is named by their history, with what slows it; without history, and where all machines are
+// alike, none is.
 func TestMachineAgainstHistory(t *testing.T) {
 	usual := func(int, int) (float64, float64) { return 1, 0 }
 	times := []struct{ time, cpu, bytes float64 }{{100, 80, 1e8}, {60, 5, 2e9}, {30, 25, 1e7}}
@@ -115,8 +116,8 @@ func TestKindByStages(t *testing.T) {
 	}
 }
 
-// A machine that is as slow as the others are is no exception beside them, however sure it is that its tasks take longer than usual; one that is slower
-// yet is, and so are two of four that may be a rack.
+// A machine that is as slow as the others are is no exception beside them, however sure it is that its tasks take longer than
+// usual; one that is slower yet is, and so are two of four that may be a rack.
 func TestMachinesBesideTheOthers(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -11,8 +11,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// What is known of the tasks is read of the runs that are compared with something, in batches, and gives the night that runs with their tasks give. The
-// runs that were handed in stay as they were.
+// What is known of the tasks is read of the runs that are compared with something, in batches, and gives the night that runs
+// with their tasks give. The runs that were handed in stay as they were.
 func TestTasksOfJudgedRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	var whole []measure.Run

@@ -11,9 +11,9 @@
 //     often and how long to try.
 //
 // Credentials come from where the vendors' libraries look for them, the environment and the files of the vendors' own tools,
-// and from nowhere else. The S3 protocol was tried against servers of it that demand its signatures. Google's and Azure's were not available: servers that
-// demand their tokens, signatures and conditions are played in the tests, and Blob Storage was tried against the emulator
-// Azurite, with every operation.
+// and from nowhere else. The S3 protocol was tried against servers of it that demand its signatures. Google's and Azure's were
+// not available: servers that demand their tokens, signatures and conditions are played in the tests, and Blob Storage was
+// tried against the emulator Azurite, with every operation.
 //
 // Start with bucket.go.
 package bucket

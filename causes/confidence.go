@@ -7,13 +7,13 @@ import (
 	"straggler/schema"
 )
 
-// How sure a verdict is depends on what it rests on, on its lead over the runner-up in units of their errors, z, on whether the log
-// measures work, and on the posterior probability of what it names, P, where that is a component of a mixture: the log odds of being right
-// are constant + slope·ln(1+z) + posterior·logit(P), and unmeasured where the log does not measure work. A verdict is right when its
-// cause acted on the attempt, as on the labelled logs. The numbers are logistic regressions on the verdicts on drawn clusters of
-// many kinds (TestReliability prints them): six hundred mixtures count for 0.7, and fourteen families for the rest, each
-// alike, since nothing in a log says of which kind its cluster is. TestCalibration holds them against other mixtures, and
-// TestReliability against each family by what the others give.
+// How sure a verdict is depends on what it rests on, on its lead over the runner-up in units of their errors, z, on whether the
+// log measures work, and on the posterior probability of what it names, P, where that is a component of a mixture: the log odds
+// of being right are constant + slope·ln(1+z) + posterior·logit(P), and unmeasured where the log does not measure work. A
+// verdict is right when its cause acted on the attempt, as on the labelled logs. The numbers are logistic regressions on the
+// verdicts on drawn clusters of many kinds (TestReliability prints them): six hundred mixtures count for 0.7, and fourteen
+// families for the rest, each alike, since nothing in a log says of which kind its cluster is. TestCalibration holds them
+// against other mixtures, and TestReliability against each family by what the others give.
 var sureness = [...]logistic{
 	onFigure:      {2.26, 3.49, 0, 0},
 	onCoefficient: {2.89, 1.06, -2.46, 0},
@@ -36,8 +36,8 @@ const (
 	onMixture                    // the residual, which the attempt itself made, or the scatter of the phase
 	onStart                      // the residual of a task of an executor that had just started, which may be the start's, its machine's or its own
 
-	// Scatter multiplies whatever made a task slow. So how much of a body is its work's and how much its own hangs on the form of the model
-	// beside its errors, and an ordinary residual is no reason for a task whose work is one.
+	// Scatter multiplies whatever made a task slow. So how much of a body is its work's and how much its own hangs on the form
+	// of the model beside its errors, and an ordinary residual is no reason for a task whose work is one.
 	onMixtureOverWork // the residual, before a coefficient
 	onWorkOverMixture // a coefficient, before the residual
 	// Processor time stands for work where nothing else measures it, and a slow machine takes more of it for the same work.

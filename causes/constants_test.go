@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestConstants holds MODEL.md's tables of constants against the code: every constant, and variable of one value, to which the model's packages
-// give a number has a row with it, and no row is of another.
+// TestConstants holds MODEL.md's tables of constants against the code: every constant, and variable of one value, to which the
+// model's packages give a number has a row with it, and no row is of another.
 func TestConstants(t *testing.T) {
 	text, err := os.ReadFile("MODEL.md")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"straggler/schema"
 )
 
-// processorPhases are phases of a cluster on which slow attempts compute more. In the last, one task of machine 0 takes three times as long, and
-// the other there 1.9 times; its processor time is as given, in units of the usual.
+// processorPhases are phases of a cluster on which slow attempts compute more. In the last, one task of machine 0 takes three
+// times as long, and the other there 1.9 times; its processor time is as given, in units of the usual.
 func processorPhases(seed uint64, cpu float64) []*fit.Phase {
 	c := causestest.New(seed, 8)
 	c.Slots = 2
@@ -76,7 +76,8 @@ func TestProcessorTimeDecides(t *testing.T) {
 	}
 }
 
-// Where processor time alone measures work, how long a machine's processor takes is uncertain, and what the machine does not take is its task's work.
+// Where processor time alone measures work, how long a machine's processor takes is uncertain, and what the machine does not
+// take is its task's work.
 func TestWorkByProcessorTimeIsUncertain(t *testing.T) {
 	c := causestest.New(63, 6)
 	var phases []*fit.Phase

@@ -11,15 +11,17 @@
 //
 // The files of this package:
 //
-//  1. run.go reads phases from a store, makes the model of all of them, attributes the outliers of each, and commits the results.
-//     phases.go reads which phases there are; part.go chooses the inputs to work on, those that earlier runs have not seen; statistics.go keeps what each application
-//     says to the model, and keptstatistics.go merges what is kept; chunks.go and range.go read chunk by chunk; write.go, repeats.go (of the executions.go of stages) and totals.go write, and summary.go counts.
-//     Each .sql file is the query of the .go file that embeds it.
+//  1. run.go reads phases from a store, makes the model of all of them, attributes the outliers of each, and commits the
+//     results. phases.go reads which phases there are; part.go chooses the inputs to work on, those that earlier runs have not
+//     seen; statistics.go keeps what each application says to the model, and keptstatistics.go merges what is kept; chunks.go
+//     and range.go read chunk by chunk; write.go, repeats.go (of the executions.go of stages) and totals.go write, and
+//     summary.go counts. Each .sql file is the query of the .go file that embeds it.
 //  2. cluster.go does the same on an engine of many machines, with messages.go, and trace.go on a trace in memory, without SQL.
 //  3. attribute.go gives the rows of one phase. split.go splits an excess by terms; rules.go has what is no part of the
-//     likelihood; pauses.go finds what waited for a collection elsewhere, and collections.go
-//     what tasks of other phases collected meanwhile; driver.go tells a stop of the driver from a link; recompute.go finds what made lost outputs again, and exchanges.go reads
-//     what tasks exchanged; discrepancy.go estimates what the model itself gets wrong, confidence.go how sure the verdict is.
+//     likelihood; pauses.go finds what waited for a collection elsewhere, and collections.go what tasks of other phases
+//     collected meanwhile; driver.go tells a stop of the driver from a link; recompute.go finds what made lost outputs again,
+//     and exchanges.go reads what tasks exchanged; discrepancy.go estimates what the model itself gets wrong, confidence.go how
+//     sure the verdict is.
 //  4. location.go distinguishes tasks, machines, racks and links; sentences.go puts each cause into an Evidence, which
 //     evidence.go writes as JSON.
 //  5. runmachines.go judges the machines of each run against the history of its stages; history.go splits what attempts took more
@@ -31,21 +33,23 @@
 //
 // # Only what is new
 //
-// A run works on the inputs that earlier runs have not seen as they are now: with the same rows, outliers by the same version of detect, history
-// of their stages, and options. What phases say to the model are sums (model.Statistics), and those of each application are rows of
-// machine_statistics and stage_statistics. A run adds up those of all applications in the order of their keys, so the model, and
-// machine_health with it, is the same to the last bit whatever the order and partition of the ingests; phases that are not new are not read for it.
+// A run works on the inputs that earlier runs have not seen as they are now: with the same rows, outliers by the same version
+// of detect, history of their stages, and options. What phases say to the model are sums (model.Statistics), and those of each
+// application are rows of machine_statistics and stage_statistics. A run adds up those of all applications in the order of
+// their keys, so the model, and machine_health with it, is the same to the last bit whatever the order and partition of the
+// ingests; phases that are not new are not read for it.
 //
-// An attribution follows from the model too, and every new phase moves that a little. With its statistics each application has what the model said
-// of its machines and stages when it was attributed. Where that has moved by more than a tolerance (statistics.go) for over a twentieth of its
-// tasks, its input is attributed again; elsewhere its attributions stay. Most of what is known of a machine is of a window of time, in which
-// later nights have no part. TestMovedModel compares what is kept with a run over all logs at once, for random orders and partitions: 99 of 100
-// outliers have the same causes to 5 % of their excess, 9 of 10 to 1 %, and 998 of 1 000 the same verdict. What is counted in a
-// sentence, such as the phases on which a machine's factor rests, stays as it was when the sentence was written. Options.Again works on everything, and gives the same rows to the
-// last bit as a store to which the same logs came at once.
+// An attribution follows from the model too, and every new phase moves that a little. With its statistics each application has
+// what the model said of its machines and stages when it was attributed. Where that has moved by more than a tolerance
+// (statistics.go) for over a twentieth of its tasks, its input is attributed again; elsewhere its attributions stay. Most of
+// what is known of a machine is of a window of time, in which later nights have no part. TestMovedModel compares what is kept
+// with a run over all logs at once, for random orders and partitions: 99 of 100 outliers have the same causes to 5 % of their
+// excess, 9 of 10 to 1 %, and 998 of 1 000 the same verdict. What is counted in a sentence, such as the phases on which a
+// machine's factor rests, stays as it was when the sentence was written. Options.Again works on everything, and gives the same
+// rows to the last bit as a store to which the same logs came at once.
 //
-// Run health, history_attributions, job_costs and application_causes, the sums of attributions, follow from one input and what its history was, and are kept with it. skew_repeats are counted
-// anew from skewed_tasks and the phases.
+// Run health, history_attributions, job_costs and application_causes, the sums of attributions, follow from one input and what
+// its history was, and are kept with it. skew_repeats are counted anew from skewed_tasks and the phases.
 //
 // # Which cause gets what
 //

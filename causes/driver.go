@@ -9,8 +9,9 @@ import (
 	"straggler/schema"
 )
 
-// A driver that stops, to collect garbage or without a processor, learns of all tasks that end meanwhile when it goes on: its log has them end at
-// the same time, each with the delay from its true end. A link is behind the delays of the machines that use it, and these end one by one.
+// A driver that stops, to collect garbage or without a processor, learns of all tasks that end meanwhile when it goes on: its
+// log has them end at the same time, each with the delay from its true end. A link is behind the delays of the machines that
+// use it, and these end one by one.
 
 // together is how far apart, as a share of their delay, the ends are that a driver logs when it goes on.
 const together = 0.1
@@ -29,8 +30,9 @@ type lateEnd struct {
 	machine int64
 }
 
-// driverStopped reports whether the delay of task i beyond the usual is the driver's: for half of it no task of the phase ended, and then those on
-// over a third of the other machines, two or more, ended at the same time with half of it or more. A sample of the machines is asked.
+// driverStopped reports whether the delay of task i beyond the usual is the driver's: for half of it no task of the phase
+// ended, and then those on over a third of the other machines, two or more, ended at the same time with half of it or more. A
+// sample of the machines is asked.
 func (a *Attributor) driverStopped(i int32, delay float64) bool {
 	b := &a.phase.Fitter
 	t := &b.Tasks[i]

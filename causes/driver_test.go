@@ -8,8 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// A fifth of the tasks wait for blocks for 0.4 s. Where the driver stops for 1.2 s, those that end meanwhile end at the same time for it: their delay is the
-// scheduler's. Where those that wait are delayed as long and end one by one, or together on a third of the machines or fewer, it is the link's.
+// A fifth of the tasks wait for blocks for 0.4 s. Where the driver stops for 1.2 s, those that end meanwhile end at the same
+// time for it: their delay is the scheduler's. Where those that wait are delayed as long and end one by one, or together on a
+// third of the machines or fewer, it is the link's.
 func TestDriverStops(t *testing.T) {
 	const stops, stop = 2, 1.2 // s after the start of a phase, and for how long
 	together := func(on int64) func(t *fit.Task, body *float64, end float64) {

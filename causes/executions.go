@@ -27,8 +27,8 @@ type executions struct {
 	stages []*namedStage
 }
 
-// readExecutions reads all phases of the store: executions are counted of those whose results are kept, too. The engine would take longer to join and sort
-// them than all else of this.
+// readExecutions reads all phases of the store: executions are counted of those whose results are kept, too. The engine would
+// take longer to join and sort them than all else of this.
 func (r *run) readExecutions(ctx context.Context) error {
 	programs, err := r.programs(ctx)
 	if err != nil {
@@ -107,8 +107,8 @@ func (r *run) countExecutions(ctx context.Context) error {
 	return nil
 }
 
-// inKeyOrder puts executions in the order of their keys. Those of an input mostly lie together and in order, and its keys together: then inputs are put
-// in order, each as it lies.
+// inKeyOrder puts executions in the order of their keys. Those of an input mostly lie together and in order, and its keys
+// together: then inputs are put in order, each as it lies.
 func inKeyOrder(all []execution) []execution {
 	var inputs [][]execution
 	for rest := all; len(rest) > 0; {
@@ -157,9 +157,9 @@ func (m namedStages) of(n stageNames) *namedStage {
 	return s
 }
 
-// stageExecutions is a stage: the ordinal is which of the stages of a name, or of the same exchanges, in an application, or 0 for all of
-// them. Programs run stages of the same name several times, and what is skewed in the second of them to-day is to be compared with the second
-// of yesterday.
+// stageExecutions is a stage: the ordinal is which of the stages of a name, or of the same exchanges, in an application, or 0
+// for all of them. Programs run stages of the same name several times, and what is skewed in the second of them to-day is to be
+// compared with the second of yesterday.
 type stageExecutions struct {
 	signature  uint64
 	ordinal    int32

@@ -7,8 +7,8 @@ import (
 	"straggler/statements"
 )
 
-// Four times the tasks of a phase, its machines with them, or phases run each statement of the model about four times as often: what sorts, five
-// times. Loops over what lies near a task are bounded.
+// Four times the tasks of a phase, its machines with them, or phases run each statement of the model about four times as often:
+// what sorts, five times. Loops over what lies near a task are bounded.
 func TestGrowth(t *testing.T) {
 	program := statements.Build(t, "./testdata/growth", "straggler/causes", "straggler/causes/fit", "straggler/causes/jobcost", "straggler/causes/machines",
 		"straggler/causes/model", "straggler/causes/stats", "straggler/causes/testdata/growth")

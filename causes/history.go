@@ -87,10 +87,10 @@ type historyFactor struct {
 	place string
 }
 
-// append says what the excess is due to. A duration is the usual one times a factor for each cause: that of the input, of what most machines of the
-// phase take more, of the machine, and what is left. Each gets what remains of the whole factor after those before it, and never less
-// than nothing; seconds are the logarithmic means of the factors (stats.LogMean), and the last cause takes the rounding, so they
-// sum to the excess.
+// append says what the excess is due to. A duration is the usual one times a factor for each cause: that of the input, of what
+// most machines of the phase take more, of the machine, and what is left. Each gets what remains of the whole factor after
+// those before it, and never less than nothing; seconds are the logarithmic means of the factors (stats.LogMean), and the last
+// cause takes the rounding, so they sum to the excess.
 func (h *historySplitter) append(rows []schema.HistoryAttribution, a *usualAttempt, j *machines.RunJudgement) []schema.HistoryAttribution {
 	usual := a.DurationS - a.ExcessS
 	left := math.Log(a.DurationS / usual)

@@ -157,8 +157,8 @@ func TestHistoryInSpans(t *testing.T) {
 	}
 }
 
-// The machines of runs, and what attempts took more than usual, are the same whether they are found as the attempts are read, here or by copies, or by
-// run_machines.sql and history_attempts.sql, of logs that leave out some of everything.
+// The machines of runs, and what attempts took more than usual, are the same whether they are found as the attempts are read,
+// here or by copies, or by run_machines.sql and history_attempts.sql, of logs that leave out some of everything.
 func TestRunsByQuery(t *testing.T) {
 	tr := nights(7, func(a *schema.Attempt, m int) {
 		if m == 3 || a.Task == 12 {

@@ -14,8 +14,8 @@ import (
 	"straggler/store"
 )
 
-// Of applications whose results are kept the statistics stay rows, as they are read: there are some hundred of each application, and the model
-// needs each once. Only those of an application that is attributed again become sums.
+// Of applications whose results are kept the statistics stay rows, as they are read: there are some hundred of each
+// application, and the model needs each once. Only those of an application that is attributed again become sums.
 
 // before are rows that are kept, of any application, a chunk at a time.
 type before struct {
@@ -34,7 +34,8 @@ func (r *run) readStages(ctx context.Context) (err error) {
 	return err
 }
 
-// readKept reads the rows of a table, where some are kept. They stay where they are put: a slice that grows would copy all of them time and again.
+// readKept reads the rows of a table, where some are kept. They stay where they are put: a slice that grows would copy all of
+// them time and again.
 func readKept[R any](ctx context.Context, r *run, sql string) (chunks [][]R, err error) {
 	if len(r.part.kept) == 0 {
 		return nil, nil

@@ -12,7 +12,8 @@ import (
 	"straggler/schema"
 )
 
-// Rows that are kept make the same model as the sums that they were written from, to the last bit, in whatever order they lie, and give these sums again.
+// Rows that are kept make the same model as the sums that they were written from, to the last bit, in whatever order they lie,
+// and give these sums again.
 func TestKeptRowsAreSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	names := []string{"m1", "m2", "m3", "m4"}

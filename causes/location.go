@@ -87,10 +87,10 @@ func (a *Attributor) waitLocation(i int) machines.Location {
 	return c.Location(r != "", w.own[k] >= bar)
 }
 
-// preferOwn decides a tie. A wait that most tasks elsewhere have at the same time is the phase's, unless the link of the task's own machine
-// or rack is slow; how much of it a healthy link would have left at that time is not known. Where the figures do not say whether it is
-// longer than what the task's machine or work took, both are given their mean, and what is the task's own is the verdict. What nothing
-// explains distinguishes a task only where its wait does not: where the others wait as long.
+// preferOwn decides a tie. A wait that most tasks elsewhere have at the same time is the phase's, unless the link of the task's
+// own machine or rack is slow; how much of it a healthy link would have left at that time is not known. Where the figures do
+// not say whether it is longer than what the task's machine or work took, both are given their mean, and what is the task's own
+// is the verdict. What nothing explains distinguishes a task only where its wait does not: where the others wait as long.
 func (a *Attributor) preferOwn(s *split) {
 	if len(a.lines) < 2 || a.lines[0].cause != schema.Network || !(a.lines[1].seconds > 0) {
 		return
@@ -121,9 +121,9 @@ func yieldVerdict(first, second *line) {
 	*first, *second = *second, *first
 }
 
-// preferOwnToStart decides the same tie with a start. All first tasks of the phase have that: where the figures do not say whether it is longer than what a
-// machine that is slow by itself took, or a collection that the other first tasks did not have, both are given their mean, and what is the task's own is
-// the verdict.
+// preferOwnToStart decides the same tie with a start. All first tasks of the phase have that: where the figures do not say
+// whether it is longer than what a machine that is slow by itself took, or a collection that the other first tasks did not
+// have, both are given their mean, and what is the task's own is the verdict.
 func (a *Attributor) preferOwnToStart(s *split) {
 	if len(a.lines) < 2 || a.lines[0].cause != schema.Startup || a.lines[0].top == ofCold || !(a.lines[1].seconds > 0) {
 		return
@@ -140,8 +140,8 @@ func (a *Attributor) preferOwnToStart(s *split) {
 	yieldVerdict(first, second)
 }
 
-// firstOnesCollectLess reports whether the first tasks of the phase on their machines, three or more, collect for less than half as long as task i in the
-// median.
+// firstOnesCollectLess reports whether the first tasks of the phase on their machines, three or more, collect for less than
+// half as long as task i in the median.
 func (a *Attributor) firstOnesCollectLess(i int) bool {
 	b := &a.phase.Fitter
 	if !a.firstCollectKnown {
@@ -165,8 +165,8 @@ const tied = 1.96
 // allOfIt is how much of a wait must be shared for it to distinguish a task from none.
 const allOfIt = 0.9
 
-// uniformSD is the standard deviation of what may be anything from 0 to 1. The usual wait at the time of a task is from the phase's median,
-// which is that of later tasks, to what the tasks elsewhere wait meanwhile.
+// uniformSD is the standard deviation of what may be anything from 0 to 1. The usual wait at the time of a task is from the
+// phase's median, which is that of later tasks, to what the tasks elsewhere wait meanwhile.
 var uniformSD = 1 / math.Sqrt(12)
 
 // tiedWith reports whether the first two lines are tied where so many seconds of the first are shared.
@@ -210,16 +210,18 @@ func (a *Attributor) sharedWait(i int) (seconds float64, ok bool) {
 	return seconds, seconds >= machines.ShareOfIt*over
 }
 
-// slowSender is the machine over whose link others read, and its own messages go: where tasks wait for blocks, its tasks start and end late.
+// slowSender is the machine over whose link others read, and its own messages go: where tasks wait for blocks, its tasks start
+// and end late.
 type slowSender struct {
 	known, ok bool
 	machine   int32
 	delays    []float64 // medians by machine
 }
 
-// slowSender finds the machine of the phase whose own messages queue behind the blocks that it serves. The phase must wait for blocks, for
-// which takes longer than one lost packet and is material. Then it is the one machine whose median delay is as long too, where no other's is half
-// of it; machines with fewer than three tasks have none. A machine that is slow by itself answers late too, and is none.
+// slowSender finds the machine of the phase whose own messages queue behind the blocks that it serves. The phase must wait for
+// blocks, for which takes longer than one lost packet and is material. Then it is the one machine whose median delay is as long
+// too, where no other's is half of it; machines with fewer than three tasks have none. A machine that is slow by itself answers
+// late too, and is none.
 func (a *Attributor) slowSender() (k int32, ok bool) {
 	w := &a.sender
 	if w.known {

@@ -78,8 +78,9 @@ func TestPlaceOfWaiting(t *testing.T) {
 	})
 }
 
-// Where the first tasks on every machine wait alike, those on a slow machine are slow by their machine, whose seconds the wait's can not be
-// told from; those elsewhere by the wait. Where only the slow machine's tasks wait, for far longer than it makes them work, it is its link.
+// Where the first tasks on every machine wait alike, those on a slow machine are slow by their machine, whose seconds the
+// wait's can not be told from; those elsewhere by the wait. Where only the slow machine's tasks wait, for far longer than it
+// makes them work, it is its link.
 func TestSharedWaits(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		c := causestest.New(41, 8)
@@ -118,9 +119,10 @@ func TestSharedWaits(t *testing.T) {
 	}
 }
 
-// Tasks on five machines wait for blocks of a sixth, whose own messages queue behind these: its tasks start late, and its first ones get their
-// code late. All of that is the network's, at that machine, also where another, which runs two tasks, is late by chance. Where all wait and two machines are late, where the late machine computes slowly too, where its
-// messages are mostly late by less than a lost packet takes, or where no task waits, delays are no link's and no machine is named.
+// Tasks on five machines wait for blocks of a sixth, whose own messages queue behind these: its tasks start late, and its first
+// ones get their code late. All of that is the network's, at that machine, also where another, which runs two tasks, is late by
+// chance. Where all wait and two machines are late, where the late machine computes slowly too, where its messages are mostly
+// late by less than a lost packet takes, or where no task waits, delays are no link's and no machine is named.
 func TestSlowSender(t *testing.T) {
 	for _, c := range []struct {
 		name               string

@@ -14,9 +14,9 @@ import (
 	"straggler/schema"
 )
 
-// A slow link of one machine makes tasks on others wait: all of those that start together ask it for blocks. Where one of the others is
-// slow by itself, its tasks wait and are slow. In these clusters waits come from how tasks share the link, so that the wait of one depends
-// on what the others do, which is not so in synth's.
+// A slow link of one machine makes tasks on others wait: all of those that start together ask it for blocks. Where one of the
+// others is slow by itself, its tasks wait and are slow. In these clusters waits come from how tasks share the link, so that
+// the wait of one depends on what the others do, which is not so in synth's.
 
 // slowLink is the link that is slow in such a cluster.
 type slowLink int
@@ -243,8 +243,8 @@ func (n *neighbours) score(name string) (run *labelled, outliers, largest int) {
 	return run, outliers, largest
 }
 
-// TestNeighbours scores clusters in which a machine is bad and the link of another is slow, as the labelled runs are scored: a shared wait on a
-// bad machine has the machine's label only. STRAGGLER_NEIGHBOURS=from:to draws others.
+// TestNeighbours scores clusters in which a machine is bad and the link of another is slow, as the labelled runs are scored: a
+// shared wait on a bad machine has the machine's label only. STRAGGLER_NEIGHBOURS=from:to draws others.
 func TestNeighbours(t *testing.T) {
 	from, to := uint64(5001), uint64(5100)
 	if s := os.Getenv("STRAGGLER_NEIGHBOURS"); s != "" {

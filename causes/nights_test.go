@@ -127,7 +127,8 @@ FROM attributions t JOIN phases p ON p.phase_id = t.phase_id JOIN jobs j ON j.jo
 	return f
 }
 
-// wrongRepeatsSQL gives the rows of skew_repeats whose worst execution has no such skewed task, and those of a name that its skewed tasks do not sum to.
+// wrongRepeatsSQL gives the rows of skew_repeats whose worst execution has no such skewed task, and those of a name that its
+// skewed tasks do not sum to.
 const wrongRepeatsSQL = `WITH skewed AS (
   SELECT s.*, app.name AS program, p.kind, p.name AS stage FROM skewed_tasks s
     JOIN phases p ON p.phase_id = s.phase_id JOIN jobs j ON j.job_id = p.job_id JOIN applications app ON app.application_id = j.application_id

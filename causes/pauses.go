@@ -27,8 +27,8 @@ const (
 	sample = 1024
 )
 
-// pauses are the tasks that collected for longer than those of the prepared phase do, its own and those that ran meanwhile in other phases of
-// the application, and how the waits and delays of the phase coincide with them.
+// pauses are the tasks that collected for longer than those of the prepared phase do, its own and those that ran meanwhile in
+// other phases of the application, and how the waits and delays of the phase coincide with them.
 type pauses struct {
 	loaded  bool
 	order   []pause // by start
@@ -59,8 +59,9 @@ type pause struct {
 
 type machineInWindow struct{ machine, window int64 }
 
-// pausedBy finds the machine, among the numbers, whose collections task i waited for; ok is false where it was none, or where that cannot be told:
-// where most waits of the phase coincide with no collection, where that machine collects all the time and not most tasks that begin during that collection wait, or where its own tasks wait too.
+// pausedBy finds the machine, among the numbers, whose collections task i waited for; ok is false where it was none, or where
+// that cannot be told: where most waits of the phase coincide with no collection, where that machine collects all the time and
+// not most tasks that begin during that collection wait, or where its own tasks wait too.
 func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	w := &a.pauses
 	if !w.loaded {
@@ -106,10 +107,10 @@ func (a *Attributor) waitsAnyway(i int, k int32) bool {
 	return n >= 2 && 2*wait >= n
 }
 
-// launchedIntoPause reports whether task i was launched while its own machine collected: other tasks there collected for
-// at least half of its delay, and ran while it was delayed, as is so of most delays of the phase. A delay beyond the usual that is shorter
-// than the collections that are kept of other phases is a message's: it is what is left of five figures that logs round to milliseconds,
-// and which collections of that length there were is not known.
+// launchedIntoPause reports whether task i was launched while its own machine collected: other tasks there collected for at
+// least half of its delay, and ran while it was delayed, as is so of most delays of the phase. A delay beyond the usual that is
+// shorter than the collections that are kept of other phases is a message's: it is what is left of five figures that logs round
+// to milliseconds, and which collections of that length there were is not known.
 func (a *Attributor) launchedIntoPause(i int, delay float64) bool {
 	b := &a.phase.Fitter
 	own := b.Machines.Of[i]
@@ -191,8 +192,8 @@ func (a *Attributor) waitThatStandsOut(i int32, bar float64) (over float64, ok b
 	return over, wait > bar && a.materialWait(int(i), over)
 }
 
-// longWait leaves the waits that stand out in tmp, and returns their median weighted by their seconds: half of what is waited is in waits of that
-// length or longer, however many short ones there are.
+// longWait leaves the waits that stand out in tmp, and returns their median weighted by their seconds: half of what is waited
+// is in waits of that length or longer, however many short ones there are.
 func (w *pauses) longWait(a *Attributor, bar float64) (long float64) {
 	w.tmp = w.tmp[:0]
 	var rest float64
@@ -209,8 +210,8 @@ func (w *pauses) longWait(a *Attributor, bar float64) (long float64) {
 	return long
 }
 
-// countBegan counts, of a sample of the tasks, those that began during each collection: most tasks ask for their blocks when they begin, so that one
-// that began before may have had them.
+// countBegan counts, of a sample of the tasks, those that began during each collection: most tasks ask for their blocks when
+// they begin, so that one that began before may have had them.
 func (w *pauses) countBegan(a *Attributor, wait float64) {
 	b := &a.phase.Fitter
 	for at := 0; at < len(b.Rows); at += 1 + len(b.Rows)/sample {
@@ -233,8 +234,8 @@ func (w *pauses) countBegan(a *Attributor, wait float64) {
 	}
 }
 
-// mostWaited reports whether two thirds of the tasks that began during a collection of machine k that task i may have waited for waited too, three
-// or more: one or two may wait by chance.
+// mostWaited reports whether two thirds of the tasks that began during a collection of machine k that task i may have waited
+// for waited too, three or more: one or two may wait by chance.
 func (w *pauses) mostWaited(a *Attributor, i, k int32) bool {
 	b := &a.phase.Fitter
 	start, over := b.Tasks[i].Start.V, b.Part[fit.FetchWait][i]-a.mid[fit.FetchWait]
@@ -290,8 +291,8 @@ func (w *pauses) addOthers(a *Attributor, bar float64) {
 	}
 }
 
-// tellWhen notes that task i waited for the collections of machine k. Logs do not say when within a task its process collected: it was while
-// those that waited for it ran.
+// tellWhen notes that task i waited for the collections of machine k. Logs do not say when within a task its process collected:
+// it was while those that waited for it ran.
 func (w *pauses) tellWhen(b *fit.Fitter, i, k int32, over float64) {
 	start := b.Tasks[i].Start.V
 	end := start.Add(b.Tasks[i].Duration)

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// pausedPhases are phases in which the tasks of machine 2 collect for 4 s now and then; the tasks elsewhere that run meanwhile wait for its
-// blocks as spoil has it, told whether they do.
+// pausedPhases are phases in which the tasks of machine 2 collect for 4 s now and then; the tasks elsewhere that run meanwhile
+// wait for its blocks as spoil has it, told whether they do.
 func pausedPhases(seed uint64, spoil func(t *fit.Task, meanwhile bool)) []*fit.Phase {
 	c := causestest.New(seed, 6)
 	var phases []*fit.Phase
@@ -33,8 +33,8 @@ func pausedPhases(seed uint64, spoil func(t *fit.Task, meanwhile bool)) []*fit.P
 	return phases
 }
 
-// Tasks are as long as those in which machine 2 collects: half of a phase's other tasks end before the collection begins, and do not wait. When
-// it was, those that wait tell.
+// Tasks are as long as those in which machine 2 collects: half of a phase's other tasks end before the collection begins, and
+// do not wait. When it was, those that wait tell.
 func TestWaitForAPauseInShortPhases(t *testing.T) {
 	c := causestest.New(37, 6)
 	c.Slots = 2
@@ -63,9 +63,10 @@ func TestWaitForAPauseInShortPhases(t *testing.T) {
 	}
 }
 
-// Over a third of the tasks that do not wait for a collection run beside it. In one cluster they began before it and had their blocks by then; in
-// the other they begin when it nearly ends, and most waits are of a tenth of a second, as long as their bytes take. In a third the machine collects
-// again, and of the tasks that begin meanwhile one waits: that says nothing of the first collection.
+// Over a third of the tasks that do not wait for a collection run beside it. In one cluster they began before it and had their
+// blocks by then; in the other they begin when it nearly ends, and most waits are of a tenth of a second, as long as their
+// bytes take. In a third the machine collects again, and of the tasks that begin meanwhile one waits: that says nothing of the
+// first collection.
 func TestWaitForAPauseBesideOthers(t *testing.T) {
 	for _, c := range []struct {
 		name               string
@@ -113,8 +114,9 @@ func TestWaitForAPauseBesideOthers(t *testing.T) {
 	}
 }
 
-// Machine 2 collects late in its tasks, when four of those that begin wait for it. Eight that began before waited for as long as their bytes take: they
-// do not tell when it collected. The tasks on three machines began before it too, and had their blocks.
+// Machine 2 collects late in its tasks, when four of those that begin wait for it. Eight that began before waited for as long
+// as their bytes take: they do not tell when it collected. The tasks on three machines began before it too, and had their
+// blocks.
 func TestShortWaitsBeforeAPause(t *testing.T) {
 	cluster := causestest.New(39, 6)
 	cluster.Slots, cluster.Noise = 2, 0.02
@@ -283,8 +285,8 @@ func TestLaunchedIntoAPause(t *testing.T) {
 	}
 }
 
-// Tasks launched while their process collects start late. A delay of half a second, or of 0.12 s, may be the collection's; one of 40 ms is as long as a
-// message takes, whatever is collected meanwhile.
+// Tasks launched while their process collects start late. A delay of half a second, or of 0.12 s, may be the collection's; one
+// of 40 ms is as long as a message takes, whatever is collected meanwhile.
 func TestShortDelaysInAPause(t *testing.T) {
 	for _, c := range []struct {
 		delay float64
@@ -404,8 +406,9 @@ func TestFirstConversions(t *testing.T) {
 	}
 }
 
-// A machine that is 1.7 times as slow takes messages late and converts slowly: seconds too short to be the scheduler's, or large variables', are its
-// there, and of what its first tasks load the share that its factor takes. On a machine like the others they are the attempt's own, and the start's.
+// A machine that is 1.7 times as slow takes messages late and converts slowly: seconds too short to be the scheduler's, or
+// large variables', are its there, and of what its first tasks load the share that its factor takes. On a machine like the
+// others they are the attempt's own, and the start's.
 func TestLateMessagesOfASlowMachine(t *testing.T) {
 	for _, slow := range []bool{true, false} {
 		c := causestest.New(40, 6)
@@ -440,8 +443,8 @@ func TestLateMessagesOfASlowMachine(t *testing.T) {
 	}
 }
 
-// A task whose process collects while it waits for blocks waits for that: a stopped process takes none. A wait as long beside which it collects
-// for a fifth of the time is the network's.
+// A task whose process collects while it waits for blocks waits for that: a stopped process takes none. A wait as long beside
+// which it collects for a fifth of the time is the network's.
 func TestCollectionsOfOneThatWaits(t *testing.T) {
 	for _, c := range []struct {
 		gc   float64

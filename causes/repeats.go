@@ -196,7 +196,8 @@ func (c *skewCount) add(e *skewEvent, p *execution) {
 	}
 }
 
-// counted counts the events by stage, or by name where the task is skewed in most stages of the name, in order of signature, ordinal and task.
+// counted counts the events by stage, or by name where the task is skewed in most stages of the name, in order of signature,
+// ordinal and task.
 func (r *run) counted() []*skewCount {
 	s, events := r.repeats.numbers, r.repeats.events
 	of, ran := make([]stageTask, len(events)), make([]*execution, len(events))

@@ -10,10 +10,11 @@ import (
 	"straggler/store"
 )
 
-// A program of which all stages have one name, and night k has k stages more before the others. One stage reads an exchange of orders
-// and is skewed in partition 7 and submitted again for a task that was lost, another one of sales, of which adaptive execution put partitions together, so that what is skewed has
-// another number each night, and a third reads files. The exchanges' skew repeats, the second's in no partition; without plans
-// none is found again, since each night's stages are others by name and order.
+// A program of which all stages have one name, and night k has k stages more before the others. One stage reads an exchange of
+// orders and is skewed in partition 7 and submitted again for a task that was lost, another one of sales, of which adaptive
+// execution put partitions together, so that what is skewed has another number each night, and a third reads files. The
+// exchanges' skew repeats, the second's in no partition; without plans none is found again, since each night's stages are
+// others by name and order.
 func TestSkewRepeatsByExchange(t *testing.T) {
 	const nights = 4
 	for _, planned := range []bool{true, false} {

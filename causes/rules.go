@@ -44,8 +44,8 @@ func (e *estimate) renameParts() {
 }
 
 // delayOfLink counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
-// queue behind the blocks that its machine fetches or serves. One of a stop of the driver is the scheduler's. Another that one late message makes is
-// the attempt's own.
+// queue behind the blocks that its machine fetches or serves. One of a stop of the driver is the scheduler's. Another that one
+// late message makes is the attempt's own.
 func (e *estimate) delayOfLink() {
 	excess := e.scatter
 	for _, x := range e.of {
@@ -63,7 +63,8 @@ func (e *estimate) delayOfLink() {
 	}
 }
 
-// material is the share that a wait must be: of the excess, for a delay to be the link's, and of the median task, for a phase to read through one.
+// material is the share that a wait must be: of the excess, for a delay to be the link's, and of the median task, for a phase
+// to read through one.
 const material = 0.25
 
 // spreadScatter gives scatter, which may be negative, to the causes that made the body slow, in proportion. Being among the

@@ -23,9 +23,9 @@ const runLossesSQL = `SELECT j.application_id, l.machine, count(*) AS losses
 FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id
 WHERE l.machine IS NOT NULL GROUP BY j.application_id, l.machine`
 
-// The machines of each run are judged while its attempts are read to be attributed, in this process or by copies of this program: what run_machines.sql
-// and history_attempts.sql say of a phase follows from its attempts and from what is usual for its stage. Where a cluster cannot run copies, these queries
-// say it. TestRunsByQuery compares them.
+// The machines of each run are judged while its attempts are read to be attributed, in this process or by copies of this
+// program: what run_machines.sql and history_attempts.sql say of a phase follows from its attempts and from what is usual for
+// its stage. Where a cluster cannot run copies, these queries say it. TestRunsByQuery compares them.
 
 // usualStage is what is usual for the stage of a phase.
 type usualStage struct {

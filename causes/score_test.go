@@ -164,8 +164,9 @@ func (s *score) add(a *observed, v schema.Cause) (right, counts bool) {
 	return right, true
 }
 
-// accuse looks at a verdict on an attempt without a label. Network and gc are no accusation where the log's own figure
-// is at least 0.4 of the excess, nor is gc where the wait is and another host is made to collect; startup, transient and unexplained are neither right nor wrong.
+// accuse looks at a verdict on an attempt without a label. Network and gc are no accusation where the log's own figure is at
+// least 0.4 of the excess, nor is gc where the wait is and another host is made to collect; startup, transient and unexplained
+// are neither right nor wrong.
 func (s *score) accuse(a *observed, v schema.Cause) (right, counts bool) {
 	switch v {
 	case "", schema.Startup, schema.Transient, schema.UnexplainedCause:

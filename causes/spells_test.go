@@ -67,8 +67,9 @@ func drawSpell(seed uint64) (phases []*fit.Phase, truth map[schema.Key][2]float6
 	return phases, truth
 }
 
-// A spell begins and ends in the middle of tasks: of their time it takes what lies in it. Of the outliers for which it took most, four in five are
-// the machine's, and their seconds are right within a tenth; of the others hardly any. STRAGGLER_SPELLS=n draws n clusters.
+// A spell begins and ends in the middle of tasks: of their time it takes what lies in it. Of the outliers for which it took
+// most, four in five are the machine's, and their seconds are right within a tenth; of the others hardly any.
+// STRAGGLER_SPELLS=n draws n clusters.
 func TestSpells(t *testing.T) {
 	seeds := uint64(40)
 	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_SPELLS")); err == nil {

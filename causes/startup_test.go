@@ -37,8 +37,8 @@ func TestStartup(t *testing.T) {
 	}
 }
 
-// Tasks are away from their data on one machine and near it elsewhere, as where a machine holds few outputs: what they take there is the machine's.
-// Where tasks of all machines are away it is their being so.
+// Tasks are away from their data on one machine and near it elsewhere, as where a machine holds few outputs: what they take
+// there is the machine's. Where tasks of all machines are away it is their being so.
 func TestAwayOnOneMachine(t *testing.T) {
 	for _, one := range []bool{true, false} {
 		c := causestest.New(26, 6)
@@ -69,8 +69,8 @@ func TestAwayOnOneMachine(t *testing.T) {
 	}
 }
 
-// A start takes all first tasks of a phase long. On a machine that is slow too, so that its first tasks are outliers beside the others' first
-// tasks, they are slow for their machine; where it is a little slow they are not.
+// A start takes all first tasks of a phase long. On a machine that is slow too, so that its first tasks are outliers beside the
+// others' first tasks, they are slow for their machine; where it is a little slow they are not.
 func TestStartOnASlowMachine(t *testing.T) {
 	for _, factor := range []float64{1.15, 1.8} {
 		c := causestest.New(27, 6)
@@ -105,9 +105,10 @@ func TestStartOnASlowMachine(t *testing.T) {
 	}
 }
 
-// All first tasks of the phase compute for 2 s more, and load their code for 0.1 s. On machine 4 some are slow by something of their own that takes as long, give or
-// take 5 %: the process collects, or the machine is 1.6 times as slow. It is the verdict, as it is what distinguishes them. Where all first tasks collect, or it
-// takes half as long as the start, or the machine is too little slower to make outliers by itself, that is the verdict.
+// All first tasks of the phase compute for 2 s more, and load their code for 0.1 s. On machine 4 some are slow by something of
+// their own that takes as long, give or take 5 %: the process collects, or the machine is 1.6 times as slow. It is the verdict,
+// as it is what distinguishes them. Where all first tasks collect, or it takes half as long as the start, or the machine is too
+// little slower to make outliers by itself, that is the verdict.
 func TestStartBesideItsOwn(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -231,8 +232,9 @@ func TestReplacementExecutor(t *testing.T) {
 	}
 }
 
-// An executor that joined 40 s after the others of its application takes longer for another 40 s or so, by less and less: in the first tasks of the second
-// stage that it runs, too, that is its start and not its machine. Of one that was there from the beginning it is the machine.
+// An executor that joined 40 s after the others of its application takes longer for another 40 s or so, by less and less: in
+// the first tasks of the second stage that it runs, too, that is its start and not its machine. Of one that was there from the
+// beginning it is the machine.
 func TestYoungExecutor(t *testing.T) {
 	all := []string{"m0", "m1", "m2", "m3", "m4", "m5"}
 	for _, young := range []bool{true, false} {
@@ -283,8 +285,8 @@ func TestYoungExecutor(t *testing.T) {
 	}
 }
 
-// Machine 4 has a new executor in every phase, whose first two of four tasks take three times as long: they are no observation of the machine, whose
-// factor stays 1.
+// Machine 4 has a new executor in every phase, whose first two of four tasks take three times as long: they are no observation
+// of the machine, whose factor stays 1.
 func TestColdTasksAreNoObservationOfTheirMachine(t *testing.T) {
 	c := causestest.New(24, 6)
 	c.Slots = 2
@@ -307,8 +309,9 @@ func TestColdTasksAreNoObservationOfTheirMachine(t *testing.T) {
 	}
 }
 
-// Machine 4 has a new executor in the last phase, one task of which takes three times as long. In a store whose executors start slowly, that is its
-// start; where fifty started as fast as they ran, and one attempt in twenty is slow by itself, it is the attempt's own.
+// Machine 4 has a new executor in the last phase, one task of which takes three times as long. In a store whose executors start
+// slowly, that is its start; where fifty started as fast as they ran, and one attempt in twenty is slow by itself, it is the
+// attempt's own.
 func TestStartsOfTheStore(t *testing.T) {
 	for _, c := range []struct {
 		slow bool
@@ -343,9 +346,10 @@ func TestStartsOfTheStore(t *testing.T) {
 	}
 }
 
-// The first tasks of executors may be slow by their start and by their work. Times are of three kinds: with the input, without it, and both with the input and
-// three times as long at the start. Where the later tasks, or the first ones of other executors, differ in their work, it is told which it was; where all that
-// read more began first and nothing else differs, it cannot be, and the evidence says why.
+// The first tasks of executors may be slow by their start and by their work. Times are of three kinds: with the input, without
+// it, and both with the input and three times as long at the start. Where the later tasks, or the first ones of other
+// executors, differ in their work, it is told which it was; where all that read more began first and nothing else differs, it
+// cannot be, and the evidence says why.
 func TestStartOrWork(t *testing.T) {
 	const cannot = schema.UnexplainedCause
 	for _, c := range []struct {
@@ -405,8 +409,8 @@ func early(i int) float64 {
 	return 0
 }
 
-// A new executor's first two tasks read three times as much as all others of the phase, and take 2.8 times as long. What a byte takes, only other
-// executions of the stage can tell: where these say how time grows with the input, it is the input.
+// A new executor's first two tasks read three times as much as all others of the phase, and take 2.8 times as long. What a byte
+// takes, only other executions of the stage can tell: where these say how time grows with the input, it is the input.
 func TestStartOrWorkByOtherExecutions(t *testing.T) {
 	for _, c := range []struct {
 		others int

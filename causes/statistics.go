@@ -17,10 +17,10 @@ import (
 	"straggler/store"
 )
 
-// What each application says is kept as rows of machine_statistics and stage_statistics, each with what the model said when its attempts were
-// attributed. The model is their sum, in the order of the applications. Applications that are new move it a little for all others. Where it has
-// moved by less than these, an attribution stays as it is; an application in which it has moved by more for a share of the tasks is attributed
-// again. TestMovedModel measures what that comes to.
+// What each application says is kept as rows of machine_statistics and stage_statistics, each with what the model said when its
+// attempts were attributed. The model is their sum, in the order of the applications. Applications that are new move it a
+// little for all others. Where it has moved by less than these, an attribution stays as it is; an application in which it has
+// moved by more for a share of the tasks is attributed again. TestMovedModel measures what that comes to.
 const (
 	movedFactor      = 0.01 // of ln(factor) of a machine: 1 % of the time of a task
 	movedVariance    = 0.1  // of the variance of that in a phase, as a share: 5 % of the standard deviation
@@ -225,7 +225,8 @@ func (t *tally) add(n float64, moved bool) {
 
 func (t *tally) share() float64 { return t.moved / max(1, t.all) }
 
-// machineMoved says that the model of a machine in a window is not what it was. The variance counts together with that from phase to phase.
+// machineMoved says that the model of a machine in a window is not what it was. The variance counts together with that from
+// phase to phase.
 func (r *run) machineMoved(s *schema.MachineStatistics) bool {
 	now := *s
 	r.known(&now, r.number[s.Machine])
@@ -245,7 +246,8 @@ func near(a, b, most float64) bool { return math.Abs(a-b) <= most }
 // within says that they differ by at most such a share.
 func within(a, b, most float64) bool { return math.Abs(a-b) <= most*max(math.Abs(a), math.Abs(b)) }
 
-// known fills in what the model says of a machine in a window to one of the phases that the row sums up, to which its own part is not told.
+// known fills in what the model says of a machine in a window to one of the phases that the row sums up, to which its own part
+// is not told.
 func (r *run) known(s *schema.MachineStatistics, machine int64) {
 	w := machines.Window{Machine: machine, Number: fit.WindowOf(s.WindowStart, r.o.WindowS)}
 	own := machines.SufficientStats{}

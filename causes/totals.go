@@ -12,8 +12,8 @@ import (
 	"straggler/store"
 )
 
-// What a run says in the end is of all attributions of the store. Their sums are kept by application, as rows of application_causes, so that a
-// night does not read the attributions of earlier ones.
+// What a run says in the end is of all attributions of the store. Their sums are kept by application, as rows of
+// application_causes, so that a night does not read the attributions of earlier ones.
 
 // causeTotal is what a cause made of some outliers.
 type causeTotal struct {

@@ -1,5 +1,6 @@
-// Package distribution has the distributions that intervals and tests of means need, the median of a sample (median.go), and says which of two
-// samples scatters less (steadier.go). Its special functions are gonum's, whose own package of distributions links a library of linear algebra.
+// Package distribution has the distributions that intervals and tests of means need, the median of a sample (median.go), and
+// says which of two samples scatters less (steadier.go). Its special functions are gonum's, whose own package of distributions
+// links a library of linear algebra.
 package distribution
 
 import (

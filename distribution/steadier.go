@@ -2,10 +2,11 @@ package distribution
 
 import "math"
 
-// Steadier says which of two samples scatters less: 1 the first, 2 the second, 0 where that cannot be told. They are natural logarithms of two
-// ratios, taken of the same things, of which one follows what is common to these things and so is steady: within a factor of e, and its
-// variance 150 times as likely as the other's, by the likelihood ratio of two normal samples with means and variances of their own, n·ln(sd/sd) > 5.
-// Of fewer than three the ratios are often alike by chance; more than ten count as ten.
+// Steadier says which of two samples scatters less: 1 the first, 2 the second, 0 where that cannot be told. They are natural
+// logarithms of two ratios, taken of the same things, of which one follows what is common to these things and so is steady:
+// within a factor of e, and its variance 150 times as likely as the other's, by the likelihood ratio of two normal samples with
+// means and variances of their own, n·ln(sd/sd) > 5. Of fewer than three the ratios are often alike by chance; more than ten
+// count as ten.
 func Steadier(a, b []float64) int {
 	const fewest, most, steady, clear = 3, 10, 1, 5
 	n := float64(min(len(a), most))

@@ -28,9 +28,9 @@ type Engine interface {
 	// Drop forgets such a table and frees what it took; one that is not there is no error.
 	Drop(ctx context.Context, name string) error
 
-	// Choose makes the tables chosen_attempts, chosen_phases and so on, one for each log table, chosen_outliers and chosen_stage_history: the
-	// rows that came from the inputs with these keys, or follow from them, with the input's in the column input_key. Only files that have
-	// such rows are read.
+	// Choose makes the tables chosen_attempts, chosen_phases and so on, one for each log table, chosen_outliers and
+	// chosen_stage_history: the rows that came from the inputs with these keys, or follow from them, with the input's in the
+	// column input_key. Only files that have such rows are read.
 	Choose(ctx context.Context, inputs []schema.Key) error
 
 	Close() error

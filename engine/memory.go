@@ -26,6 +26,6 @@ func Memory() int64 {
 	return total
 }
 
-// DefaultMemory is the bytes that an engine in this process may take where nobody says: a quarter of what this process may use, which is taken to be
-// 4 GB where the system does not say.
+// DefaultMemory is the bytes that an engine in this process may take where nobody says: a quarter of what this process may use,
+// which is taken to be 4 GB where the system does not say.
 func DefaultMemory() int64 { return max(cmp.Or(Memory(), 4<<30)/4, 256<<20) }

@@ -16,10 +16,11 @@ import (
 type RemoteRunner interface {
 	Engine
 
-	// RunRemote runs copies of this program on the rows of a query. Its rows are their output, ordered by key: columns
-	// key BIGINT and output STRING. A copy may run more than once on the same rows; the output of one of these runs is given.
-	// All of it is held by one machine of the cluster on its way: it is for names and counts (see engine/copies).
-	// errors.ErrUnsupported is returned by an engine whose machines cannot be given the job's File, which they read with store.ReadStaged.
+	// RunRemote runs copies of this program on the rows of a query. Its rows are their output, ordered by key: columns key
+	// BIGINT and output STRING. A copy may run more than once on the same rows; the output of one of these runs is given. All
+	// of it is held by one machine of the cluster on its way: it is for names and counts (see engine/copies).
+	// errors.ErrUnsupported is returned by an engine whose machines cannot be given the job's File, which they read with
+	// store.ReadStaged.
 	RunRemote(ctx context.Context, job RemoteJob) (*Rows, error)
 
 	// StoreAddress is the store's directory or URL as programs on those machines see it. errors.ErrUnsupported is returned where they

@@ -83,7 +83,8 @@ func TestSinkEndsLate(t *testing.T) {
 	}
 }
 
-// Attempts that cannot be compared, for want of a duration, are a caveat of every application when they are half of those that succeeded or more.
+// Attempts that cannot be compared, for want of a duration, are a caveat of every application when they are half of those that
+// succeeded or more.
 func TestSinkNoDurations(t *testing.T) {
 	timed := schema.Attempt{Status: schema.Success, DurationS: schema.Some(1.0)}
 	untimed, running := schema.Attempt{Status: schema.Success}, schema.Attempt{Status: schema.Running}

@@ -41,7 +41,8 @@ func (f *Family) add(value float64, labels ...string) {
 // maxLabel bounds the value of a label, in runes.
 const maxLabel = 120
 
-// clean is a name of a log as the value of a label: valid UTF-8, printable, not too long; U+FFFD itself is none that Prometheus's queries can name.
+// clean is a name of a log as the value of a label: valid UTF-8, printable, not too long; U+FFFD itself is none that
+// Prometheus's queries can name.
 func clean(s string) string {
 	var b strings.Builder
 	n := 0

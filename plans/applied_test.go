@@ -10,8 +10,9 @@ import (
 	"straggler/schema"
 )
 
-// Advice does what it says: testdata/lab.py --applied pasted its settings and hints into a real session as they stand. With a hint the query
-// has the operator that it asks for, with settings its skewed partitions were split; the query of the log that was advised on had neither.
+// Advice does what it says: testdata/lab.py --applied pasted its settings and hints into a real session as they stand. With a
+// hint the query has the operator that it asks for, with settings its skewed partitions were split; the query of the log that
+// was advised on had neither.
 func TestAppliedAdvice(t *testing.T) {
 	type wanted struct {
 		Operator, Detail string

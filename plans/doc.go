@@ -1,8 +1,8 @@
 // Package plans takes a store on which detect and causes have run and gives what its slow phases mean in terms of their
 // queries: which operator, by which keys, on which side of a join, of which table. It writes the table query_findings.
 //
-//  1. run.go reads what skewed.sql, operators.sql, placed.sql, counted.sql, queries.sql and settings.sql select, query by query, and commits the
-//     rows.
+//  1. run.go reads what skewed.sql, operators.sql, placed.sql, counted.sql, queries.sql and settings.sql select, query by
+//     query, and commits the rows.
 //  2. find.go makes the findings of one query: of each phase with tasks that their data made slow, the exchange that brought most
 //     of the excess rows, or the scan of a bucketed table, and the operator that needs it; and what adaptive execution split already.
 //  3. coalesced.go tells a partition that is skewed from partitions that adaptive execution put together.

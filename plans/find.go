@@ -85,8 +85,9 @@ const (
 	// leastRatio is how many times the median's data a task has at least: with less, half of it is less than what the others have. Twice
 	// the median is usual where there are few keys a partition: of 50 keys dealt out to 24, the fullest has four or five.
 	leastRatio = 2
-	// leastShare is the part of its query's time that skewed tasks took longer, summed, from which it is worth saying, and felt the seconds
-	// from which it is whatever the query took. Estimates: the even queries of the tests reach 0.03, the skewed ones begin at 0.08.
+	// leastShare is the part of its query's time that skewed tasks took longer, summed, from which it is worth saying, and felt
+	// the seconds from which it is whatever the query took. Estimates: the even queries of the tests reach 0.03, the skewed
+	// ones begin at 0.08.
 	leastShare = 0.05
 	felt       = 10
 )

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	// explodes is how many times its larger input a join gives at least to be said to explode: a join by a key that is unique in one input
-	// gives at most 1 ×; with ten, the key repeats in both. leastExploded is below what takes a task a second. Estimates.
+	// explodes is how many times its larger input a join gives at least to be said to explode: a join by a key that is unique
+	// in one input gives at most 1 ×; with ten, the key repeats in both. leastExploded is below what takes a task a second.
+	// Estimates.
 	explodes      = 10
 	leastExploded = 1_000_000
 	// worthShuffle is the size from which shuffling a side is worth avoiding: smallSide, so that what would be broadcast is always the
@@ -110,7 +111,8 @@ func (q *query) shuffledSmall(n *operatorRow, inputs []schema.Key) (schema.Query
 	return row, true
 }
 
-// broadcastLarge finds a broadcast of more than its threshold lets expect: its size had been estimated to be less, or a hint asked for it.
+// broadcastLarge finds a broadcast of more than its threshold lets expect: its size had been estimated to be less, or a hint
+// asked for it.
 func (q *query) broadcastLarge(n *operatorRow, inputs []schema.Key) (schema.QueryFinding, bool) {
 	for i, id := range inputs {
 		b := q.tree.through(id, schema.BroadcastNode)

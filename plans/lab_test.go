@@ -147,9 +147,9 @@ func (e *expected) is(f *schema.QueryFinding) bool {
 		f.Tables.V == e.Source && f.Other.V == e.Other
 }
 
-// The same query on two nights, of which the second has a dimension that outgrew the threshold of a broadcast, and on two of which the second has the same data without its
-// statistics: it is the same query,
-// its plan is another, and the joins are those that were run.
+// The same query on two nights, of which the second has a dimension that outgrew the threshold of a broadcast, and on two of
+// which the second has the same data without its statistics: it is the same query, its plan is another, and the joins are those
+// that were run.
 func TestNights(t *testing.T) {
 	nights, _ := filepath.Glob("testdata/*-night[13].json")
 	for _, first := range nights {

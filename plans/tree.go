@@ -70,8 +70,8 @@ func (t *tree) consumer(source schema.Key) (found *operatorRow, input int) {
 	return nil, 0
 }
 
-// completes tells whether an aggregate is the one that needs all rows of a group, and not one that shrinks what goes into an exchange: with
-// functions to complete, or below it one by the same keys.
+// completes tells whether an aggregate is the one that needs all rows of a group, and not one that shrinks what goes into an
+// exchange: with functions to complete, or below it one by the same keys.
 func (o *operatorRow) completes(below *operatorRow) bool {
 	return !strings.Contains(o.Detail.V, "functions=[]") || below != nil && below.Keys == o.Keys
 }

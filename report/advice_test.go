@@ -129,7 +129,8 @@ func TestNoTask(t *testing.T) {
 	}
 }
 
-// Of a machine that is as fast as the others over all, the evidence is that of a task that it slowed; of one that is bad it is its factor.
+// Of a machine that is as fast as the others over all, the evidence is that of a task that it slowed; of one that is bad it is
+// its factor.
 func TestEvidenceOfASlowSpell(t *testing.T) {
 	for _, verdict := range []schema.Verdict{schema.Healthy, schema.Slow} {
 		var d Document

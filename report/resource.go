@@ -36,9 +36,10 @@ func (r *resources) add(s *SlowStageRow) {
 	}
 }
 
-// most says what most of the time went to: what the log measured of it where that is half of it. Of the rest it says what it follows: the processor
-// time of the stages where processors are slow or taken, their input where a disk is slow. Stages differ in the ratio of the two by orders
-// of magnitude, so the one whose ratio to the rest differs less between them is named (distribution.Steadier), as in the audit.
+// most says what most of the time went to: what the log measured of it where that is half of it. Of the rest it says what it
+// follows: the processor time of the stages where processors are slow or taken, their input where a disk is slow. Stages differ
+// in the ratio of the two by orders of magnitude, so the one whose ratio to the rest differs less between them is named
+// (distribution.Steadier), as in the audit.
 func (r *resources) most() (what schema.Null[string]) {
 	const half = 0.5
 	switch {

@@ -43,8 +43,8 @@ func TestPortableSQL(t *testing.T) {
 	}
 }
 
-// What belongs to which job and application is known of phases. Queries that need no more of outliers than that do not join them with the attempts, which are a
-// hundred times as many.
+// What belongs to which job and application is known of phases. Queries that need no more of outliers than that do not join
+// them with the attempts, which are a hundred times as many.
 func TestOutliersWithoutAttempts(t *testing.T) {
 	for _, file := range []string{"excess", "slowest", "scoped_slowest"} {
 		sql, err := sqlOf(file)

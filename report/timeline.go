@@ -113,8 +113,9 @@ func (b *builder) timelines() error {
 		SQL: fmt.Sprintf("SELECT * FROM attempts WHERE application_id = %d ORDER BY machine NULLS LAST, start_time NULLS LAST", a.ApplicationID)})
 }
 
-// nearPicked lets queries about report_picked_jobs, where they would see the whole store, see the rows of large tables that lie between the first phase
-// of these jobs and their last, until it is undone: engines leave out what they need not read of files in the order of phases.
+// nearPicked lets queries about report_picked_jobs, where they would see the whole store, see the rows of large tables that lie
+// between the first phase of these jobs and their last, until it is undone: engines leave out what they need not read of files
+// in the order of phases.
 func (b *builder) nearPicked() (undo func(), err error) {
 	undo = func() {}
 	if len(b.seen) > 0 {

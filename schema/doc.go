@@ -1,8 +1,8 @@
 // Package schema takes nothing and gives the canonical tables: what a row is, in Go and in SQL.
 //
-//  1. rows.go declares the rows of the log tables and results.go those of the result tables; a struct is a row and the tags
-//     of its fields say the rest. enums.go, and plan_enums.go for plans, list the values of columns that have few, glossary.go says what they and the project's
-//     other terms mean.
+//  1. rows.go declares the rows of the log tables and results.go those of the result tables; a struct is a row and the tags of
+//     its fields say the rest. enums.go, and plan_enums.go for plans, list the values of columns that have few, glossary.go
+//     says what they and the project's other terms mean.
 //  2. trace.go declares the log tables and holds their rows in memory; batch.go is rows of one table, for code that treats
 //     all tables alike.
 //  3. table.go lists all tables, and reads the tags once: names, types, units, nullability, enums, docs.

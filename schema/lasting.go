@@ -2,10 +2,10 @@ package schema
 
 import "regexp"
 
-// Lasting is a name with a star for each part that differs in each run, so that job_2026-11-21 of today and job_2026-11-22 of tomorrow are
-// runs of one program. These parts are dates with or without a time, numbers of six digits and more, which are ids or times, UUIDs,
-// addresses of objects, the number of a run (run-42, build #7), the batch of a streaming query, and what Spark lists of a table's files. All other
-// numbers are kept: q17 and q18 are two queries, and v2 is not v3.
+// Lasting is a name with a star for each part that differs in each run, so that job_2026-11-21 of today and job_2026-11-22 of
+// tomorrow are runs of one program. These parts are dates with or without a time, numbers of six digits and more, which are ids
+// or times, UUIDs, addresses of objects, the number of a run (run-42, build #7), the batch of a streaming query, and what Spark
+// lists of a table's files. All other numbers are kept: q17 and q18 are two queries, and v2 is not v3.
 func Lasting(name string) string {
 	for {
 		shorter := volatile.ReplaceAllString(name, "${1}${2}${3}*")

@@ -99,8 +99,8 @@ type ApplicationCause struct {
 	Seconds       float64 `col:"seconds" unit:"s" doc:"excess of all its outliers due to the cause, each to the microsecond"`
 }
 
-// HistoryAttribution is the part of an attempt's excess over its usual duration that one cause accounts for. Seconds of an attempt sum to the
-// excess of its outlier slower_than_usual.
+// HistoryAttribution is the part of an attempt's excess over its usual duration that one cause accounts for. Seconds of an
+// attempt sum to the excess of its outlier slower_than_usual.
 type HistoryAttribution struct {
 	AttemptID Key           `col:"attempt_id" key:"attempts" doc:"the outlier"`
 	PhaseID   Key           `col:"phase_id" key:"phases" doc:"its phase"`
@@ -197,8 +197,9 @@ type MachineStatistics struct {
 	WithRack      bool          `col:"with_rack" doc:"it was slow with its rack then"`
 }
 
-// StageStatistics is what the phases of one application say about a stage, and how attempts of it are slow by themselves: sums, which merge as
-// those of machine_statistics do. The columns from work_prior on are what the model said of it, without this application, when its attempts were attributed.
+// StageStatistics is what the phases of one application say about a stage, and how attempts of it are slow by themselves: sums,
+// which merge as those of machine_statistics do. The columns from work_prior on are what the model said of it, without this
+// application, when its attempts were attributed.
 type StageStatistics struct {
 	ApplicationID    Key     `col:"application_id" key:"applications" doc:"the application"`
 	Signature        int64   `col:"signature" doc:"hash of program, kind and name of the stage; 0: of phases whose program has no name"`

@@ -7,10 +7,11 @@
 //  3. routes.go is the table of addresses.
 //  4. page.go writes the frame of a page before its content is known, and what went wrong in its place; listing.go is a
 //     sorted and paged table, and rows.go those of the rows of a query; queries.go finds the .sql files.
-//  5. applications.go lists the applications and logs.go the logs; parts.go has the pages of an application, a job, a phase
-//     and an attempt, timelines.go that of its timeline, machines.go and periods.go those of machines; running.go shows what
-//     runs, names.go finds applications by the framework's ids, compare.go compares two applications, policies.go has what
-//     policies would have saved and replays others, audit.go what got worse, and nights.go what each night found. heat.go is the heat map of machines and of programs.
+//  5. applications.go lists the applications and logs.go the logs; parts.go has the pages of an application, a job, a phase and
+//     an attempt, timelines.go that of its timeline, machines.go and periods.go those of machines; running.go shows what runs,
+//     names.go finds applications by the framework's ids, compare.go compares two applications, policies.go has what policies
+//     would have saved and replays others, audit.go what got worse, and nights.go what each night found. heat.go is the heat
+//     map of machines and of programs.
 //  6. console.go runs the SQL of users, and chart.go draws its rows.
 //  7. api.go answers programs, spark.go, sparktasks.go and sparkparts.go in the shape of Spark's own API; openapi.go has the
 //     table of what they may ask and describes it, status.go says how far the catalog is.

@@ -15,7 +15,8 @@ func (s *Server) Addresses() (at []string) {
 	return at
 }
 
-// Machine gives the first page of a machine's outliers and its periods, as they are kept and as they are read; nothing where none are kept.
+// Machine gives the first page of a machine's outliers and its periods, as they are kept and as they are read; nothing where
+// none are kept.
 func (s *Server) Machine(ctx context.Context, name string) (kept, read [2]string, err error) {
 	worst, _, err := s.worst(ctx)
 	if err != nil {

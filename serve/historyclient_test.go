@@ -100,8 +100,9 @@ type event struct {
 	ExecutionID *int `json:"executionId"`
 }
 
-// A published client of Spark's History Server understands every answer, of logs and of hostile names; of a real log it gets what the log says: the
-// jobs, the executions, the stages that ran with as many tasks, and of each task when and where it ran, its processor time and its collections.
+// A published client of Spark's History Server understands every answer, of logs and of hostile names; of a real log it gets
+// what the log says: the jobs, the executions, the stages that ran with as many tasks, and of each task when and where it ran,
+// its processor time and its collections.
 func TestPublishedClient(t *testing.T) {
 	python := historyClient(t)
 	log := filepath.Join("..", "testdata", "racks", "orders-20261108.zstd")

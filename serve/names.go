@@ -75,7 +75,8 @@ var errSeveral = errors.New("several applications have this id")
 // plainID is an id of a framework as clients put it into an address: they leave a slash in it as it is.
 var plainID = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:-]*$`)
 
-// apiID is the id by which the API lists an application: the framework's own, or its key where several have that, or where clients could not ask for it.
+// apiID is the id by which the API lists an application: the framework's own, or its key where several have that, or where
+// clients could not ask for it.
 func apiID(a *report.Application, count map[string]int) string {
 	if count[a.NativeID] > 1 || !plainID.MatchString(a.NativeID) {
 		return strconv.FormatInt(a.ApplicationID, 10)

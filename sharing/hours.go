@@ -38,9 +38,9 @@ const (
 	mostHours = 12 // of a stretch: half of the day is the other half's
 )
 
-// SlowHours finds the stretch of the day whose runs are slow, by the likelihood ratio of two rates of slow runs against one, as for features of tasks;
-// ok is false where none explains more than chance does. The median of the runs outside of the stretch is what is usual, so that
-// half of all runs may be slow.
+// SlowHours finds the stretch of the day whose runs are slow, by the likelihood ratio of two rates of slow runs against one, as
+// for features of tasks; ok is false where none explains more than chance does. The median of the runs outside of the stretch
+// is what is usual, so that half of all runs may be slow.
 func SlowHours(runs []Run) (best Hours, ok bool) {
 	var at [hours][]Run
 	for _, r := range runs {

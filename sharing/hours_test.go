@@ -20,7 +20,8 @@ func daily(r *rand.Rand, days int, at []int, noise float64, slow func(hour int) 
 	return runs
 }
 
-// The hours at which runs are slow are found, beyond midnight and where half of the runs start then; of runs that are slow at any hour, none.
+// The hours at which runs are slow are found, beyond midnight and where half of the runs start then; of runs that are slow at
+// any hour, none.
 func TestSlowHours(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 24))
 	all := make([]int, 24)

@@ -30,7 +30,8 @@ const (
 	spared      = 0.25 // the most that the others may be slow as often: where more are, it is not what makes the difference
 )
 
-// Shared gives what the slow tasks have in common, the best first: of what distinguishes stages, and of what distinguishes the tasks of a stage.
+// Shared gives what the slow tasks have in common, the best first: of what distinguishes stages, and of what distinguishes the
+// tasks of a stage.
 func (r *Tasks) Shared(names map[schema.Key]string) (found []Feature) {
 	for _, dimensions := range [][]string{{"table", "file system", "time", Stage}, {"node", Rack, "source", Machine}} {
 		var alike []Feature
@@ -114,9 +115,9 @@ func (r *Tasks) weigh(s Feature, dimension string, groups map[schema.Key]count, 
 
 // support says how much likelier the slow tasks are where those of the group are slow at another rate than the others, as a logarithm.
 //
-// What distinguishes stages is weighed by the likelihood ratio of two rates against one. What distinguishes the tasks of a stage is weighed within
-// the stages, since these are slow at different rates: by half of the statistic of Cochran, Mantel and Haenszel, χ² with one degree of freedom
-// (Agresti, Categorical Data Analysis, §6.3).
+// What distinguishes stages is weighed by the likelihood ratio of two rates against one. What distinguishes the tasks of a
+// stage is weighed within the stages, since these are slow at different rates: by half of the statistic of Cochran, Mantel and
+// Haenszel, χ² with one degree of freedom (Agresti, Categorical Data Analysis, §6.3).
 func (r *Tasks) support(dimension string, group map[schema.Key]count) (in count, support float64) {
 	expected, variance := 0.0, 0.0
 	for _, phase := range slices.Sorted(maps.Keys(group)) {

@@ -1,4 +1,5 @@
-// Package statements takes a program and gives how often each of its statements runs, for tests of how work grows with the size of its input.
+// Package statements takes a program and gives how often each of its statements runs, for tests of how work grows with the size
+// of its input.
 package statements
 
 import (
@@ -55,8 +56,8 @@ func (p Program) Run(t *testing.T, args ...string) map[string]int {
 	return ran
 }
 
-// Linear fails where a program of four times the tasks runs a statement more than eight times as often; 16 times would be the square, and what
-// sorts runs five times. A loop may just be reaching its bound, so that each task has some runs more: spare.
+// Linear fails where a program of four times the tasks runs a statement more than eight times as often; 16 times would be the
+// square, and what sorts runs five times. A loop may just be reaching its bound, so that each task has some runs more: spare.
 func Linear(t *testing.T, of string, tasks, spare int, before, after map[string]int) {
 	t.Helper()
 	total := 0

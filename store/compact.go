@@ -123,8 +123,9 @@ func (cat *catalog) compactable(kind Kind) []int {
 	return chosen
 }
 
-// rewrite copies the visible rows of the chosen commits into the transaction, attempts sorted by phase a million at a time. Rows that belong to no input of their
-// commit, such as those of ingests, get a key of their own, so that they can be removed with the ingest later.
+// rewrite copies the visible rows of the chosen commits into the transaction, attempts sorted by phase a million at a time.
+// Rows that belong to no input of their commit, such as those of ingests, get a key of their own, so that they can be removed
+// with the ingest later.
 func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 	files, err := tx.s.Snapshot(ctx)
 	if err != nil {

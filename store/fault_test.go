@@ -17,8 +17,8 @@ import (
 )
 
 // steps are the changes of a store's life: a first ingest, the log of it grown, another ingest, results; the log grown once
-// more, results that keep those of the other ingest, a removal, one more ingest, results that drop and keep, results anew of an input that has not
-// changed, a compaction.
+// more, results that keep those of the other ingest, a removal, one more ingest, results that drop and keep, results anew of an
+// input that has not changed, a compaction.
 var steps = []struct {
 	name string
 	run  func(ctx context.Context, s *Store) error

@@ -6,7 +6,8 @@ import (
 	"straggler/schema"
 )
 
-// nightlyResults keeps the results of earlier nights and brings, of each new input, an outlier that follows from it, and one figure of all phases.
+// nightlyResults keeps the results of earlier nights and brings, of each new input, an outlier that follows from it, and one
+// figure of all phases.
 func nightlyResults(t *testing.T, s *Store) {
 	t.Helper()
 	tx, err := s.Begin(t.Context(), Origin{Kind: Detect, Tool: "test"})
@@ -30,7 +31,8 @@ func nightlyResults(t *testing.T, s *Store) {
 	}
 }
 
-// Nothing is looked for, and so no column of inputs read, in tables whose rows of earlier nights all count; the others show those of the last night alone.
+// Nothing is looked for, and so no column of inputs read, in tables whose rows of earlier nights all count; the others show
+// those of the last night alone.
 func TestRowsOfNoInputAreHiddenWhereThereAreSuch(t *testing.T) {
 	s := testStore(t)
 	for night := range schema.Key(3) {

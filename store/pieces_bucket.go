@@ -27,11 +27,11 @@ import (
 //	staging/<writer>-<piece>.copy                 a mark: the program is at work
 //	staging/<writer>.pieces                       a mark: the transaction takes pieces
 //
-// A program puts its own mark first, then its files, and then looks whether the transaction still takes pieces; if so it removes
-// its own mark and says what it has written, and else it removes everything. A transaction that ends removes its mark
-// first, and then lists what begins with the id of its writer: whatever is put after that, its program removes. Where a program is
-// killed in between, its mark stays, and where the transaction's process is, that of its writer: a day later they are the sign to look for files that no
-// commit names (orphans).
+// A program puts its own mark first, then its files, and then looks whether the transaction still takes pieces; if so it
+// removes its own mark and says what it has written, and else it removes everything. A transaction that ends removes its mark
+// first, and then lists what begins with the id of its writer: whatever is put after that, its program removes. Where a program
+// is killed in between, its mark stays, and where the transaction's process is, that of its writer: a day later they are the
+// sign to look for files that no commit names (orphans).
 
 // The ends of the names of objects under staging.
 const (

@@ -52,8 +52,8 @@ func (g ground) aDayLater(t *testing.T) {
 	}
 }
 
-// A program that has put its files when the transaction has ended, whether it committed or not, removes them. One that was killed in between leaves them, and the
-// mark by which they are found a day later.
+// A program that has put its files when the transaction has ended, whether it committed or not, removes them. One that was
+// killed in between leaves them, and the mark by which they are found a day later.
 func TestLatePieces(t *testing.T) {
 	inBuckets(t, func(t *testing.T, g ground) {
 		where, dir := g.where, g.dir
@@ -105,8 +105,8 @@ func TestLatePieces(t *testing.T) {
 	})
 }
 
-// What the process that should commit leaves when it is killed between the putting and the commit goes a day later, with what its programs put
-// even after it; and not before it is a day old itself.
+// What the process that should commit leaves when it is killed between the putting and the commit goes a day later, with what
+// its programs put even after it; and not before it is a day old itself.
 func TestDeadTransactionsPieces(t *testing.T) {
 	inBuckets(t, func(t *testing.T, g ground) {
 		s := g.patient(t)

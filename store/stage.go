@@ -59,8 +59,9 @@ func (s *Store) stageAs(ctx context.Context, create func(name string) error) (*S
 	return f, nil
 }
 
-// StageDirectory makes a staged directory, in which programs on other machines may put files, also those of other users. errors.ErrUnsupported is returned
-// where there are no directories, as in a bucket, and where the store is not to be changed or takes no writes from this user.
+// StageDirectory makes a staged directory, in which programs on other machines may put files, also those of other users.
+// errors.ErrUnsupported is returned where there are no directories, as in a bucket, and where the store is not to be changed or
+// takes no writes from this user.
 func (s *Store) StageDirectory(ctx context.Context) (*StagedFile, error) {
 	if _, far := s.at.(*objectStore); far || s.o.ReadOnly {
 		return nil, fmt.Errorf("store: no directory to write to: %w", errors.ErrUnsupported)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Into a staged directory all may write, remove what is theirs, and read; it goes with everything in it, when it is closed or its process has died. A bucket has
-// none, and nor has a store that is not or cannot be changed.
+// Into a staged directory all may write, remove what is theirs, and read; it goes with everything in it, when it is closed or
+// its process has died. A bucket has none, and nor has a store that is not or cannot be changed.
 func TestStagedDirectory(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		s := g.open(t)

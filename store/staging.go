@@ -46,7 +46,8 @@ func (g staging) create() (dir string, lock io.Closer, err error) {
 	return "", nil, fmt.Errorf("%s: no directory can be locked", g.root)
 }
 
-// clean removes the directories whose writer is dead. What programs of another user left in one, killed before they could remove it, stays.
+// clean removes the directories whose writer is dead. What programs of another user left in one, killed before they could
+// remove it, stays.
 func (g staging) clean() error {
 	entries, err := g.fs.ReadDir(g.root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

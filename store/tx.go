@@ -219,8 +219,8 @@ func (tx *Tx) Abort() error {
 	return tx.close()
 }
 
-// close removes the staging directory and the pieces that are not in the commit, even after the context has ended. What it cannot remove is
-// left to the next writer, for whom the writer stays registered as a sign.
+// close removes the staging directory and the pieces that are not in the commit, even after the context has ended. What it
+// cannot remove is left to the next writer, for whom the writer stays registered as a sign.
 func (tx *Tx) close() error {
 	ctx := context.WithoutCancel(tx.ctx)
 	err := tx.s.staging.remove(tx.staging, tx.lock)

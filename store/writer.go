@@ -126,8 +126,8 @@ func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr,
 	return n, nil
 }
 
-// sortedGroups is how many row groups of a compaction are sorted at once. Of a table that is read by phase a query of one phase then reads one of
-// them. An attempt of a Spark log takes about 300 bytes, so they are some 300 MB.
+// sortedGroups is how many row groups of a compaction are sorted at once. Of a table that is read by phase a query of one phase
+// then reads one of them. An attempt of a Spark log takes about 300 bytes, so they are some 300 MB.
 const sortedGroups = 8
 
 // writeSorted writes the row groups that wait.

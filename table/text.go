@@ -54,7 +54,8 @@ func writeText(w io.Writer, rows Rows, o Options) (int64, error) {
 	return n, rows.Err()
 }
 
-// maxCell bounds the characters of a value in a table for people: each of 500 rows is padded to the widest. Other encodings have all of it.
+// maxCell bounds the characters of a value in a table for people: each of 500 rows is padded to the widest. Other encodings
+// have all of it.
 const maxCell = 1000
 
 func textLine(rows Rows, columns int) []string {

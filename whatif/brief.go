@@ -16,9 +16,9 @@ const (
 	briefWatch = 20        // s of a running task that cost a policy which watches it what an attempt costs the replay
 )
 
-// Brief are the options of a replay that a report can wait for: the usual ones for small stores, fewer policies and seeds
-// for large ones, or where few applications of one are meant. Fewer seeds give wider intervals, which the report shows. The work is the attempts, and the looks at them
-// while they run: a few thousand slots for hours are many looks.
+// Brief are the options of a replay that a report can wait for: the usual ones for small stores, fewer policies and seeds for
+// large ones, or where few applications of one are meant. Fewer seeds give wider intervals, which the report shows. The work is
+// the attempts, and the looks at them while they run: a few thousand slots for hours are many looks.
 func Brief(ctx context.Context, eng engine.Engine, apps selection.Applications) (Options, error) {
 	work := 0.0
 	from, err := tablesOf(ctx, eng, apps)

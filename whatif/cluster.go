@@ -14,10 +14,10 @@ import (
 	"straggler/whatif/policy"
 )
 
-// Pools are replayed independently of one another, so on an engine of many machines copies of this program read and replay them there,
-// each some batches, in two steps: what all pools say together, the model of machines and of work, must be known before the first is replayed.
-// Messages are added up here in the order of the batches, as in one process, so that both give the same to the last bit. Attempts never come
-// here.
+// Pools are replayed independently of one another, so on an engine of many machines copies of this program read and replay them
+// there, each some batches, in two steps: what all pools say together, the model of machines and of work, must be known before
+// the first is replayed. Messages are added up here in the order of the batches, as in one process, so that both give the same
+// to the last bit. Attempts never come here.
 
 // Steps of copies.
 const (
@@ -54,8 +54,8 @@ type variantText struct {
 	Error   float64
 }
 
-// clusterOf is the cluster of an engine; nil where the work is done here: in one process, where all pools fit into one batch, where nothing
-// is written, and where a policy is none that other machines know.
+// clusterOf is the cluster of an engine; nil where the work is done here: in one process, where all pools fit into one batch,
+// where nothing is written, and where a policy is none that other machines know.
 func clusterOf(eng engine.Engine, l *loader, o *Options, analysed bool, most int64, out *writer) (*cluster, error) {
 	many, ok := eng.(engine.RemoteRunner)
 	if !ok || out == nil || o.Optimize || len(l.batches) < 2 {

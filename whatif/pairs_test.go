@@ -96,9 +96,10 @@ func comparePairs(t *testing.T, root string) {
 	}
 }
 
-// The runs of testdata/loaded were made while other work loaded the machine, and made it wait longer from run to run: 15 to 56 processes for two
-// cores, as truth.json says. NAME-again is NAME a second time, without speculation, by which two runs differ that nothing distinguishes. What each log
-// shows of it must be in the intervals: without the scatter that all machines share they hold 10 of the 22.
+// The runs of testdata/loaded were made while other work loaded the machine, and made it wait longer from run to run: 15 to 56
+// processes for two cores, as truth.json says. NAME-again is NAME a second time, without speculation, by which two runs differ
+// that nothing distinguishes. What each log shows of it must be in the intervals: without the scatter that all machines share
+// they hold 10 of the 22.
 func TestLoadedPairs(t *testing.T) {
 	const root = "testdata/loaded"
 	specs, err := filepath.Glob(filepath.Join(root, "*-spec"))

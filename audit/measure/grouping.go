@@ -11,8 +11,8 @@ import (
 // ErrGrouping is returned for a pattern that is no regular expression.
 var ErrGrouping = errors.New("wrong --group-by")
 
-// Grouping says which runs belong together. The zero Grouping takes the application's name without what differs in each run, as the history of
-// stages does (schema.Lasting).
+// Grouping says which runs belong together. The zero Grouping takes the application's name without what differs in each run, as
+// the history of stages does (schema.Lasting).
 type Grouping struct{ pattern *regexp.Regexp }
 
 // NewGrouping groups by what a regular expression finds in the name: its first group in parentheses, or all of it.

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// Runs reads applications of a store, of which detect and causes have written their tables, in order of time: those with these keys, or all where
-// none is named. Tasks adds what only a run that is judged needs.
+// Runs reads applications of a store, of which detect and causes have written their tables, in order of time: those with these
+// keys, or all where none is named. Tasks adds what only a run that is judged needs.
 func Runs(ctx context.Context, eng engine.Engine, g Grouping, applications ...schema.Key) ([]Run, error) {
 	m := measuring{ctx: ctx, eng: eng, seen: only(applications), grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
 	for _, step := range []func() error{m.applications, m.readOperators, m.readStages, m.causes, m.machines, m.plans} {

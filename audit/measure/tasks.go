@@ -8,9 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// Tasks reads of some runs what is known of their tasks one by one, into the stages, whose it replaces: the longest of each stage, the
-// part that each machine ran, and what tasks have in common. It takes as long as the rest of a run and more memory, and only a run that is judged
-// needs it, so it is not read with the others.
+// Tasks reads of some runs what is known of their tasks one by one, into the stages, whose it replaces: the longest of each
+// stage, the part that each machine ran, and what tasks have in common. It takes as long as the rest of a run and more memory,
+// and only a run that is judged needs it, so it is not read with the others.
 func Tasks(ctx context.Context, eng engine.Engine, runs ...*Run) error {
 	m := measuring{ctx: ctx, eng: eng, stages: map[schema.Key]*Stage{}}
 	var applications []schema.Key

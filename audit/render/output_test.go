@@ -232,7 +232,8 @@ func TestPairEscapes(t *testing.T) {
 	}
 }
 
-// Two runs are compared in sentences and a table of what differs: no measure that is the same, and nothing that only a database would say.
+// Two runs are compared in sentences and a table of what differs: no measure that is the same, and nothing that only a database
+// would say.
 func TestPairIsReadable(t *testing.T) {
 	runs := audittest.Runs(2)
 	p := audit.Compare(&runs[0], &runs[1], audit.DefaultConfig())

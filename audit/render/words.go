@@ -125,7 +125,8 @@ func judgedBy(j *audit.Judgement) string {
 	return s
 }
 
-// against says how the tasks compare with the history, a sentence a line: how much longer they took and why, and what the slow ones have in common.
+// against says how the tasks compare with the history, a sentence a line: how much longer they took and why, and what the slow
+// ones have in common.
 func against(x *audit.Slowness) []string {
 	if s := slower(x); s != "" {
 		return append([]string{s}, x.Words()...)

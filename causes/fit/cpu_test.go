@@ -81,7 +81,8 @@ func TestShareThatComputes(t *testing.T) {
 	}
 }
 
-// What the processor of a machine takes is known by how much the processor times of its tasks differ: of even ones well, of uneven ones hardly.
+// What the processor of a machine takes is known by how much the processor times of its tasks differ: of even ones well, of
+// uneven ones hardly.
 func TestProcessorTimeOfMachine(t *testing.T) {
 	variance := func(spread float64) (v float64) {
 		c := causestest.New(7, 6)

@@ -2,8 +2,9 @@ package fit
 
 import "straggler/schema"
 
-// YoungFor is for how long, in seconds, an executor is young that joined after the others of its application. The JVMs of Spark's logs of real
-// work that replace others take 10 to 40 s to compile what they run at a fifth of a core (MODEL.md, section 5).
+// YoungFor is for how long, in seconds, an executor is young that joined after the others of its application. The JVMs of
+// Spark's logs of real work that replace others take 10 to 40 s to compile what they run at a fifth of a core (MODEL.md,
+// section 5).
 const YoungFor = 60
 
 // Executors says until when the executors of applications, whose names are of some type, were cold.
@@ -40,8 +41,9 @@ func (e *Executors[Name]) Add(application schema.Key, name Name, start, finish s
 // warmsUp reports whether the executor ran more than one or two attempts: a container of its own for each never warms up.
 func (x *executorTimes) warmsUp() bool { return x.attempts > 2 }
 
-// Cold reports whether an attempt that starts at a time, once all have been added, is one of a cold executor: none of its attempts had ended, or
-// it is young, having joined after the first of its application, and that for no longer than it joined later.
+// Cold reports whether an attempt that starts at a time, once all have been added, is one of a cold executor: none of its
+// attempts had ended, or it is young, having joined after the first of its application, and that for no longer than it joined
+// later.
 func (e *Executors[Name]) Cold(application schema.Key, name Name, start schema.Time) bool {
 	if e.first == nil {
 		e.first = map[schema.Key]schema.Time{}

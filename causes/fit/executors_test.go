@@ -6,8 +6,9 @@ import (
 	"straggler/schema"
 )
 
-// The first executor of the application begins at 0, the second at 20 s, the third at 300 s: they are cold until they have ended an attempt of
-// 10 s, less the overlap; the second for 20 s, and the third for 60 s. Another application has its own first one.
+// The first executor of the application begins at 0, the second at 20 s, the third at 300 s: they are cold until they have
+// ended an attempt of 10 s, less the overlap; the second for 20 s, and the third for 60 s. Another application has its own
+// first one.
 func TestExecutorsAreCold(t *testing.T) {
 	var e Executors[string]
 	second := func(s float64) schema.Time { return schema.Time(s * 1e6) }

@@ -183,8 +183,9 @@ func (f *Fitter) cpuAsWork() bool {
 	return true
 }
 
-// cpuOfBeginnings takes from the processor times of the tasks that began alike, on an executor or of the phase on its machine, what these take
-// more of it than later tasks, by their medians: what is interpreted until it is compiled takes more of it, whatever the work.
+// cpuOfBeginnings takes from the processor times of the tasks that began alike, on an executor or of the phase on its machine,
+// what these take more of it than later tasks, by their medians: what is interpreted until it is compiled takes more of it,
+// whatever the work.
 func (f *Fitter) cpuOfBeginnings() {
 	var median [beginnings]float64
 	for k := range median {

@@ -7,8 +7,8 @@ import (
 	"straggler/causes/fit"
 )
 
-// Two tasks of a new executor run beside a task of an old one on the same machine, and are slow: they say that it is starting, and nothing of how fast
-// the machine is at the time. The tasks before and after it are as usual.
+// Two tasks of a new executor run beside a task of an old one on the same machine, and are slow: they say that it is starting,
+// and nothing of how fast the machine is at the time. The tasks before and after it are as usual.
 func TestColdTasksSayNothingOfTheirTime(t *testing.T) {
 	c := causestest.New(61, 4)
 	c.Slots = 3

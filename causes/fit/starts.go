@@ -13,8 +13,8 @@ const (
 	priorExecutors = 4   // executors of the store that it is worth
 )
 
-// StartCounts are the sufficient statistics of starts: machines of phases on which cold tasks can be held against warm ones, and those where
-// the cold ones are slow.
+// StartCounts are the sufficient statistics of starts: machines of phases on which cold tasks can be held against warm ones,
+// and those where the cold ones are slow.
 type StartCounts struct{ Starts, Slow float64 }
 
 // Add adds the counts of another phase.
@@ -25,8 +25,9 @@ func (c *StartCounts) Probability() float64 {
 	return (startPrior*priorExecutors + c.Slow) / (priorExecutors + c.Starts)
 }
 
-// CountStarts holds the cold tasks of each machine against its warm ones: their medians differ by OutlierLeast where a start is slow. What being
-// among the first of the phase adds is the start's here, since the first tasks of a new executor mostly are among them.
+// CountStarts holds the cold tasks of each machine against its warm ones: their medians differ by OutlierLeast where a start is
+// slow. What being among the first of the phase adds is the start's here, since the first tasks of a new executor mostly are
+// among them.
 func (f *Fitter) CountStarts() (c StartCounts) {
 	if !f.coldFew {
 		return c
@@ -61,8 +62,8 @@ func (f *Fitter) startOrWork(k int32) bool {
 	return false
 }
 
-// withFirst gives the residuals of the cold, or of the warm, tasks on a machine as if being among the first of the phase were not known to
-// take time. The slice is valid until the next call of a method.
+// withFirst gives the residuals of the cold, or of the warm, tasks on a machine as if being among the first of the phase were
+// not known to take time. The slice is valid until the next call of a method.
 func (f *Fitter) withFirst(k int32, cold bool) []float64 {
 	g := &f.Regression
 	f.tmp = f.tmp[:0]

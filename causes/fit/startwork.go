@@ -48,7 +48,8 @@ func (f *Fitter) StartOrWork(i int32) (s StartOrWork, ok bool) {
 	s.ByPrior = precision < 2*WorkPrior.Precision
 	predicted := base + s.Seconds
 	s.Scatter = s2 * predicted * predicted
-	// as outliers have it, a start multiplies the body by e^(0 ± the standard deviation of a slow machine); seconds are those at what work predicts
+	// as outliers have it, a start multiplies the body by e^(0 ± the standard deviation of a slow machine); seconds are those
+	// at what work predicts
 	v := s.Scatter + s.SD*s.SD
 	slow := v + SlowMachineVariance*predicted*predicted
 	d := s.Body - s.Seconds

@@ -74,8 +74,8 @@ func (j *Health) windows() []verdict {
 // control finds the windows in which a machine is slow so that at most a share fdr of them is expected to be wrong
 // (Benjamini and Hochberg 1995). Each window is tested, one-sided, against its machine's generation.
 //
-// Two tests are made of each, and the smaller p counts twice: one of the mean without the loudest phases, and one of the number of phases that
-// speak against it, which also finds machines that are slow in some stages only.
+// Two tests are made of each, and the smaller p counts twice: one of the mean without the loudest phases, and one of the number
+// of phases that speak against it, which also finds machines that are slow in some stages only.
 func (j *Health) control(vs []verdict) {
 	var order []int
 	p := make([]float64, len(vs))

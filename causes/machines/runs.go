@@ -36,8 +36,8 @@ type RunPart struct {
 }
 
 const (
-	// worthNamingInRun is the least factor of a machine that is called slow in one run, where a few attempts speak for it: no machine of the
-	// normal runs of the workflows that this was tried on (FlowBench) takes more than 1.25.
+	// worthNamingInRun is the least factor of a machine that is called slow in one run, where a few attempts speak for it: no
+	// machine of the normal runs of the workflows that this was tried on (FlowBench) takes more than 1.25.
 	worthNamingInRun = 1.3
 	leastAttempts    = 2   // of a machine that is judged: of one, the attempt may be slow by itself
 	waits            = 1.5 // factor of the waiting for input beyond which a machine waits
@@ -108,11 +108,11 @@ type RunJudgement struct {
 // lost on each. falseShare is the share of false alarms allowed among the machines called slow, outlier the
 // probability that an attempt is slow by itself.
 //
-// A part says ln(median / (usual × work)), with the variance of the median of its tasks, that of machines from phase to phase, and that of the
-// clock. What a quarter of the machines of a phase, and of the run, take more than usual is no machine's fault, and is subtracted. A machine
-// is slow by one of two tests, the smaller p counting twice (Benjamini and Hochberg 1995 over the machines of the run): of the mean, and of the
-// number of its attempts in slow parts, which also finds machines that are slow in most of their work only. What half of its
-// attempts take decides whether it is worth naming.
+// A part says ln(median / (usual × work)), with the variance of the median of its tasks, that of machines from phase to phase,
+// and that of the clock. What a quarter of the machines of a phase, and of the run, take more than usual is no machine's fault,
+// and is subtracted. A machine is slow by one of two tests, the smaller p counting twice (Benjamini and Hochberg 1995 over the
+// machines of the run): of the mean, and of the number of its attempts in slow parts, which also finds machines that are slow
+// in most of their work only. What half of its attempts take decides whether it is worth naming.
 func JudgeRun(parts []RunPart, losses map[string]int64, falseShare, outlier float64) RunJudgement {
 	ms := runMachines(parts)
 	base := quarter(ms, func(m *runMachine) float64 { z, _, _ := m.sums.Spread(); return z })
@@ -148,8 +148,8 @@ func JudgeRun(parts []RunPart, losses map[string]int64, falseShare, outlier floa
 	return j
 }
 
-// sharedBy is what each phase takes more than usual on most machines: what a quarter of them take more, where there are four; of two or three
-// the least; on one machine what its median task takes, where that is one of three and more.
+// sharedBy is what each phase takes more than usual on most machines: what a quarter of them take more, where there are four;
+// of two or three the least; on one machine what its median task takes, where that is one of three and more.
 func sharedBy(parts []RunPart, base float64) map[schema.Key]float64 {
 	by := map[schema.Key][]*RunPart{}
 	for i := range parts {
@@ -182,7 +182,8 @@ func runMachines(parts []RunPart) []runMachine {
 		m := &ms[len(ms)-1]
 		n, clock := float64(q.Tasks), q.TickS/q.UsualS
 		z := q.slowness() - bases[q.Phase]
-		// The variance of a median is π/2 that of a mean; the difference of two instants of a clock, and the usual one's, a third of a tick squared.
+		// The variance of a median is π/2 that of a mean; the difference of two instants of a clock, and the usual one's, a
+		// third of a tick squared.
 		m.sums.Add(z, math.Pi/2*q.Within*q.Within/max(n, math.Pi/2)+clock*clock/3, int(q.Tasks))
 		m.parts = append(m.parts, runPart{z, q.Tasks})
 		if z > math.Log(worthNamingInRun) && q.MedianS-q.UsualS*q.work() > 2*q.TickS {
@@ -251,8 +252,8 @@ func controlRun(ms []runMachine, p []float64) {
 	}
 }
 
-// shareNodes looks at the containers of one physical machine together. Where some of them wait for their input and others are as slow and do
-// not, the disk or link of the former slows the latter: only the former are named.
+// shareNodes looks at the containers of one physical machine together. Where some of them wait for their input and others are
+// as slow and do not, the disk or link of the former slows the latter: only the former are named.
 func shareNodes(ms []runMachine, waiting float64) {
 	byNode := map[string][]*runMachine{}
 	for i := range ms {

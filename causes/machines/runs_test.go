@@ -10,8 +10,8 @@ import (
 	"straggler/schema"
 )
 
-// runOf makes the parts of a run: three stages, two tasks of each on every machine; slow says how many times its usual time a machine takes
-// for a stage, and how many times as long its tasks wait.
+// runOf makes the parts of a run: three stages, two tasks of each on every machine; slow says how many times its usual time a
+// machine takes for a stage, and how many times as long its tasks wait.
 func runOf(r *rand.Rand, names []string, slow func(machine, stage int) (factor, waiting float64)) []RunPart {
 	var parts []RunPart
 	for m, name := range names {

@@ -7,9 +7,10 @@ import (
 	"straggler/causes/stats"
 )
 
-// A machine may be slow for a while, in a spell that begins and ends at unknown times, often in the middle of tasks. If it takes e^φ times as long
-// meanwhile, and the share v of a task's duration lies in the spell, then ln(duration / usual) = −ln(1 − v(1 − e^−φ)), for the work done is the
-// time integral of the machine's speed. The tasks that ran about then tell when the spell began and ended, and φ (MODEL.md, section 5).
+// A machine may be slow for a while, in a spell that begins and ends at unknown times, often in the middle of tasks. If it
+// takes e^φ times as long meanwhile, and the share v of a task's duration lies in the spell, then ln(duration / usual) = −ln(1
+// − v(1 − e^−φ)), for the work done is the time integral of the machine's speed. The tasks that ran about then tell when the
+// spell began and ended, and φ (MODEL.md, section 5).
 
 const (
 	transientPrior = 0.004 // probability that a machine is slow for a while within a phase; all beginnings and ends share it
@@ -35,8 +36,8 @@ type spell struct {
 	density logDensity
 }
 
-// weigh fills h, by the share of the task's time that lay in the spell, from a quarter to all of it. is is the first hypothesis, which holds
-// outside of the spell.
+// weigh fills h, by the share of the task's time that lay in the spell, from a quarter to all of it. is is the first
+// hypothesis, which holds outside of the spell.
 func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, h []Hypothesis) {
 	near := f.TasksNear(i)
 	if !tells(f, near, is.Mean) {
@@ -149,7 +150,8 @@ const (
 	reach    = 32 // standard deviations to either side for which it keeps values
 )
 
-// logDensity is the logarithm of the density of residuals in a phase. It keeps values, since every outlier of a phase asks for hundreds of them.
+// logDensity is the logarithm of the density of residuals in a phase. It keeps values, since every outlier of a phase asks for
+// hundreds of them.
 type logDensity struct {
 	mixture fit.Mixture
 	step    float64

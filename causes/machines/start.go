@@ -7,9 +7,9 @@ import (
 	"straggler/causes/stats"
 )
 
-// A process that has just started loads classes, compiles, connects and fills caches: the first tasks of an executor, the cold ones, may all
-// be slow, which says nothing of its machine. The other cold tasks there, the warm ones there, and the cold ones elsewhere in the phase
-// distinguish the three hypotheses (MODEL.md, section 5).
+// A process that has just started loads classes, compiles, connects and fills caches: the first tasks of an executor, the cold
+// ones, may all be slow, which says nothing of its machine. The other cold tasks there, the warm ones there, and the cold ones
+// elsewhere in the phase distinguish the three hypotheses (MODEL.md, section 5).
 
 const (
 	priorStarts  = 1   // executors of the phase that the store's share of slow starts is worth

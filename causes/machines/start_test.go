@@ -7,8 +7,8 @@ import (
 	"straggler/causes/fit"
 )
 
-// Two cold tasks of one machine take three times as long. Whether that is the start of their executor, the machine, or neither, is told by
-// the warm tasks there, and by the cold ones elsewhere.
+// Two cold tasks of one machine take three times as long. Whether that is the start of their executor, the machine, or neither,
+// is told by the warm tasks there, and by the cold ones elsewhere.
 func TestStartOrMachine(t *testing.T) {
 	for _, c := range []struct {
 		name       string

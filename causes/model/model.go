@@ -21,9 +21,9 @@ type Model struct {
 	all    Stage
 }
 
-// WindowS is how long the windows are in which a machine's speed may change, in seconds, where the attempts span so many: an hour, or as many
-// times twice that as it takes for no machine to have more than 1 000 windows. Where a store grows, each length stays for as long as all that
-// came before.
+// WindowS is how long the windows are in which a machine's speed may change, in seconds, where the attempts span so many: an
+// hour, or as many times twice that as it takes for no machine to have more than 1 000 windows. Where a store grows, each
+// length stays for as long as all that came before.
 func WindowS(spanS float64) float64 {
 	const hour, most = 3600, 1000
 	length := float64(hour)

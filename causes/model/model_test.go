@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A machine has at most 1 000 windows and, where they are longer than an hour, at least 500, and a window lies within one of any longer span.
+// A machine has at most 1 000 windows and, where they are longer than an hour, at least 500, and a window lies within one of
+// any longer span.
 func TestWindowS(t *testing.T) {
 	before := 3600.0
 	for _, spanS := range []float64{-1, 0, 1, 3.6e6, 3.6e6 + 1, 1e7, 1e9, 9.2e12} {

@@ -134,9 +134,9 @@ func (f *PhaseFit) cachedPosterior(w machines.Window) posterior {
 	return *c
 }
 
-// cpuFactors is what is known of the processor time that the phase's machines take, and the standard deviation of its logarithm; nil where
-// bytes or records measure work. What the phase itself says counts where a machine ran three tasks of it or more: the median of fewer
-// is the task that it is asked about.
+// cpuFactors is what is known of the processor time that the phase's machines take, and the standard deviation of its
+// logarithm; nil where bytes or records measure work. What the phase itself says counts where a machine ran three tasks of it
+// or more: the median of fewer is the task that it is asked about.
 func (f *PhaseFit) cpuFactors() (out, sd []float64) {
 	m := f.model
 	f.EachCPU(func(k int32, z, v float64) {

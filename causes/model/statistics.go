@@ -9,8 +9,8 @@ import (
 	"straggler/causes/machines"
 )
 
-// Statistics are what the phases of one application say: sums, which a Learner merges. Merged in the order of the applications they give the
-// same model to the last bit, whenever each of them was summed up.
+// Statistics are what the phases of one application say: sums, which a Learner merges. Merged in the order of the applications
+// they give the same model to the last bit, whenever each of them was summed up.
 type Statistics struct {
 	Stages  map[uint64]StageStatistics // by signature; 0: of phases whose program has no name
 	Windows map[machines.Window]machines.SufficientStats
@@ -93,8 +93,8 @@ func (l *Learner) Merge(s *Statistics) {
 	}
 }
 
-// MergeStage, MergeWindow and MergeCPU are the parts of Merge, for statistics that are in its order: first all stages by signature, then all
-// windows by machine and time, then all machines.
+// MergeStage, MergeWindow and MergeCPU are the parts of Merge, for statistics that are in its order: first all stages by
+// signature, then all windows by machine and time, then all machines.
 func (l *Learner) MergeStage(signature uint64, t *StageStatistics) {
 	l.model.pool(signature, t.Stage)
 	l.counts.Add(t.Outliers)

@@ -87,7 +87,8 @@ func TestHelpExamples(t *testing.T) {
 
 var codeBlock = regexp.MustCompile("(?ms)^```(\\w*)\\n(.*?)^```")
 
-// Blocks of sh are run line by line, and the audits in those of yaml and cron; those of console show commands after a $ and what they print.
+// Blocks of sh are run line by line, and the audits in those of yaml and cron; those of console show commands after a $ and
+// what they print.
 func TestReadmeExamples(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../README.md")

@@ -17,8 +17,8 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// front passes everything on to a History Server, counts the logs that are asked for, and breaks the connection in the middle of the one of a
-// number.
+// front passes everything on to a History Server, counts the logs that are asked for, and breaks the connection in the middle
+// of the one of a number.
 type front struct {
 	*httptest.Server
 	logs, breaks atomic.Int32

@@ -24,8 +24,8 @@ import (
 	"straggler/store"
 )
 
-// pair is an engine that asks two and compares what they answer, row by row, so that results may be of any size. It takes no rows as an engine
-// in this process does, so that all is asked in SQL.
+// pair is an engine that asks two and compares what they answer, row by row, so that results may be of any size. It takes no
+// rows as an engine in this process does, so that all is asked in SQL.
 type pair struct {
 	t     *testing.T
 	duck  engine.Engine
@@ -73,8 +73,8 @@ func (p *pair) Materialize(ctx context.Context, name, sql string) error {
 	return nil
 }
 
-// onSpark makes a session table there. One that has all rows of another is loaded, as detect does: Spark would plan what that was made from
-// anew each time that it is named, which takes minutes.
+// onSpark makes a session table there. One that has all rows of another is loaded, as detect does: Spark would plan what that
+// was made from anew each time that it is named, which takes minutes.
 func (p *pair) onSpark(ctx context.Context, name, sql string) error {
 	from, all := strings.CutPrefix(sql, "SELECT * FROM ")
 	if !all || engine.CheckName(from) != nil {
@@ -327,8 +327,8 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// sawAll sees that every file of SQL was asked, but for those of serve, which asks the embedded engine alone, and those whose rows copies of this
-// program get, which TestSpark of detect judges by what is made of them.
+// sawAll sees that every file of SQL was asked, but for those of serve, which asks the embedded engine alone, and those whose
+// rows copies of this program get, which TestSpark of detect judges by what is made of them.
 func (p *record) sawAll(t *testing.T) {
 	t.Helper()
 	bare := func(s string) string { return regexp.MustCompile(`--[^\n]*`).ReplaceAllString(s, "") }

@@ -105,8 +105,8 @@ func (c *verbCase) onlyNamed(t *testing.T, prefix, table string, far int) {
 // byExecutor is the name of a file that an executor puts: the writer's id, and one of its own.
 var byExecutor = regexp.MustCompile(`/[0-9a-f]{12}-[A-Z2-7]{26}-[0-9]+\.parquet$`)
 
-// sparkOnBucket: a store in a bucket is the same to Spark as one in a directory to this process: it reads it by s3a from an S3 server, and
-// the results, which its executors write there, are the same rows. Those that come through the server are, too.
+// sparkOnBucket: a store in a bucket is the same to Spark as one in a directory to this process: it reads it by s3a from an S3
+// server, and the results, which its executors write there, are the same rows. Those that come through the server are, too.
 func sparkOnBucket(t *testing.T, server string, buckets []string) {
 	if buckets == nil {
 		t.Skip("runs with " + s3aJars)

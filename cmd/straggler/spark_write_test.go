@@ -53,8 +53,8 @@ func TestSparkWritesOnce(t *testing.T) {
 	})
 }
 
-// writesOnce has outliers and causes of a store found by executors that die and are slow. It gives what sees that its tables are still those of
-// one process.
+// writesOnce has outliers and causes of a store found by executors that die and are slow. It gives what sees that its tables
+// are still those of one process.
 func (c *verbCase) writesOnce(t *testing.T, lake string) (same func()) {
 	c.straggler(t, 0, "ingest", "eventlogs", "--store", lake)
 	c.straggler(t, 0, "detect", "--store", lake)

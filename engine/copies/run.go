@@ -21,8 +21,9 @@ import (
 var ErrTwice = errors.New("the cluster gave the work of two copies on the same rows")
 
 // Run has copies do a job, whose verb gets the flag --pieces with the place for what they write. The rows go into the
-// transaction in the order of the pieces' first keys, and the messages to each, which must not keep them, in the order
-// of theirs; each is nil where copies send none. errors.ErrUnsupported is returned, before anything is run, where the machines cannot write to the store.
+// transaction in the order of the pieces' first keys, and the messages to each, which must not keep them, in the order of
+// theirs; each is nil where copies send none. errors.ErrUnsupported is returned, before anything is run, where the machines
+// cannot write to the store.
 func Run(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner, job engine.RemoteJob, each func(key schema.Key, message []byte) error) error {
 	where, err := eng.StoreAddress()
 	if err != nil {

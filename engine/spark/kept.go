@@ -12,10 +12,11 @@ import (
 	"straggler/store"
 )
 
-// Tables that a session keeps. The executors write the rows of one once, as Parquet files in the store's staging directory, and the table is a view over
-// these: what reads it is planned from their size, in as many tasks as there are rows for. One that Spark caches is planned anew, by everything that reads it,
-// from all that it and the tables before it were made from, which takes minutes where these are many. So tables are cached only where executors are not to
-// write, or nobody can: for a locked session, with ?results=server, for a store in a bucket, and for one that takes no writes. A list of values is only a view.
+// Tables that a session keeps. The executors write the rows of one once, as Parquet files in the store's staging directory, and
+// the table is a view over these: what reads it is planned from their size, in as many tasks as there are rows for. One that
+// Spark caches is planned anew, by everything that reads it, from all that it and the tables before it were made from, which
+// takes minutes where these are many. So tables are cached only where executors are not to write, or nobody can: for a locked
+// session, with ?results=server, for a store in a bucket, and for one that takes no writes. A list of values is only a view.
 
 // materialized is a table of the session.
 type materialized struct {
@@ -77,8 +78,8 @@ func (e *Engine) place(ctx context.Context) (*store.StagedFile, error) {
 	return dir, err
 }
 
-// keep makes a table, with what makes it for a statement, and has it made again where the session is. What a broken connection leaves of a table is not used again:
-// each try has files of its own.
+// keep makes a table, with what makes it for a statement, and has it made again where the session is. What a broken connection
+// leaves of a table is not used again: each try has files of its own.
 func (e *Engine) keep(ctx context.Context, sql string, try func() (*materialized, error)) error {
 	return e.withReconnect(ctx, sql, func() error {
 		m, err := try()

@@ -70,8 +70,8 @@ func planOf(t *testing.T, eng engine.Engine, sql string) string {
 	return fmt.Sprint(oneRow(t, eng, "EXPLAIN "+sql)...)
 }
 
-// sparkKeptPlans: what reads a kept table is planned from its rows alone, however many tables it was made from, one after the other. A list of values is
-// no table to be read.
+// sparkKeptPlans: what reads a kept table is planned from its rows alone, however many tables it was made from, one after the
+// other. A list of values is no table to be read.
 func sparkKeptPlans(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	keep := func(name, sql string) {
@@ -115,7 +115,8 @@ func sparkKeptValues(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkKeptFiles: the files of a kept table go with it, with the table that takes its name, with a query that fails, and with the session.
+// sparkKeptFiles: the files of a kept table go with it, with the table that takes its name, with a query that fails, and with
+// the session.
 func sparkKeptFiles(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	for _, step := range []struct {

@@ -152,7 +152,8 @@ var settings = map[string]string{
 	"spark.sql.parquet.outputTimestampType":       "TIMESTAMP_MICROS",
 	"spark.sql.thriftServer.incrementalCollect":   "true", // the server does not hold whole results
 	"spark.sql.legacy.storeAnalyzedPlanForView":   "true", // a text that is read again gives its WITH other ids, and what is kept is not found
-	// An adaptive plan is written down as it was first and as it is, and so is each of those within it that made what is kept: twice at every level.
+	// An adaptive plan is written down as it was first and as it is, and so is each of those within it that made what is kept:
+	// twice at every level.
 	"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "false",
 	"spark.sql.maxPlanStringLength":                             "100000", // the server writes down the plan of every query, with those of all that it has kept: gigabytes
 }

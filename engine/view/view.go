@@ -24,8 +24,8 @@ func SQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i i
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// Chosen are the tables that an engine is to have the rows of some inputs of: the log tables, and those results of detect whose rows others
-// look up.
+// Chosen are the tables that an engine is to have the rows of some inputs of: the log tables, and those results of detect whose
+// rows others look up.
 func Chosen() []*schema.Table {
 	return append(slices.Clone(schema.LogTables()), schema.ByName("outliers"), schema.ByName("stage_history"))
 }

@@ -36,8 +36,8 @@ func pullUpdates(raw []byte, values stageValues) stageValues {
 	return eachAccumulable(&p, "Update", values)
 }
 
-// scanAccumulables reads what eachAccumulable does of the list that b begins with, where the keys are in Spark's order, and tells where it ends; −1 where they are
-// not. The member is named as it stands there, with what is around it.
+// scanAccumulables reads what eachAccumulable does of the list that b begins with, where the keys are in Spark's order, and
+// tells where it ends; −1 where they are not. The member is named as it stands there, with what is around it.
 func scanAccumulables(b []byte, member string, values stageValues) (_ stageValues, next int) {
 	i := expect(b, 0, "[")
 	if next, ok := try(b, i, "]"); ok {

@@ -6,9 +6,9 @@ import (
 	"straggler/schema"
 )
 
-// What native engines name otherwise than Spark is joins, aggregates, exchanges and wrappers all the same. The names are those of the
-// engines' sources (nodeName of RAPIDS for Apache Spark, Apache Gluten and Apache DataFusion Comet), and of Photon, whose are not open, those
-// of the tables that the RAPIDS tools read Databricks' logs by.
+// What native engines name otherwise than Spark is joins, aggregates, exchanges and wrappers all the same. The names are those
+// of the engines' sources (nodeName of RAPIDS for Apache Spark, Apache Gluten and Apache DataFusion Comet), and of Photon,
+// whose are not open, those of the tables that the RAPIDS tools read Databricks' logs by.
 func TestNativeOperators(t *testing.T) {
 	for name, want := range map[string]struct {
 		engine schema.Native

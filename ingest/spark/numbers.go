@@ -18,8 +18,9 @@ func (n *numbers) words() int { return len(n.first) + 8*(len(n.later)+len(n.free
 // maxNumbered bounds what the numbers of attempts take: 128 MiB. Beyond it attempts keep what the log says.
 const maxNumbered = 16 << 20
 
-// number is the number of an attempt of a task: what the log says, unless another attempt has it, as in a log that was damaged or edited; else,
-// and in logs before Spark 1.1, which do not number attempts, the lowest that is free. Attempts of these are numbered by their launch.
+// number is the number of an attempt of a task: what the log says, unless another attempt has it, as in a log that was damaged
+// or edited; else, and in logs before Spark 1.1, which do not number attempts, the lowest that is free. Attempts of these are
+// numbered by their launch.
 func (a *app) number(p *phase, task int64, said int32) int32 {
 	n := &p.numbers
 	words := n.words()

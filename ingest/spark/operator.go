@@ -300,8 +300,9 @@ func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
 	o.source, o.path = read.Text(o.source), read.Text(o.path)
 }
 
-// pushedFilters are the filters that a source applies itself, "" without any: Spark's own sources list them in the metadata of a scan or in its text, and
-// Iceberg's as a description, `[filters=day IS NOT NULL, name = 'x', groupedBy=]`, of which the columns are kept.
+// pushedFilters are the filters that a source applies itself, "" without any: Spark's own sources list them in the metadata of
+// a scan or in its text, and Iceberg's as a description, `[filters=day IS NOT NULL, name = 'x', groupedBy=]`, of which the
+// columns are kept.
 func pushedFilters(n *rawNode, keepLiterals bool) string {
 	list := n.pushed
 	if at := strings.Index(n.simple, "PushedFilters: ["); list == "" && at >= 0 {
@@ -336,8 +337,8 @@ var (
 	filteredColumn   = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.]*) (?:IS|IN|NOT IN|LIKE|STARTS|=|!=|<|>|<=|>=)(?: |$)`)
 )
 
-// tableOf is the name of the folder that a table's files are in: without those of partitions, `day=3`, and the names that jobs give files, as
-// the scans of a stream list them. Delta's log of a table is named after the table.
+// tableOf is the name of the folder that a table's files are in: without those of partitions, `day=3`, and the names that jobs
+// give files, as the scans of a stream list them. Delta's log of a table is named after the table.
 func tableOf(files string) string {
 	files = strings.TrimRight(files, "/")
 	if at := strings.LastIndex(files, "/_delta_log"); at > 0 {

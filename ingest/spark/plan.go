@@ -156,7 +156,8 @@ func (d *decoder) pullPlanEvent(e *planEvent) (why string) {
 	return ""
 }
 
-// mostAhead bounds the operators and metrics that a plan is made room for since the last one had so many: the plans of a query resemble one another.
+// mostAhead bounds the operators and metrics that a plan is made room for since the last one had so many: the plans of a query
+// resemble one another.
 const mostAhead = 1000
 
 // planFrame is an operator that is being read.

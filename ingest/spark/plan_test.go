@@ -254,8 +254,8 @@ func mapsKeys[V any](m map[string]V) func(func(string) bool) {
 	}
 }
 
-// The reference reader of plans: encoding/json and maps. What the tasks of a stage added to an accumulator is what its operator is said to
-// have counted; the plan that ran has as many operators as its tree.
+// The reference reader of plans: encoding/json and maps. What the tasks of a stage added to an accumulator is what its operator
+// is said to have counted; the plan that ran has as many operators as its tree.
 type referencePlan struct {
 	Node     string `json:"nodeName"`
 	Simple   string `json:"simpleString"`
@@ -444,7 +444,8 @@ func TestUpdatesScanned(t *testing.T) {
 	}
 }
 
-// The scanners of the lists of stages and plans agree with the general ones, on real lists and on damaged ones that are JSON still, and take the real ones.
+// The scanners of the lists of stages and plans agree with the general ones, on real lists and on damaged ones that are JSON
+// still, and take the real ones.
 func TestListsScanned(t *testing.T) {
 	var d decoder
 	pulled := func(list []byte, read func()) (next int) {
@@ -658,8 +659,9 @@ func TestHugePlans(t *testing.T) {
 	}
 }
 
-// FuzzPlan reads plans made of anything, in this goroutine and once a setting. The seeds are small events of a real log: an input that a fuzzer
-// finds interesting is made shorter byte by byte, for up to -fuzzminimizetime, a minute each where nothing is said; 1s is enough.
+// FuzzPlan reads plans made of anything, in this goroutine and once a setting. The seeds are small events of a real log: an
+// input that a fuzzer finds interesting is made shorter byte by byte, for up to -fuzzminimizetime, a minute each where nothing
+// is said; 1s is enough.
 func FuzzPlan(f *testing.F) {
 	eachLine(content(f, "testdata/plans.log"), func(line []byte) {
 		if len(line) < 2000 {

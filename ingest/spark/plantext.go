@@ -47,8 +47,8 @@ func cleanSQL(s string, keepLiterals bool) string {
 	return b.String()
 }
 
-// streamName is what the queries of a stream are called: Spark describes each micro-batch by the name of the stream, its id, which it keeps
-// when it starts again, and those of the run and the batch, which differ; between them is a line break of HTML.
+// streamName is what the queries of a stream are called: Spark describes each micro-batch by the name of the stream, its id,
+// which it keeps when it starts again, and those of the run and the batch, which differ; between them is a line break of HTML.
 func streamName(s string) (name string, ok bool) {
 	name, rest, ok := strings.Cut(s, "id = ")
 	id, rest, _ := strings.Cut(rest, "runId = ")

@@ -193,8 +193,9 @@ func (t *planTree) upwards() {
 	}
 }
 
-// sources are what an operator and those below it scan. What a cached table was made of is read again only where it has no name. Rows of a subquery do
-// not come to the operator that takes its value, nor to a scan that it prunes, as that of the target of a merge.
+// sources are what an operator and those below it scan. What a cached table was made of is read again only where it has no
+// name. Rows of a subquery do not come to the operator that takes its value, nor to a scan that it prunes, as that of the
+// target of a merge.
 func (t *planTree) sources(i int) []string {
 	if one := t.children[i]; len(one) == 1 && t.nodes[i].source == "" && !t.nodes[one[0]].isSubquery() {
 		return t.tables[one[0]]

@@ -91,7 +91,8 @@ func (a *app) queryStart(e *planEvent) {
 	e.plan = nil
 }
 
-// planUpdate takes the plan as adaptive execution has made it anew. The last one is the plan that ran; those before it in one block have none.
+// planUpdate takes the plan as adaptive execution has made it anew. The last one is the plan that ran; those before it in one
+// block have none.
 func (a *app) planUpdate(e *planEvent) {
 	q := a.query(e.execution)
 	if q == nil {
@@ -306,7 +307,8 @@ func (a *app) sampleAttempt(p *phase, e *taskEnd, ordinal uint32) {
 	}
 }
 
-// place is where an attempt of a rank goes: in the place of the least one where it is above it; nil where it is not. Of equals the first stays.
+// place is where an attempt of a rank goes: in the place of the least one where it is above it; nil where it is not. Of equals
+// the first stays.
 func place(kept *[sampled]sample, rank int64) *sample {
 	least := &kept[0]
 	for i := range kept {

@@ -285,7 +285,8 @@ func skipCount(b []byte, i int, key string) int {
 	return i
 }
 
-// scan reads the list of a `RDD Info` that b begins with, where the keys are in Spark's order, and tells where it ends; −1 where they are not.
+// scan reads the list of a `RDD Info` that b begins with, where the keys are in Spark's order, and tells where it ends; −1
+// where they are not.
 func (v *rdds) scan(b []byte) (next int) {
 	i := expect(b, 0, "[")
 	if next, ok := try(b, i, "]"); ok {
@@ -354,7 +355,8 @@ func skipText(b []byte, i int, key string) int {
 	}
 }
 
-// scanPlanMetrics reads the list of the metrics of an operator that b begins with, where the keys are in Spark's order, and tells where it ends; −1 where they are not.
+// scanPlanMetrics reads the list of the metrics of an operator that b begins with, where the keys are in Spark's order, and
+// tells where it ends; −1 where they are not.
 func (d *decoder) scanPlanMetrics(b []byte, metrics []rawMetric) (_ []rawMetric, next int) {
 	i, before := expect(b, 0, "["), len(metrics)
 	if next, ok := try(b, i, "]"); ok {

@@ -12,9 +12,9 @@ import (
 
 // Web pages that stand in place of what was asked for: of proxies, logins, and errors.
 
-// approval is what a request has to say so that the proxy of a secured YARN passes it on to an application of another user. Without it
-// the proxy answers once with a page that warns of scripts in the application's pages, and sets a cookie; of JSON there is nothing to warn.
-// (Hadoop's WebAppProxyServlet: PROXY_APPROVED, and the cookie checked_application_….)
+// approval is what a request has to say so that the proxy of a secured YARN passes it on to an application of another user.
+// Without it the proxy answers once with a page that warns of scripts in the application's pages, and sets a cookie; of JSON
+// there is nothing to warn. (Hadoop's WebAppProxyServlet: PROXY_APPROVED, and the cookie checked_application_….)
 const approval = "proxyapproved"
 
 // warns is whether a page is that warning.

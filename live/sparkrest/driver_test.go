@@ -37,11 +37,11 @@ func (s *inTurns) Poll(ctx context.Context) (*live.State, error) {
 	return s.Source.Poll(ctx)
 }
 
-// BenchmarkDriver has one application ask the same query again and again, watched and not in turns, and compares: its makespan by Spark's
-// own word, with the 95 % interval over pairs of neighbours, and the processors that the whole driver takes a minute. The driver's threads that
-// serve its REST API are timed by themselves: serving-s/min is what they take of a processor a minute while it is watched. What is
-// paid once, when the first answers have the driver load its server's code, is once-s. With taskset(1) the driver is on
-// processor 0 alone, and this process where it was started.
+// BenchmarkDriver has one application ask the same query again and again, watched and not in turns, and compares: its makespan
+// by Spark's own word, with the 95 % interval over pairs of neighbours, and the processors that the whole driver takes a
+// minute. The driver's threads that serve its REST API are timed by themselves: serving-s/min is what they take of a processor
+// a minute while it is watched. What is paid once, when the first answers have the driver load its server's code, is once-s.
+// With taskset(1) the driver is on processor 0 alone, and this process where it was started.
 func BenchmarkDriver(b *testing.B) {
 	const warm, pairs, tasks, slots = 2, 12, 96, 16
 	for range b.N {

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// Runs of two programs, three of them slow: a picture of each program, with a dot for each of its runs, the slow ones in their colour, and names
-// that are markup as text.
+// Runs of two programs, three of them slow: a picture of each program, with a dot for each of its runs, the slow ones in their
+// colour, and names that are markup as text.
 func TestHistoryPictures(t *testing.T) {
 	run := func(name string, key schema.Key, took float64) *report.SlowRun {
 		r := &report.SlowRun{SlowRunRow: report.SlowRunRow{ApplicationID: key, NativeID: reporttest.Hostile, Name: name, TookS: took, UsualS: 100, Runs: 10}}

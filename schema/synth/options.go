@@ -147,8 +147,8 @@ type Scheduler struct {
 // the executor's start (cause startup).
 type Deserialize struct{ ColdS Range }
 
-// Start makes the attempts of an executor that begin before one has succeeded on it Factor × as slow: what they run is interpreted until it
-// is compiled, and caches are empty (cause startup).
+// Start makes the attempts of an executor that begin before one has succeeded on it Factor × as slow: what they run is
+// interpreted until it is compiled, and caches are empty (cause startup).
 type Start struct{ Factor Range }
 
 // Locality makes reading storage of another machine slower by bytes ÷ BytesPer.

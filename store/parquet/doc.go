@@ -7,10 +7,11 @@
 //     the range of its values, so that they can skip row groups.
 //  4. reader.go reads the files, for compactions and verification. Queries read them by their engines' own readers.
 //
-// Pages and footers are written and read by parquetfile. arrow-go's column writer is not used, because it takes a level for each NULL and a call for each value, and of the sixty columns of attempts a log leaves twenty to fifty
-// NULL. From the same buffers to the same encodings it takes 1.1 to 2.0 µs of processor time a row of a Spark log, this
-// package 0.6 to 0.8; of a row of a CSV table 0.21 to 0.34 µs and 0.06 to 0.09 (BenchmarkRowGroup, both in turns on two
-// busy cores): 44 to 69 % less, and 64 to 81 %.
+// Pages and footers are written and read by parquetfile. arrow-go's column writer is not used, because it takes a level for
+// each NULL and a call for each value, and of the sixty columns of attempts a log leaves twenty to fifty NULL. From the same
+// buffers to the same encodings it takes 1.1 to 2.0 µs of processor time a row of a Spark log, this package 0.6 to 0.8; of a
+// row of a CSV table 0.21 to 0.34 µs and 0.06 to 0.09 (BenchmarkRowGroup, both in turns on two busy cores): 44 to 69 % less,
+// and 64 to 81 %.
 //
 // Start with writer.go.
 package parquet

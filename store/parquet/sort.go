@@ -2,9 +2,9 @@ package parquet
 
 import "sort"
 
-// Sort gives the rows of several buffers of one table in the ascending order of a BigInt column that has no NULL, rows of equal values as they lay: as
-// many buffers as there were, which are one, used again. Then row groups hold ranges of values that do not overlap, and a reader who wants one value reads
-// one group of them.
+// Sort gives the rows of several buffers of one table in the ascending order of a BigInt column that has no NULL, rows of equal
+// values as they lay: as many buffers as there were, which are one, used again. Then row groups hold ranges of values that do
+// not overlap, and a reader who wants one value reads one group of them.
 func Sort(groups []*Buffer, by int, out *Buffer, each func(*Buffer) error) error {
 	type place struct {
 		value      int64

@@ -66,7 +66,8 @@ func text(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// With is a copy of a struct with one option changed, or the struct as it was where there is an error. Errors begin with what has the options: policy late.
+// With is a copy of a struct with one option changed, or the struct as it was where there is an error. Errors begin with what
+// has the options: policy late.
 func With(what string, options any, name, value string) (any, error) {
 	if options == nil {
 		return nil, fmt.Errorf("%s has no options", what)

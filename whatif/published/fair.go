@@ -114,8 +114,9 @@ seeds: 3
 
 const smallNote = "without delay is FIFO, since 'sticky slots do not occur in Hadoop due to a bug' and 'FIFO performed the same'; assumed: the scan reads as fast as the node's four disks of 55 MB/s (§4) feed its six slots, so 3.5 s a block; 1 Gbps a node as stated, 10 Gbps a rack; jobs are submitted a tenth faster than the slots can do them, so that these are always busy, for the 10 to 20 minutes that the benchmarks took; Hadoop's heartbeats of seconds, its start-up of jobs and its counting of running tasks are not modelled"
 
-// smallJobs is the experiment of §6.2.1 for so many jobs of so many maps: what FIFO and delay scheduling with a wait give on a cluster. The gain
-// is one of throughput, so that jobs must come faster than 600 slots do maps of 3.5 s: at most every maps · 3.5/600 s.
+// smallJobs is the experiment of §6.2.1 for so many jobs of so many maps: what FIFO and delay scheduling with a wait give on a
+// cluster. The gain is one of throughput, so that jobs must come faster than 600 slots do maps of 3.5 s: at most every maps ·
+// 3.5/600 s.
 func (t *table) smallJobs(ctx context.Context, cluster string, maps, jobs int, wait float64) (ran, error) {
 	const faster, mapTime, slots = 1.1, 3.5, 600
 	return t.simulated(ctx, fmt.Sprintf(`
@@ -244,7 +245,8 @@ seeds: 1
 	return nil
 }
 
-// fairSplit is §6.2.5: one job of 14624 maps and 5000 reduces on 450 nodes in 34 racks, at a tenth of the size, over what racks' links may carry.
+// fairSplit is §6.2.5: one job of 14624 maps and 5000 reduces on 450 nodes in 34 racks, at a tenth of the size, over what
+// racks' links may carry.
 func fairSplit(ctx context.Context, t *table) error {
 	var over []float64
 	note := "over links of "

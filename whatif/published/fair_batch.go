@@ -53,8 +53,8 @@ func batchSchedule(seed uint64, gap, early float64) *workload.Plan {
 	return pl
 }
 
-// batch is what came of the schedules of an interval under a scheduler: when each was over, and the means over them of the largest and of the mean
-// slowdown of a job.
+// batch is what came of the schedules of an interval under a scheduler: when each was over, and the means over them of the
+// largest and of the mean slowdown of a job.
 type batch struct {
 	ends       []float64
 	most, mean float64

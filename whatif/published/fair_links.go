@@ -8,9 +8,9 @@ import (
 	"straggler/whatif/simulate"
 )
 
-// §6.2.2 to §6.2.4 of FAIR are of nodes of EC2 on one rack, as Hadoop sees it (§6). Alone, a job loses nothing by reading three quarters of its blocks
-// from other nodes (§6.2.3), so that what far reads cost is contention. What a node's link carries while all nodes send is not in the paper:
-// no more than mostLink, and no less than leastLink.
+// §6.2.2 to §6.2.4 of FAIR are of nodes of EC2 on one rack, as Hadoop sees it (§6). Alone, a job loses nothing by reading three
+// quarters of its blocks from other nodes (§6.2.3), so that what far reads cost is contention. What a node's link carries while
+// all nodes send is not in the paper: no more than mostLink, and no less than leastLink.
 
 // mostLink is what 'nodes were able to send [...] to each other', 1 Gbps (§6), in MB/s.
 const mostLink = 125.0

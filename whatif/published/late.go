@@ -139,15 +139,16 @@ func lateSensitivity(ctx context.Context, t *table) error {
 	return nil
 }
 
-// lateCopying is the share of a reduce's time that it copies: of its three phases 'the copy phase [...] is the slowest' (§3.2), so that it takes a third
-// at least, and the example there has it take all.
+// lateCopying is the share of a reduce's time that it copies: of its three phases 'the copy phase [...] is the slowest' (§3.2),
+// so that it takes a third at least, and the example there has it take all.
 var lateCopying = []float64{1. / 3, 2. / 3, 1}
 
 // lateMinutes are how long the jobs take under Hadoop's own speculation where no straggler is loaded: 'approximately 5 minutes' (§5).
 var lateMinutes = []float64{4, 6}
 
-// lateClusters is §5.2 and §5.3: clusters of virtual machines, which share their hosts' disks with those that work. What copies take of the
-// network is not in the paper, which cost Hadoop so much on the local cluster that it was slower there than without copies.
+// lateClusters is §5.2 and §5.3: clusters of virtual machines, which share their hosts' disks with those that work. What copies
+// take of the network is not in the paper, which cost Hadoop so much on the local cluster that it was slower there than without
+// copies.
 func lateClusters(ctx context.Context, t *table) error {
 	loads, err := solved(t.solved, "loads of stragglers", func() ([]float64, error) { return t.stragglerLoads(ctx) })
 	if err != nil {
@@ -201,8 +202,8 @@ const lateCopies = "'the network will be overloaded with unnecessary copying' un
 // loadFile is the experiment for which the paper says what the stragglers' load did.
 const loadFile = "late-ec2-stragglers"
 
-// stragglerLoads are how many times slower stragglers are, by the paper's 'disabling speculative tasks caused the cluster to perform 2 to 4 times
-// slower than it did with LATE': what gives 2 and 4 with LATE as it is shipped, in jobs of five minutes.
+// stragglerLoads are how many times slower stragglers are, by the paper's 'disabling speculative tasks caused the cluster to
+// perform 2 to 4 times slower than it did with LATE': what gives 2 and 4 with LATE as it is shipped, in jobs of five minutes.
 func (t *table) stragglerLoads(ctx context.Context) (loads []float64, err error) {
 	f, err := clusterFile(loadFile)
 	if err != nil {
@@ -245,8 +246,8 @@ func loaded(f *workload.File, factor float64) *workload.File {
 	return &g
 }
 
-// lateSetting is what the paper leaves open: how many times slower stragglers are, how many minutes a job takes under Hadoop's own speculation
-// without them, and the share of a reduce's time that it copies.
+// lateSetting is what the paper leaves open: how many times slower stragglers are, how many minutes a job takes under Hadoop's
+// own speculation without them, and the share of a reduce's time that it copies.
 type lateSetting struct{ load, minutes, copying float64 }
 
 // lateBand is what came of an experiment over what the paper leaves open.
@@ -324,8 +325,8 @@ func (t *table) lateBeside(ctx context.Context, f *workload.File, x lateSetting,
 	return mean, nil
 }
 
-// lateJob is a job whose stragglers are so many times slower, whose tasks take so many times as long as in its file, and whose reduces copy
-// for so large a share of their time.
+// lateJob is a job whose stragglers are so many times slower, whose tasks take so many times as long as in its file, and whose
+// reduces copy for so large a share of their time.
 type lateJob struct{ load, scale, copying float64 }
 
 // lateMean is the mean completion time of a job, s, and its copies a task.
@@ -371,8 +372,9 @@ func playLate(ctx context.Context, f *workload.File, x lateJob, p policy.Policy)
 	return mean, nil
 }
 
-// serveSlowly has a map take as many times as long as a straggler is slower, wherever it runs, when both replicas of its chunk are on stragglers:
-// 'no scheduling algorithm can perform very well, because this chunk will be slow to serve' (§5.2.3), and HDFS keeps 'two replicas of each chunk' (§5).
+// serveSlowly has a map take as many times as long as a straggler is slower, wherever it runs, when both replicas of its chunk
+// are on stragglers: 'no scheduling algorithm can perform very well, because this chunk will be slow to serve' (§5.2.3), and
+// HDFS keeps 'two replicas of each chunk' (§5).
 func serveSlowly(f *workload.File, pl *workload.Plan, load float64, seed int64) {
 	slow := 0
 	for _, s := range f.Cluster.Slow {

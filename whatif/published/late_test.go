@@ -8,8 +8,9 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Chunks are slow to serve when both of their replicas are on stragglers: of 336 chunks on 204 machines, 8 of them stragglers, 336 · 8 · 7 / (204 · 203).
-// Their maps take as many times as long as stragglers do, and no others; without stragglers, none does.
+// Chunks are slow to serve when both of their replicas are on stragglers: of 336 chunks on 204 machines, 8 of them stragglers,
+// 336 · 8 · 7 / (204 · 203). Their maps take as many times as long as stragglers do, and no others; without stragglers, none
+// does.
 func TestServeSlowly(t *testing.T) {
 	f, err := clusterFile("late-ec2-wordcount")
 	if err != nil {

@@ -30,9 +30,10 @@ type phaseScale struct {
 	sampled bool // a copy takes as long as another task of its phase, whatever its data
 }
 
-// phaseScales divide Table 1's 22.6 h a phase between longer tasks and more slots, and end 'heavy and long' tails of
-// outliers at 15 times the median or, by a Pareto distribution through figure 2's two quantiles, at 50. Figure 2(b) is of all outliers: whether
-// those of one phase are of one length, as a skewed key or a busy time of the cluster has them, it leaves open. The first one is drawn.
+// phaseScales divide Table 1's 22.6 h a phase between longer tasks and more slots, and end 'heavy and long' tails of outliers
+// at 15 times the median or, by a Pareto distribution through figure 2's two quantiles, at 50. Figure 2(b) is of all outliers:
+// whether those of one phase are of one length, as a skewed key or a busy time of the cluster has them, it leaves open. The
+// first one is drawn.
 var phaseScales = []phaseScale{
 	{task: 660, wide: 1, longest: 15, phases: 250}, {task: 200, wide: 3.3, longest: 15, phases: 250}, {task: 60, wide: 11, longest: 15, phases: 100},
 	{task: 200, wide: 3.3, longest: 50, phases: 250}, {task: 660, wide: 1, longest: 15, phases: 250, alike: true}, {task: 200, wide: 3.3, longest: 50, phases: 250, alike: true},
@@ -313,8 +314,8 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 	}
 }
 
-// sampledBands are three of them where a copy takes as long as another task of its phase (§6.1), over the scales whose outliers are of any
-// length: those of a phase that are alike would have copies that are as long as they are.
+// sampledBands are three of them where a copy takes as long as another task of its phase (§6.1), over the scales whose outliers
+// are of any length: those of a phase that are alike would have copies that are as long as they are.
 func (t *table) sampledBands(ctx context.Context) error {
 	var mantri, hadoop, late []float64
 	scales := ""

@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// mutantText is what mutants give when it was last written: keys of numbers that policies take part in, sorted, each with the ends of what policies that do nothing give,
-// and of what ours give without their main rules. A test plays the mutants and holds it against them.
+// mutantText is what mutants give when it was last written: keys of numbers that policies take part in, sorted, each with the
+// ends of what policies that do nothing give, and of what ours give without their main rules. A test plays the mutants and
+// holds it against them.
 //
 //go:embed mutants.tsv
 var mutantText string

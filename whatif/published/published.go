@@ -3,8 +3,8 @@
 //
 //  1. published.go lists the papers and runs their experiments; row.go is the result for one number.
 //  2. lab.go plays clusters and workload files on the engine, under the policies and schedulers that are shipped.
-//  3. late.go, mantri.go, placement.go, losses.go, dolly.go, fair.go with fair_links.go and fair_batch.go, and quincy.go are the experiments, in the order of the papers' sections;
-//     swim.go plays two of them with the arrivals of a SWIM file.
+//  3. late.go, mantri.go, placement.go, losses.go, dolly.go, fair.go with fair_links.go and fair_batch.go, and quincy.go are
+//     the experiments, in the order of the papers' sections; swim.go plays two of them with the arrivals of a SWIM file.
 //  4. mutants.tsv has the results of policies that do nothing and of ours without their main rules; mutants.go reads it.
 //  5. passing.tsv is the record of the numbers that are met, record.go compares a run with it.
 //  6. figure.go draws the papers' figures anew: what is published beside ours.

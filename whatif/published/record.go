@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// record is the keys of the numbers that count and were met, or lay inside their band, when it was last written, times of the machine apart, sorted, one a line.
+// record is the keys of the numbers that count and were met, or lay inside their band, when it was last written, times of the
+// machine apart, sorted, one a line.
 //
 //go:embed passing.tsv
 var record string

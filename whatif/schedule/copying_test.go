@@ -39,8 +39,8 @@ func (l *looks) Look(v *replay.View, _ *replay.Actions) replay.Again {
 	return replay.Again{At: v.Now() + replay.Second/2, End: true}
 }
 
-// copied plays two maps, of 5 and of 50 s, and a reduce that begins after the first, copies for so many seconds and computes for 20. All take
-// factor times as long; every machine has a host to itself, or none.
+// copied plays two maps, of 5 and of 50 s, and a reduce that begins after the first, copies for so many seconds and computes
+// for 20. All take factor times as long; every machine has a host to itself, or none.
 func copied(t *testing.T, hosts bool, fetch, factor float64) (*looks, float64) {
 	t.Helper()
 	reduce := workload.PlanPhase{Kind: "reduce", Class: workload.ReduceSlots, After: []int{0}, Early: 0.5, CopyScore: 1. / 3, Reports: []workload.Point{{At: 0.5, Score: 0.5}},
@@ -71,9 +71,9 @@ func copied(t *testing.T, hosts bool, fetch, factor float64) (*looks, float64) {
 	return l, float64(out.Jobs[0].Took) / 1e6
 }
 
-// A reduce copies while maps run, no more than there is, and of what it copied the last twentieth remains when they end. Its score is a third of the
-// share that it has copied; of what is left, it is the share of its computing (LATE §2.1). On a host of its own, a machine that takes
-// twice as long takes as long for the copying.
+// A reduce copies while maps run, no more than there is, and of what it copied the last twentieth remains when they end. Its
+// score is a third of the share that it has copied; of what is left, it is the share of its computing (LATE §2.1). On a host of
+// its own, a machine that takes twice as long takes as long for the copying.
 func TestCopying(t *testing.T) {
 	for _, x := range []struct {
 		hosts         bool

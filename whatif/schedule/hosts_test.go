@@ -10,8 +10,8 @@ import (
 	"straggler/whatif/workload"
 )
 
-// onHosts plays tasks on hosts of so many machines each, of so many slots each, that are so many times slower than alone while all work. Task n
-// runs on slot n.
+// onHosts plays tasks on hosts of so many machines each, of so many slots each, that are so many times slower than alone while
+// all work. Task n runs on slot n.
 func onHosts(t *testing.T, perHost, slots int, factor float64, seconds []float64, pol replay.Policy) (ends []float64) {
 	t.Helper()
 	pl := &workload.Plan{Jobs: []workload.PlanJob{{Phases: []workload.PlanPhase{{Kind: "map"}}}}}
@@ -39,9 +39,10 @@ func onHosts(t *testing.T, perHost, slots int, factor float64, seconds []float64
 	return ends
 }
 
-// Machines of a host share it while they work: two that are twice as slow together take 20 s for 10 s of work, and the one that goes on
-// alone needs 10 s for the 10 s that are left of its 20. A host of one is as fast as a normal machine. So do the tasks of a machine share what it
-// has of its host: of two whose times are said of a machine with both of its slots in use, the one that goes on alone is twice as fast.
+// Machines of a host share it while they work: two that are twice as slow together take 20 s for 10 s of work, and the one that
+// goes on alone needs 10 s for the 10 s that are left of its 20. A host of one is as fast as a normal machine. So do the tasks
+// of a machine share what it has of its host: of two whose times are said of a machine with both of its slots in use, the one
+// that goes on alone is twice as fast.
 func TestHosts(t *testing.T) {
 	for _, x := range []struct {
 		perHost, slots int

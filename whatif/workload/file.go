@@ -125,8 +125,9 @@ type Jobs struct {
 	// then; none: it is linear, with an error.
 	MapReports    [][2]float32 `yaml:"map_reports"`
 	ReduceReports [][2]float32 `yaml:"reduce_reports"`
-	// CopyScore is the score of a reduce that has copied its input, 1/3 in Hadoop: until then it is the share of the outputs of the maps that
-	// it has, times this; reduce_reports are of its time from then on, and of the rest of the score. 0: copying is not told apart.
+	// CopyScore is the score of a reduce that has copied its input, 1/3 in Hadoop: until then it is the share of the outputs of
+	// the maps that it has, times this; reduce_reports are of its time from then on, and of the rest of the score. 0: copying
+	// is not told apart.
 	CopyScore float64 `yaml:"copy_score" min:"0" max:"0.99"`
 }
 

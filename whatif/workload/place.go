@@ -171,9 +171,9 @@ const (
 	overlapShare = 0.1
 )
 
-// colour runs attempts, in order of start, through n slots, always taking the slot that came free last, and reports
-// each attempt's slot and since when it was free; where late is set, that may be a little after its start. Attempts that find none free are
-// passed over. With n = 0 there are as many slots as it takes, and their number is returned.
+// colour runs attempts, in order of start, through n slots, always taking the slot that came free last, and reports each
+// attempt's slot and since when it was free; where late is set, that may be a little after its start. Attempts that find none
+// free are passed over. With n = 0 there are as many slots as it takes, and their number is returned.
 func (d *draft) colour(attempts []int32, n int, late bool, report func(a, slot int32, free int64)) int {
 	var idle []freed // the slot that came free last is at the end
 	for s := n - 1; s >= 0; s-- {

@@ -55,8 +55,8 @@ type PlanPhase struct {
 	Tasks []PlanTask
 	// Reports are what every task reports of its progress, copies among them; none: it is linear, with an error.
 	Reports []Point
-	// CopyScore is the score of a task that has copied the outputs of the phases before; Reports are then of its time from there on, and of
-	// what is left of the score. 0: copying is not told apart.
+	// CopyScore is the score of a task that has copied the outputs of the phases before; Reports are then of its time from
+	// there on, and of what is left of the score. 0: copying is not told apart.
 	CopyScore float32
 }
 

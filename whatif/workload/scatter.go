@@ -10,26 +10,30 @@ import (
 	"straggler/causes/stats"
 )
 
-// SharedScatter is what the attempts of some time differ by together, on all machines: while something else uses the host of all of them, or
-// disks, a network or a quota that they share, all take longer. The scatter of each attempt's own averages out over a phase, this does not.
+// SharedScatter is what the attempts of some time differ by together, on all machines: while something else uses the host of
+// all of them, or disks, a network or a quota that they share, all take longer. The scatter of each attempt's own averages out
+// over a phase, this does not.
 //
 //	ln(body_i) = ln(prediction_i · factor) + s̄_i + first_i (b_p + u_p) + ε_i        package causes/fit, but for s̄ and u
 //	s(t)  Ornstein-Uhlenbeck process: N(0, SD²), cov(s(t), s(t+ℓ)) = SD² e^(−ℓ/Time); s̄_i its mean from start to end of i
 //	u_p   N(0, First²): the first tasks of phase p start together, and load what they need at once
 //
-// SD and Time are estimates of maximum restricted likelihood (Patterson and Thompson 1971). Its observations are medians of ln(body_i /
-// (prediction_i · factor)) over the attempts that started in the same window of a phase, as long as the median attempt; the variance of one of
-// n attempts by their own scatter is π/2 σ²/n, σ from deviations within windows. Starts do not depend on how long attempts take, so that slow
-// ones are in all windows alike. Attempts of a window that overlap in time agree by SD² more than those of windows far apart. Each phase has a level of its
-// own, its work, so that spells which outlast phases are not seen: Time is at most the length of the longest. One slow machine moves no median of
-// many. First tasks are in none of these windows, nor are those of an executor that has not ended any yet. Windows of three attempts show less own
-// scatter than there is, since one of the three deviates by nothing: where three slots had own scatter of 0.1 and nothing in common, SD is 0.06.
+// SD and Time are estimates of maximum restricted likelihood (Patterson and Thompson 1971). Its observations are medians of
+// ln(body_i / (prediction_i · factor)) over the attempts that started in the same window of a phase, as long as the median
+// attempt; the variance of one of n attempts by their own scatter is π/2 σ²/n, σ from deviations within windows. Starts do not
+// depend on how long attempts take, so that slow ones are in all windows alike. Attempts of a window that overlap in time agree
+// by SD² more than those of windows far apart. Each phase has a level of its own, its work, so that spells which outlast phases
+// are not seen: Time is at most the length of the longest. One slow machine moves no median of many. First tasks are in none of
+// these windows, nor are those of an executor that has not ended any yet. Windows of three attempts show less own scatter than
+// there is, since one of the three deviates by nothing: where three slots had own scatter of 0.1 and nothing in common, SD is
+// 0.06.
 //
-// The zero value is nothing shared, and likewise that the log cannot tell: phases of one window, or of fewer than leastOfWindow attempts at a time.
+// The zero value is nothing shared, and likewise that the log cannot tell: phases of one window, or of fewer than leastOfWindow
+// attempts at a time.
 //
-// First is what u adds to the differences of the first tasks' excess, over the median of the others, from one phase to the next: 1.4826/√2 times their
-// median absolute value, less own scatter, SD, and firstDiffers. What first tasks always take longer cancels in
-// differences (von Neumann 1941), and so does that they do less the longer processes run.
+// First is what u adds to the differences of the first tasks' excess, over the median of the others, from one phase to the
+// next: 1.4826/√2 times their median absolute value, less own scatter, SD, and firstDiffers. What first tasks always take
+// longer cancels in differences (von Neumann 1941), and so does that they do less the longer processes run.
 //
 // The log drew s and u once, another run draws them again: they differ by √2 of each (Pool.Again).
 type SharedScatter struct {
@@ -250,13 +254,13 @@ func ofMean(x float64) float64 {
 	return 2 * (x - 1 + math.Exp(-x)) / (x * x)
 }
 
-// firstDiffers is what the excess of first tasks differs by from stage to stage whatever the run: First without it is 0.09 (root mean square) on the
-// 14 logs of the pairs in testdata/labelled, made on idle cores, where two runs of a stage differ by what own scatter makes.
-// BENCH.md says what half and twice of it change.
+// firstDiffers is what the excess of first tasks differs by from stage to stage whatever the run: First without it is 0.09
+// (root mean square) on the 14 logs of the pairs in testdata/labelled, made on idle cores, where two runs of a stage differ by
+// what own scatter makes. BENCH.md says what half and twice of it change.
 const firstDiffers = 0.09
 
-// leastFirst is how many differences First is estimated from: the first phases of processes that load classes differ by more than all others,
-// and the median must not be theirs.
+// leastFirst is how many differences First is estimated from: the first phases of processes that load classes differ by more
+// than all others, and the median must not be theirs.
 const leastFirst = 4
 
 // ofFirst is First, where attempts share scatter anyway.

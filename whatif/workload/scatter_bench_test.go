@@ -8,9 +8,9 @@ import (
 	"straggler/cputime"
 )
 
-// BenchmarkScatter is the estimate of what machines share over one phase of so many attempts on three slots, the fewest attempts a window
-// and so the most windows: processor time an attempt must not grow by more than the correlation times that the phase can show, which are the logarithm
-// of its length.
+// BenchmarkScatter is the estimate of what machines share over one phase of so many attempts on three slots, the fewest
+// attempts a window and so the most windows: processor time an attempt must not grow by more than the correlation times that
+// the phase can show, which are the logarithm of its length.
 func BenchmarkScatter(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -8,7 +8,8 @@ import (
 	"straggler/whatif/workload/workloadtest"
 )
 
-// An attempt whose end the log lost ended with its phase, or else its job; only in a phase that still runs it goes on to the end of the log.
+// An attempt whose end the log lost ended with its phase, or else its job; only in a phase that still runs it goes on to the
+// end of the log.
 func TestUnendedAttempts(t *testing.T) {
 	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
 	for name, c := range map[string]struct {

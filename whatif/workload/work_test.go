@@ -57,8 +57,8 @@ func TestWorkFollowsData(t *testing.T) {
 	}
 }
 
-// Windows of time in which a machine's speed may change are longer than an hour where there would be more than a thousand until the last attempt has
-// ended: one that ends three centuries late makes them a thousandth of that.
+// Windows of time in which a machine's speed may change are longer than an hour where there would be more than a thousand until
+// the last attempt has ended: one that ends three centuries late makes them a thousandth of that.
 func TestWindowsOfLongLog(t *testing.T) {
 	const late = 1e10
 	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }

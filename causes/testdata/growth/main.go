@@ -1,4 +1,5 @@
-// Command growth attributes phases of as many tasks and machines as its arguments say: TestGrowth builds it with counters of its statements.
+// Command growth attributes phases of as many tasks and machines as its arguments say: TestGrowth builds it with counters of
+// its statements.
 package main
 
 import (
@@ -32,8 +33,8 @@ func main() {
 	}
 }
 
-// phase has tasks of all kinds that take a way of their own: slow by themselves, by their work, a wait, a collection, their start or a late launch,
-// cut short, and made again.
+// phase has tasks of all kinds that take a way of their own: slow by themselves, by their work, a wait, a collection, their
+// start or a late launch, cut short, and made again.
 func phase(c *causestest.Cluster, tasks, machines int) *fit.Phase {
 	return c.Phase(tasks, 2, func(int) float64 { return 1 + 0.3*c.Rng.Float64() }, func(t *fit.Task, body *float64) {
 		t.CPU, t.Wait, t.GC = 0.5**body, 0.01, 0.01

@@ -42,7 +42,8 @@ func (p *Puller) Reset(b []byte) {
 // Rest is the text behind what was read.
 func (p *Puller) Rest() []byte { return p.b[p.i:] }
 
-// Value is the text from the next value on, without white space before it, for a caller that may know it by sight; Take then moves past it.
+// Value is the text from the next value on, without white space before it, for a caller that may know it by sight; Take then
+// moves past it.
 func (p *Puller) Value() []byte {
 	p.Peek()
 	return p.b[p.i:]

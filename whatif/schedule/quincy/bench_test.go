@@ -7,8 +7,8 @@ import (
 	"straggler/whatif/schedule/steptest"
 )
 
-// Every event is followed by a Schedule: a running task ends, a task comes. Reported are the mean, the 99th percentile and the worst time of an event with
-// its Schedule, all that the scheduler does.
+// Every event is followed by a Schedule: a running task ends, a task comes. Reported are the mean, the 99th percentile and the
+// worst time of an event with its Schedule, all that the scheduler does.
 func BenchmarkEvent(b *testing.B) {
 	for _, size := range []struct{ machines, slots, jobs, tasks int }{{250, 1, 10, 2000}, {250, 8, 10, 2000}, {2500, 1, 100, 20000}, {2500, 8, 100, 20000}} {
 		for _, mode := range []Options{{}, {Preempt: true}, {Fair: true}, {Fair: true, Preempt: true}} {
