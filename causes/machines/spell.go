@@ -34,6 +34,7 @@ const spells = times*times - shares*(shares-1)/2
 type spell struct {
 	usual   []float64 // log density of the residuals if there was none
 	density logDensity
+	said    said
 }
 
 // weigh fills h, by the share of the task's time that lay in the spell, from a quarter to all of it. is is the first
@@ -48,90 +49,136 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 	for k := range near {
 		s.usual = append(s.usual, s.density.at(near[k].Residual-is.Mean))
 	}
-	var weight, mean, square [shares]float64
+	var by [shares]weighted
 	top, beginning, end := math.Inf(-1), 0., 0. // the most probable spell
 	prior := stats.NormalOf(p.Slab)
 	for size := 1; size <= sizes; size++ {
 		phi := sizeStep * float64(size)
 		lost := -math.Expm1(-phi)
-		var sum, gain [times][times]float64 // by beginning and end: what all tasks say, and one
-		var byBegin, byEnd [times]float64   // what those say that a spell's end, or its beginning, makes no difference to
-		for k := range near {
-			n := &near[k]
-			within := func(begin, end float64) float64 { // what n says of a spell
-				v := (min(n.Until, end) - max(n.From, begin)) / (n.Until - n.From)
-				if v <= 0 {
-					return 0
-				}
-				return s.density.at(n.Residual-is.Mean+math.Log1p(-v*lost)) - s.usual[k]
-			}
-			// What begins before the task does might as well begin with it, and what ends after it, end with it.
-			switch g := 0.; {
-			case n.Until <= ends[times-1]:
-				for b := 0; b < times && begins[b] < n.Until; b++ {
-					if b == 0 || begins[b] > n.From {
-						g = within(begins[b], n.Until)
-					}
-					byBegin[b] += g
-				}
-			case n.From >= begins[times-1]:
-				for e := 0; e < times && ends[e] > n.From; e++ {
-					if e == 0 || ends[e] < n.Until {
-						g = within(n.From, ends[e])
-					}
-					byEnd[e] += g
-				}
-			default:
-				for b := range begins {
-					for e := range ends {
-						switch {
-						case begins[b] >= ends[e]:
-							continue
-						case b > 0 && begins[b] <= n.From:
-							gain[b][e] = gain[b-1][e]
-						case e > 0 && ends[e] >= n.Until:
-							gain[b][e] = gain[b][e-1]
-						default:
-							gain[b][e] = within(begins[b], ends[e])
-						}
-						sum[b][e] += gain[b][e]
-					}
-				}
-			}
-		}
+		s.ask(near, is.Mean, lost)
 		density := prior.PDF(phi) * sizeStep
 		for b := range begins {
 			for e := range ends {
 				if begins[b] >= ends[e] {
 					continue
 				}
-				l := sum[b][e] + byBegin[b] + byEnd[e]
-				w := density * math.Exp(min(50, l))
+				l := s.said.all[b][e] + s.said.byBegin[b] + s.said.byEnd[e]
 				v := min(1, ends[e]) - max(0, begins[b])
-				k := int(v*shares) - 1
-				at := -math.Log1p(-v * lost)
-				slope := v * (1 - lost) / (1 - v*lost) // of at, by φ
-				weight[k] += w
-				mean[k] += w * at
-				square[k] += w * (at*at + stats.Square(slope*sizeStep)/12)
+				by[int(v*shares)-1].add(density*math.Exp(min(50, l)), v, lost)
 				if l > top {
 					top, beginning, end = l, begins[b], ends[e]
 				}
 			}
 		}
 	}
-	n := 0
+	n := mostlyWithin(near, beginning, end)
+	for k := range by {
+		if n > 0 && by[k].weight != 0 {
+			h[k] = by[k].hypothesis(is, n)
+		}
+	}
+}
+
+// weighted are the spells in which one share of the task's time lay, each with the weight that its tasks give it.
+type weighted struct {
+	weight       float64
+	mean, square float64 // of what the spell adds to the task's residual; sums
+}
+
+// add adds a spell that held the share v of the task's time and took the share lost of the machine's speed.
+func (t *weighted) add(w, v, lost float64) {
+	at := -math.Log1p(-v * lost)
+	slope := v * (1 - lost) / (1 - v*lost) // of at, by φ
+	t.weight += w
+	t.mean += w * at
+	t.square += w * (at*at + stats.Square(slope*sizeStep)/12)
+}
+
+// hypothesis is that one of them was; is holds outside of it, and n tasks lay within the most probable one.
+func (t *weighted) hypothesis(is Hypothesis, n int) Hypothesis {
+	at := t.mean / t.weight
+	return Hypothesis{Mean: is.Mean + at, Variance: is.Variance + max(0, t.square/t.weight-at*at), Weight: is.Weight * transientPrior / spells * t.weight, N: n}
+}
+
+// mostlyWithin counts the tasks of whose time more than half lay in a spell.
+func mostlyWithin(near []fit.Near, beginning, end float64) (n int) {
 	for k := range near {
 		if 2*(min(near[k].Until, end)-max(near[k].From, beginning)) > near[k].Until-near[k].From {
 			n++
 		}
 	}
-	for k := range weight {
-		if n == 0 || weight[k] == 0 {
-			continue
+	return n
+}
+
+// said is what tasks say of spells of one size: logarithms of likelihood ratios, by beginning and end, and sums over the tasks.
+type said struct {
+	all            [times][times]float64
+	byBegin, byEnd [times]float64        // of tasks to which a spell's end, or its beginning, makes no difference
+	one            [times][times]float64 // what one task says
+}
+
+// ask asks the tasks of spells that take the share lost of their machine's speed; mean is the residual outside of them.
+func (s *spell) ask(near []fit.Near, mean, lost float64) {
+	s.said = said{}
+	for k := range near {
+		n := &near[k]
+		of := func(begin, end float64) float64 {
+			v := (min(n.Until, end) - max(n.From, begin)) / (n.Until - n.From)
+			if v <= 0 {
+				return 0
+			}
+			return s.density.at(n.Residual-mean+math.Log1p(-v*lost)) - s.usual[k]
 		}
-		at := mean[k] / weight[k]
-		h[k] = Hypothesis{Mean: is.Mean + at, Variance: is.Variance + max(0, square[k]/weight[k]-at*at), Weight: is.Weight * transientPrior / spells * weight[k], N: n}
+		switch {
+		case n.Until <= ends[times-1]:
+			s.said.addBegins(n, of)
+		case n.From >= begins[times-1]:
+			s.said.addEnds(n, of)
+		default:
+			s.said.addBoth(n, of)
+		}
+	}
+}
+
+// What begins before a task does might as well begin with it, and what ends after it, end with it: the three functions ask
+// once for all of these.
+
+// addBegins adds a task that every spell outlasts which it has part in.
+func (d *said) addBegins(n *fit.Near, of func(begin, end float64) float64) {
+	for b, g := 0, 0.; b < times && begins[b] < n.Until; b++ {
+		if b == 0 || begins[b] > n.From {
+			g = of(begins[b], n.Until)
+		}
+		d.byBegin[b] += g
+	}
+}
+
+// addEnds adds a task before which every spell begins that it has part in.
+func (d *said) addEnds(n *fit.Near, of func(begin, end float64) float64) {
+	for e, g := 0, 0.; e < times && ends[e] > n.From; e++ {
+		if e == 0 || ends[e] < n.Until {
+			g = of(n.From, ends[e])
+		}
+		d.byEnd[e] += g
+	}
+}
+
+// addBoth adds a task in which spells may begin and end.
+func (d *said) addBoth(n *fit.Near, of func(begin, end float64) float64) {
+	for b := range begins {
+		for e := range ends {
+			switch {
+			case begins[b] >= ends[e]:
+				continue
+			case b > 0 && begins[b] <= n.From:
+				d.one[b][e] = d.one[b-1][e]
+			case e > 0 && ends[e] >= n.Until:
+				d.one[b][e] = d.one[b][e-1]
+			default:
+				d.one[b][e] = of(begins[b], ends[e])
+			}
+			d.all[b][e] += d.one[b][e]
+		}
 	}
 }
 
