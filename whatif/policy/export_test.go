@@ -71,6 +71,7 @@ type Bounding struct {
 	late
 	Decided, Undecided int
 	Counted, Wrong     int
+	counted            replay.Time // when the last count that was seen is no longer good
 }
 
 func NewBounding(l LATE) *Bounding { return &Bounding{late: late{LATE: l}} }
@@ -84,7 +85,9 @@ func (b *Bounding) Look(v *replay.View, do *replay.Actions) replay.Again {
 			b.Decided++
 		}
 		c, s := &p.longest.count, slowness{l: &b.late, v: v, phase: p}
-		if c.rate > 0 && c.till >= v.Now() && c.started < len(v.Started()) && s.few(c) {
+		earlier := c.till == b.counted
+		b.counted = c.till
+		if earlier && c.rate > 0 && c.till >= v.Now() && s.few(c) {
 			b.Counted++
 			if !(c.rate < b.slowRate(v, p)) {
 				b.Wrong++

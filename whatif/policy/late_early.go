@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"slices"
 
 	"straggler/whatif/heap"
 	"straggler/whatif/replay"
@@ -9,14 +10,17 @@ import (
 
 // longest finds the attempts with the longest time left, of those of a phase that LATE may copy, without estimating the time left of all at
 // every look. The time left of a steady attempt only falls: attempts wait in a heap by a bound of it, which is known when they start and is
-// better after each estimate, and only those are estimated whose bound is above the time left of the last one wanted.
+// better after each estimate, and only those are estimated whose bound is above the time left of the last one wanted. Most attempts are never
+// slow enough to be copied and do not go into the heap.
 type longest struct {
 	seen   int // of View.Started
 	young  heap.Nearly[young]
 	old    heap.Heap[bounded] // that have reached the age; some are over
-	limit  int                // of old, at which those that are over are forgotten
-	aside  []bounded          // of tasks that run in several attempts and were not copied by the policy: the log's own copies
-	now    heap.Heap[candidate]
+	quick  []bounded          // the same, of those that are estimated to take no longer than short
+	short  float64            // s; what takes no longer is not slow
+	limit  int                // of both, at which those that are over are forgotten
+	aside  []bounded          // of tasks that a copy was asked for, or that run in several attempts: the log's own copies
+	now    heap.Heap[estimated]
 	back   []bounded
 	slow   float64   // a rate that is likely to be slow
 	count  slowCount // of that rate
@@ -24,78 +28,110 @@ type longest struct {
 	scans  int       // looks at which all are estimated, as bounds told too little
 }
 
-// bounded is an attempt and a bound of its time left once it has the age.
+// bounded is an attempt with bounds of what it is estimated to need still and to take in all once it has the age, in seconds.
 type bounded struct {
-	most float64
-	over replay.Time // it has ended by then, as its line says; never: unknown. It only tells what to forget
+	left, total float64
 	aged
 }
 
 func (b bounded) Before(c bounded) bool {
-	return b.most > c.most || b.most == c.most && b.aged.Before(c.aged)
+	return b.left > c.left || b.left == c.left && b.aged.Before(c.aged)
 }
+
+// over is whether the attempt has ended for sure. It only tells what to forget.
+func (b bounded) over(v *replay.View) bool { return (v.Now() - b.start).Seconds() > b.total }
 
 // young is an attempt that has not reached the age. The first is the one that started first.
 type young struct{ bounded }
 
 func (y young) Before(z young) bool { return y.aged.Before(z.aged) }
 
-// most is a little more than a time left, since estimates are rounded.
+// estimated is a candidate with its bounds.
+type estimated struct {
+	candidate
+	bounded bounded
+}
+
+func (e estimated) Before(f estimated) bool { return e.candidate.Before(f.candidate) }
+
+// most is a little more than a time, since estimates are rounded.
 func most(left, elapsed float64) float64 { return left + 1e-9*(left+elapsed+1) }
 
 // update takes in what has started, and what has reached the age.
 func (g *longest) update(v *replay.View, l *late) {
 	started := v.Started()
 	for _, task := range started[min(g.seen, len(started)):] {
-		if v.Launched(task) > 0 {
-			continue
-		}
+		launched := v.Launched(task) > 0
 		for a := range v.Attempts(task) {
-			g.young.Push(young{g.bound(v, l, a)})
+			g.varied = g.varied || !v.Steady(a)
+			if !g.varied && g.count.till >= v.Now() {
+				g.count.add(v, a)
+			}
+			if !launched {
+				g.young.Push(young{g.bound(v, l, a)})
+			}
 		}
 	}
 	g.seen = len(started)
 	rest := g.aside[:0]
 	for _, e := range g.aside {
-		if v.Copies(e.task) > 1 {
+		switch {
+		case v.Launched(e.task) > 0: // never again
+		case v.Copies(e.task) > 1:
 			rest = append(rest, e)
-		} else {
+		default:
 			g.young.Push(young{e})
 		}
 	}
 	g.aside = rest
 	for g.young.Len() > 0 && (v.Now()-g.young.First().start).Seconds() >= l.Age {
-		g.old.Push(g.young.Pop().bounded)
+		g.reached(g.young.Pop().bounded)
 	}
-	if len(g.old) > max(g.limit, 2*len(v.Running())+64) {
-		live := g.old[:0]
-		for _, e := range g.old {
-			if e.over > v.Now() && (e.over < never || g.find(v, e) != nil) {
-				live = append(live, e)
-			}
-		}
-		g.old, g.limit = heap.Of(live), 2*len(live)
+	if len(g.old)+len(g.quick) > max(g.limit, 2*len(v.Running())+64) {
+		g.old = heap.Of(slices.DeleteFunc(g.old, func(e bounded) bool { return g.find(v, e) == nil }))
+		g.quick = slices.DeleteFunc(g.quick, func(e bounded) bool { return e.over(v) })
+		g.limit = 2 * (len(g.old) + len(g.quick))
 	}
 }
 
-// bound is an attempt that has just started with its bound: what its line says at the age.
+// bound is an attempt that has just started with its bounds: what its line says from the age on.
 func (g *longest) bound(v *replay.View, l *late, a *replay.Running) bounded {
-	e := bounded{math.Inf(1), never, aged{a.Start, a.Task}}
-	if !v.Steady(a) {
-		g.varied = true
-		return e
-	}
-	start, slope := line(v, a)
-	e.most = most(start+slope*l.Age-l.Age, l.Age)
-	if whole := start / (1 - slope) * (1 + 1e-9); whole < 1e12 {
-		e.over = a.Start + replay.Seconds(whole) + 1
+	e := bounded{math.Inf(1), math.Inf(1), aged{a.Start, a.Task}}
+	if !g.varied {
+		start, slope := line(v, a)
+		total, end := start+slope*l.Age, start/(1-slope)
+		e.left, e.total = most(total-l.Age, l.Age), most(max(total, end), 0)
 	}
 	return e
 }
 
+// reached takes in an attempt that has the age.
+func (g *longest) reached(e bounded) {
+	if e.total <= g.short {
+		g.quick = append(g.quick, e)
+	} else {
+		g.old.Push(e)
+	}
+}
+
+// shorten takes in what short is now. Those that were quick and may be slow now go into the heap; it stays a hundredth below, so that this
+// is seldom.
+func (g *longest) shorten(v *replay.View, short float64) {
+	if g.short <= short {
+		g.short = max(g.short, 0.99*short)
+		return
+	}
+	g.short = 0.99 * short
+	quick := g.quick
+	g.quick = g.quick[:0]
+	for _, e := range quick {
+		g.reached(e)
+	}
+}
+
 // find is the attempt if it still runs, alone and never copied; nil otherwise.
 func (g *longest) find(v *replay.View, e bounded) *replay.Running {
-	if e.over < v.Now() || v.Launched(e.task) > 0 {
+	if e.over(v) || v.Launched(e.task) > 0 {
 		return nil
 	}
 	for a := range v.Attempts(e.task) {
@@ -118,6 +154,12 @@ func (g *longest) until(v *replay.View, age float64) (replay.Again, bool) {
 		}
 		g.old.Pop()
 	}
+	for last := len(g.quick) - 1; last >= 0; last-- {
+		if g.find(v, g.quick[last]) != nil {
+			return replay.Again{}, false
+		}
+		g.quick = g.quick[:last]
+	}
 	for g.young.Len() > 0 {
 		if e := g.young.First().bounded; g.find(v, e) != nil {
 			return replay.Again{At: e.start + replay.Seconds(age)}, true
@@ -129,42 +171,46 @@ func (g *longest) until(v *replay.View, age float64) (replay.Again, bool) {
 
 // first are the n attempts that may be copied with the longest time left, in order; false where bounds tell too little.
 func (g *longest) first(v *replay.View, l *late, phase *latePhase, n int) ([]candidate, bool) {
-	slow := slowness{l: l, v: v, phase: phase, from: math.Inf(1)}
-	g.now, g.back = g.now[:0], g.back[:0]
-	out := l.found[:0]
-	enough := true
-	for len(out) < n {
-		switch {
-		case len(g.now) > 0 && (len(g.old) == 0 || g.now[0].left > g.old[0].most):
-			c := g.now.Pop()
-			if (len(out) == 0 || out[len(out)-1].task != c.task) && slow.is(c.rate) {
-				out = append(out, c)
+	slow := slownessOf(v, l, phase)
+	g.shorten(v, 1/slow.from)
+	out, estimates := l.found[:0], 4*n+len(v.Running())/8
+	for len(out) < n && estimates >= 0 && len(g.now)+len(g.old) > 0 {
+		if len(g.now) == 0 || len(g.old) > 0 && g.now[0].left <= g.old[0].left {
+			e := g.old.Pop()
+			if a := g.find(v, e); a != nil {
+				g.estimate(v, a, e)
+				estimates--
 			}
 			continue
-		case len(g.old) == 0:
-			n = 0
-			continue
-		case len(g.back) > 4*n+len(v.Running())/8:
-			enough, n = false, 0
-			continue
 		}
-		e := g.old.Pop()
-		a := g.find(v, e)
-		if a == nil {
-			continue
+		e := g.now.Pop()
+		if (len(out) == 0 || out[len(out)-1].task != e.task) && slow.is(e.rate) {
+			out, g.aside = append(out, e.candidate), append(g.aside, e.bounded)
+		} else {
+			g.back = append(g.back, e.bounded)
 		}
-		elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
-		left := TimeLeft(score, elapsed)
-		g.back = append(g.back, bounded{most(left, elapsed), e.over, e.aged})
-		if elapsed > 0 {
-			g.now.Push(candidate{a.Task, a.Machine, left, score / elapsed})
-		}
+	}
+	for _, e := range g.now {
+		g.old.Push(e.bounded)
 	}
 	for _, e := range g.back {
 		g.old.Push(e)
 	}
+	g.now, g.back = g.now[:0], g.back[:0]
 	l.found = out
-	return out, enough
+	return out, estimates >= 0
+}
+
+// estimate works out the time left of an attempt.
+func (g *longest) estimate(v *replay.View, a *replay.Running, e bounded) {
+	elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
+	left := TimeLeft(score, elapsed)
+	e.left = most(left, elapsed)
+	if elapsed > 0 {
+		g.now.Push(estimated{candidate{a.Task, a.Machine, left, score / elapsed}, e})
+	} else {
+		g.back = append(g.back, e)
+	}
 }
 
 // slowness is whether a rate is under the percentile of the rates of a phase, found in steps that cost more and tell more: what the finished
@@ -177,20 +223,30 @@ type slowness struct {
 	below, from float64 // a rate below the one is slow, and from the other it is not
 }
 
-func (s *slowness) is(rate float64) bool {
-	if s.l.SlowTask >= 1 {
-		return true
+// slownessOf takes the first step, which uses that the attempts that run, of which some may not have begun, move the percentile of those that
+// are done by as many ranks at most as they are.
+func slownessOf(v *replay.View, l *late, phase *latePhase) slowness {
+	s := slowness{l: l, v: v, phase: phase, from: math.Inf(1)}
+	if l.SlowTask >= 1 {
+		s.below = math.Inf(1)
+		return s
 	}
-	for rate < s.from {
-		if s.steps > 0 && rate < s.below {
-			return true
-		}
+	done, running := &phase.rates, len(v.Running())
+	if r := rankOf(done.n(), l.SlowTask) - running; done.n() > 0 && r >= 0 {
+		s.below = done.at(r)
+	}
+	if r := rankOf(done.n()+running, l.SlowTask); r < done.n() {
+		s.from = done.at(r)
+	}
+	return s
+}
+
+func (s *slowness) is(rate float64) bool {
+	for rate >= s.below && rate < s.from {
 		switch s.steps++; s.steps {
 		case 1:
-			s.byFinished()
-		case 2:
 			s.byCount()
-		case 3:
+		case 2:
 			near := s.l.slowRateAbout(s.v, s.phase)
 			s.below, s.from = near*(1-1e-9), near*(1+1e-9)
 			s.phase.longest.slow = near * 0.99 // it moves little from look to look
@@ -198,77 +254,58 @@ func (s *slowness) is(rate float64) bool {
 			return rate < s.l.slowRate(s.v, s.phase)
 		}
 	}
-	return false
+	return rate < s.below
 }
 
-// byFinished uses that the attempts that run, of which some may not have begun, move the percentile of those that are done by as many ranks
-// at most as they are.
-func (s *slowness) byFinished() {
-	done, running := &s.phase.rates, len(s.v.Running())
-	if done.n() == 0 {
-		return
-	}
-	if r := rankOf(done.n(), s.l.SlowTask) - running; r >= 0 {
-		s.below = done.at(r)
-	}
-	if r := rankOf(done.n()+running, s.l.SlowTask); r < done.n() {
-		s.from = done.at(r)
-	}
-}
-
-// slowCount is how many of the attempts that ran when they were counted are up to a rate then or until an instant.
+// slowCount is at least how many of the attempts that run are up to a rate by an instant.
 type slowCount struct {
 	rate    float64
 	till    replay.Time
 	slower  int // those that had not begun among them
 	waiting int // had not begun
-	started int // of View.Started
 }
 
-// byCount counts the rates up to one: it is slow if they are no more than the percentile's rank. What has started since the attempts were
-// counted may all be as slow; they are counted again where that is too many.
+// byCount counts the rates up to one: it is slow if they are no more than the percentile's rank. They are counted again where those that have
+// ended since make them too many.
 func (s *slowness) byCount() {
 	g := &s.phase.longest
 	if g.slow <= s.below || g.slow >= s.from {
 		return
 	}
-	known := g.count.rate == g.slow && g.count.till >= s.v.Now()
-	if known && s.few(&g.count) {
-		s.below = g.slow
-		return
+	if g.count.rate != g.slow || g.count.till < s.v.Now() || !s.few(&g.count) {
+		g.count = s.countSlow(g.slow)
 	}
-	if g.count = s.countSlow(g.slow); s.few(&g.count) {
+	if s.few(&g.count) {
 		s.below = g.slow
 	}
 }
 
 // few is whether those up to a rate are no more than the percentile's rank, by a count.
 func (s *slowness) few(c *slowCount) bool {
-	since := len(s.v.Started()) - c.started
-	begun := max(len(s.v.Running())-c.waiting-since, 0)
-	return s.phase.rates.upTo(c.rate)+c.slower+since <= rankOf(s.phase.rates.n()+begun, s.l.SlowTask)
+	begun := max(len(s.v.Running())-c.waiting, 0)
+	return s.phase.rates.upTo(c.rate)+c.slower <= rankOf(s.phase.rates.n()+begun, s.l.SlowTask)
 }
 
-// countSlow counts the attempts that run and are up to a rate at some instant of the next thirty looks: their lines are straight, so at the
-// first or at the last.
+// countSlow counts the attempts that run and are up to a rate at some instant of the next thirty looks.
 func (s *slowness) countSlow(rate float64) slowCount {
-	span := replay.Seconds(30 * s.l.Heartbeat)
-	c := slowCount{rate: rate, till: s.v.Now() + span, started: len(s.v.Started())}
-	least := 1 / (rate * (1 + 1e-9))
+	c := slowCount{rate: rate, till: s.v.Now() + replay.Seconds(30*s.l.Heartbeat)}
 	running := s.v.Running()
 	for i := range running {
-		a := &running[i]
-		e := s.v.Elapsed(a).Seconds()
-		start, slope := line(s.v, a)
-		switch {
-		case e <= 0:
-			c.waiting++
-			c.slower++
-		case max(start+slope*e, start+slope*(e+span.Seconds())) >= least:
-			c.slower++
-		}
+		c.add(s.v, &running[i])
 	}
 	return c
+}
+
+// add counts an attempt. Its line is straight, so that it is slowest at the first instant or at the last.
+func (c *slowCount) add(v *replay.View, a *replay.Running) {
+	now, last := v.Elapsed(a).Seconds(), (c.till - a.Start).Seconds()
+	start, slope := line(v, a)
+	if now <= 0 {
+		c.waiting++
+	}
+	if now <= 0 || max(start+slope*now, start+slope*last)*c.rate*(1+1e-9) >= 1 {
+		c.slower++
+	}
 }
 
 // slowRateAbout is slowRate of steady attempts but for rounding.

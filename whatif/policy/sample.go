@@ -131,13 +131,15 @@ func (k *block) ordered() []float64 {
 
 // firstFrom is the place of the first number that is not less than x in an ascending list without NaN.
 func firstFrom(list []float64, x float64) int {
-	low, high := 0, len(list)
-	for low < high {
-		if mid := int(uint(low+high) / 2); list[mid] < x {
-			low = mid + 1
-		} else {
-			high = mid
+	low := 0
+	for n := len(list); n > 0; {
+		half := int(uint(n+1) / 2)
+		less := 0 // set, not branched on: half of the branches would be mispredicted
+		if list[low+half-1] < x {
+			less = 1
 		}
+		low += half * less
+		n -= half
 	}
 	return low
 }
