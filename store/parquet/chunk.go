@@ -29,12 +29,13 @@ type columnChunk struct {
 
 // scratch is memory that the chunks of a file use one after the other.
 type scratch struct {
-	page   []byte
-	levels []int32
-	i64    []int64
-	i32    []int32
-	f64    []float64
-	bools  []bool
+	page    []byte
+	levels  []int32
+	i64     []int64
+	i32     []int32
+	f64     []float64
+	doubles doubles
+	bools   []bool
 }
 
 // write writes the pages and works out the statistics.
@@ -68,17 +69,6 @@ func writeIntegers[T int32 | int64](c *columnChunk, out *[]T, values []T) error 
 		c.page = appendDelta(c.page, page)
 	})
 	setIntegers(&c.stats, b)
-	return err
-}
-
-func (c *columnChunk) writeDoubles() error {
-	var b bounds[float64]
-	err := c.writePages(parquetfile.Plain, func(from, to int) {
-		page := present(c, &c.f64, c.column.f64, from, to)
-		b.extend(page...)
-		c.page = appendDoubles(c.page, page)
-	})
-	c.stats.setDoubles(b)
 	return err
 }
 
@@ -128,13 +118,18 @@ func (c *columnChunk) writeDictionary() error {
 		c.page = appendString(c.page, s)
 	}
 	c.stats.setStrings(b)
-	if err := c.pages.Dictionary(c.page, len(d.ends)); err != nil {
+	return c.writeNumbers(len(d.ends), d.rows)
+}
+
+// writeNumbers writes the dictionary that is in page, and the number of each row's entry.
+func (c *columnChunk) writeNumbers(entries int, rows []int32) error {
+	if err := c.pages.Dictionary(c.page, entries); err != nil {
 		return err
 	}
-	width := max(1, bits.Len(uint(len(d.ends)-1)))
+	width := max(1, bits.Len(uint(entries-1)))
 	return c.writePages(parquetfile.RLEDictionary, func(from, to int) {
 		c.page = append(c.page, byte(width))
-		c.page = appendHybrid(c.page, present(c, &c.i32, d.rows, from, to), width)
+		c.page = appendHybrid(c.page, present(c, &c.i32, rows, from, to), width)
 	})
 }
 
