@@ -19,6 +19,9 @@ type chunk struct {
 	room     int64 // attempts that any chunk may have, of those to learn from as of those to attribute
 }
 
+func (c *chunk) low() schema.Key  { return c.phases[0].ID }
+func (c *chunk) high() schema.Key { return c.phases[len(c.phases)-1].ID }
+
 // chunks divides the phases to learn from, or those that have outliers to attribute or earlier runs to be compared with, in order, into chunks of
 // about so many attempts.
 func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
@@ -143,7 +146,7 @@ func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []fit.Ta
 		at += p.Attempts
 	}
 	last, lastIndex := schema.Key(0), -1
-	rows := taskRange{attempts: r.attempts(), low: c.phases[0].ID, high: c.phases[len(c.phases)-1].ID, outliers: outliers, timed: outliers && r.history, blank: r.blank}
+	rows := taskRange{attempts: r.attempts(), low: c.low(), high: c.high(), outliers: outliers, timed: outliers && r.history, blank: r.blank}
 	for t, err := range engine.Read[fit.Task](ctx, r.eng, rows.sql()) {
 		if err != nil {
 			return nil, tasks, err

@@ -1,9 +1,11 @@
 package causes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +37,45 @@ func TestCopiesFindTheSame(t *testing.T) {
 				t.Errorf("only %d rows to compare", len(want))
 			}
 		})
+	}
+}
+
+// Copies are given of each phase when an output that it reads was missing, as one process reads that.
+func TestCopiesAreGivenGaps(t *testing.T) {
+	st, eng := made(t, "recompute")
+	here := newRun(eng, Options{})
+	here.part.whole = true
+	if err := here.readLosses(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen, got := map[schema.Key]bool{}, map[schema.Key][]gap{}
+	m := &copiestest.Cluster{Engine: eng, T: t, Store: st}
+	m.Work = func(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
+		var rows strings.Builder
+		if err := Copy(ctx, step, pieces, file, io.TeeReader(in, &rows), out); err != nil || step != stepAttribute {
+			return err
+		}
+		var g given
+		err := engine.ReadRemoteRows(strings.NewReader(rows.String()), len(copyColumns), func(fields []engine.RemoteField) error {
+			var row copyRow
+			err := errors.Join(row.read(fields), g.add(&row))
+			seen[row.Phase] = true
+			return err
+		})
+		g.settle()
+		maps.Copy(got, g.losses.gaps)
+		return err
+	}
+	if _, err := Run(t.Context(), st, m, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) == 0 {
+		t.Error("no phase read what was lost")
+	}
+	for phase := range seen {
+		if want := here.losses.gaps[phase]; !slices.Equal(got[phase], want) {
+			t.Errorf("phase %d: %v, here %v", phase, got[phase], want)
+		}
 	}
 }
 
@@ -101,11 +142,11 @@ func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []s
 
 // A copy that is given something else than rows says which line.
 func TestCopyRefuses(t *testing.T) {
-	good := "1\t2\t3\t-1\t\\N\t1.5\tfalse\ttrue\tfalse\tfalse\tfalse" + "\tNaN\tfalse" + strings.Repeat("\tNaN", 12) + "\n"
+	good := "1\t1\t0\t2" + strings.Repeat("\t\\N", 3) + "\t3\t-1\t\\N\t1.5\tfalse\ttrue\tfalse\tfalse\tfalse" + "\tNaN\tfalse" + strings.Repeat("\tNaN", 12) + "\n"
 	if err := Copy(t.Context(), stepObserve+"=3600", t.TempDir(), "", strings.NewReader(good), io.Discard); err != nil {
 		t.Error(err)
 	}
-	for _, in := range []string{"1\t2\n", strings.Replace(good, "1.5", "x", 1), strings.Replace(good, "true", "maybe", 1), strings.Replace(good, "2", `\N`, 1)} {
+	for _, in := range []string{"1\t2\n", strings.Replace(good, "1.5", "x", 1), strings.Replace(good, "true", "maybe", 1), strings.Replace(good, "2", `\N`, 1), strings.Replace(good, "1\t0", "1\t9", 1)} {
 		if err := Copy(t.Context(), stepObserve+"=3600", t.TempDir(), "", strings.NewReader(good+in), io.Discard); err == nil || !strings.Contains(err.Error(), "line 2 of the rows") {
 			t.Errorf("%q: %v", in, err)
 		}

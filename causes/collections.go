@@ -63,19 +63,28 @@ func (m *collections) add(c collection) {
 
 // settle ends the adding.
 func (m *collections) settle() {
-	for application, l := range m.of {
-		slices.SortFunc(l.byStart, func(a, b collection) int {
-			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Attempt, b.Attempt))
-		})
-		l.ends = make([]schema.Time, len(l.byStart))
-		for k := range l.byStart {
-			l.ends[k] = l.byStart[k].end()
-			if k > 0 {
-				l.ends[k] = max(l.ends[k], l.ends[k-1])
-			}
-		}
-		m.of[application] = l
+	for application := range m.of {
+		m.settleOf(application)
 	}
+}
+
+// settleOf ends the adding to an application, unless that is done.
+func (m *collections) settleOf(application schema.Key) {
+	l := m.of[application]
+	if len(l.ends) == len(l.byStart) {
+		return
+	}
+	slices.SortFunc(l.byStart, func(a, b collection) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Attempt, b.Attempt))
+	})
+	l.ends = make([]schema.Time, len(l.byStart))
+	for k := range l.byStart {
+		l.ends[k] = l.byStart[k].end()
+		if k > 0 {
+			l.ends[k] = max(l.ends[k], l.ends[k-1])
+		}
+	}
+	m.of[application] = l
 }
 
 // mayWait notes a phase of an application, whose tasks may have waited for one.
@@ -108,12 +117,7 @@ func (r *run) readCollections(ctx context.Context) error {
 	if slices.Contains(r.blank, "a.gc_s") {
 		return nil
 	}
-	seen := r.seen
-	if !r.part.whole {
-		seen = append(seen[:len(seen):len(seen)], engine.Seen{Table: "phases", SQL: "SELECT * FROM " + engine.ChosenPrefix + "phases"})
-	}
-	sql := strings.NewReplacer("{least}", strconv.FormatFloat(leastCollection, 'e', -1, 64), "{most}", strconv.Itoa(mostCollections)).Replace(collectionsSQL)
-	for c, err := range engine.ReadParts[collection](ctx, r.eng, "causes_collections", sql, seen...) {
+	for c, err := range engine.ReadParts[collection](ctx, r.eng, "causes_collections", collectionsQuery(), r.seenPhases()...) {
 		if err != nil {
 			return err
 		}
@@ -126,6 +130,10 @@ func (r *run) readCollections(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func collectionsQuery() string {
+	return strings.NewReplacer("{least}", strconv.FormatFloat(leastCollection, 'e', -1, 64), "{most}", strconv.Itoa(mostCollections)).Replace(collectionsSQL)
 }
 
 // collectionsOf is collections.sql on a trace in memory, whose machines are numbered as their names stand.

@@ -161,7 +161,7 @@ func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 			Place   schema.Null[string] `col:"place"`
 		}
 		for _, r := range enginetest.ReadAll[row](t, eng, "SELECT attempt_id, cause, place FROM attributions WHERE rank = 1 ORDER BY attempt_id NULLS LAST") {
-			out = append(out, fmt.Sprint(r.Attempt, r.Cause, r.Place.V))
+			out = append(out, fmt.Sprintln(r.Attempt, r.Cause, r.Place.V))
 		}
 		return out
 	}
@@ -172,7 +172,7 @@ func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 		logs.Ingest(t, map[schema.Key]*schema.Trace{input: trace})
 		nightly = verdicts(eng, false)
 		for i := range trace.Attempts {
-			if a := &trace.Attempts[i]; a.FetchWaitS.V == 3 && slices.Contains(nightly, fmt.Sprint(a.AttemptID, schema.GC, "machine m2")) {
+			if a := &trace.Attempts[i]; a.FetchWaitS.V == 3 && slices.Contains(nightly, fmt.Sprintln(a.AttemptID, schema.GC, "machine m2")) {
 				paused++
 			}
 		}
@@ -185,6 +185,51 @@ func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 	}
 	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, true); !slices.Equal(got, nightly) {
 		t.Errorf("by copies: %d verdicts, and here %d, and not the same", len(got), len(nightly))
+	}
+	of := map[schema.Key]schema.Key{} // input of each attempt
+	for input, trace := range logs.Shown {
+		for i := range trace.Attempts {
+			of[trace.Attempts[i].AttemptID] = input
+		}
+	}
+	logs.Retire(t, 2)
+	want := slices.DeleteFunc(nightly, func(v string) bool { return of[attemptOf(t, v)] == 2 })
+	if got := verdicts(eng, false); len(got) != len(want) || slices.ContainsFunc(got, func(v string) bool { return of[attemptOf(t, v)] == 2 }) {
+		t.Errorf("without the second log: %d verdicts that copies found, want %d", len(got), len(want))
+	}
+}
+
+// attemptOf is the attempt of a verdict.
+func attemptOf(t *testing.T, verdict string) (id schema.Key) {
+	t.Helper()
+	if _, err := fmt.Sscan(verdict, &id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// What each copy must read of the store grows with its machines and stages, and not with its applications, attempts, outliers and collections.
+func TestCopiesAreToldOfNoAttempts(t *testing.T) {
+	st, eng := Filled(t, func(*store.Store) error { return nil })
+	logs := enginetest.NewLogs(st)
+	var told [2]int
+	for i, applications := range [...]schema.Key{2, 6} {
+		for input := schema.Key(1); input <= applications; input++ {
+			logs.Ingest(t, map[schema.Key]*schema.Trace{input: waitsForTheFirst.trace(input, 60)})
+		}
+		if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		m := &copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}
+		s, err := Run(t.Context(), st, m, Options{Again: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told[i] = slices.Max(m.Told)
+		t.Logf("%d applications with %d outliers: %v bytes", applications, s.Outliers, m.Told)
+	}
+	if told[0] == 0 || told[1] > told[0]+told[0]/20 {
+		t.Errorf("%d bytes for each copy, and %d of three times as many applications", told[0], told[1])
 	}
 }
 

@@ -3,64 +3,8 @@ package causes
 import (
 	"straggler/causes/jobcost"
 	"straggler/causes/machines"
-	"straggler/causes/model"
 	"straggler/causes/wire"
-	"straggler/schema"
 )
-
-// instructions are what a copy must know for step attribute.
-type instructions struct {
-	model       *model.Model
-	losses      *losses
-	collections *collections
-	signatures  map[schema.Key]uint64     // of the phases
-	inputs      map[schema.Key]schema.Key // of the phases; none where rows have none
-}
-
-// Fields lists the fields of a message.
-func (k *instructions) Fields(c *wire.Codec) {
-	k.model.Fields(c)
-	k.losses.Fields(c)
-	k.collections.Fields(c)
-	wire.Map(c, &k.signatures, c.Int64, c.Uint64)
-	wire.Map(c, &k.inputs, c.Int64, c.Int64)
-}
-
-// Fields lists the fields of a message.
-func (l *losses) Fields(c *wire.Codec) {
-	wire.Map(c, &l.outputs, c.Int64, func(o *lostOutput) {
-		c.Int64(&o.task)
-		c.String(&o.machine)
-		c.Int64((*int64)(&o.time))
-		c.Int64(&o.detectedBy)
-		c.Int64((*int64)(&o.restored))
-	})
-	wire.Map(c, &l.gaps, c.Int64, func(gaps *[]gap) {
-		wire.Slice(c, gaps, func(g *gap) {
-			c.Int64((*int64)(&g.from))
-			c.Int64((*int64)(&g.to))
-		})
-	})
-}
-
-// Fields lists the fields of a message; what settle finds is found again by the reader.
-func (m *collections) Fields(c *wire.Codec) {
-	wire.Map(c, &m.application, c.Int64, c.Int64)
-	wire.Map(c, &m.of, c.Int64, func(l *collectionList) {
-		wire.Slice(c, &l.byStart, func(x *collection) {
-			c.Int64(&x.Application)
-			c.Int64(&x.Phase)
-			c.Int64(&x.Attempt)
-			c.Int64(&x.Machine)
-			c.Int64((*int64)(&x.Start))
-			c.Float(&x.Duration)
-			c.Float(&x.Seconds)
-		})
-	})
-	if c.Reading() {
-		m.settle()
-	}
-}
 
 // Fields lists the fields of a message.
 func (x *attributed) Fields(c *wire.Codec) {

@@ -17,7 +17,7 @@ import (
 // Every field of a message arrives: each sample has no zero, so that one that Fields leaves out differs afterwards.
 func TestMessagesRoundTrip(t *testing.T) {
 	for _, c := range []struct{ sent, got wire.Message }{
-		{sampleInstructions(t), &instructions{model: &model.Model{}, losses: &losses{}, collections: &collections{}}},
+		{sampleModel(t), &model.Model{}},
 		{&sampleAttributed, &attributed{}},
 		{&sampleObservation, &model.Observation{}},
 	} {
@@ -37,7 +37,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	for _, sample := range []any{sampleAttributed, sampleObservation, sampleLosses, sampleCollections} {
+	for _, sample := range []any{sampleAttributed, sampleObservation} {
 		if path := zeroIn(reflect.ValueOf(sample)); path != "" {
 			t.Errorf("%T%s is zero: the test would not notice that it is not sent", sample, path)
 		}
@@ -62,29 +62,17 @@ var (
 		Machines: []model.MachineObservation{{Window: machines.Window{Machine: 1, Number: -2}, Mean: 0.25, Variance: 0.5, N: 3,
 			CPUKnown: true, CPUMean: 1, CPUVariance: 2}},
 	}
-	sampleLosses = losses{
-		outputs: map[schema.Key]lostOutput{7: {task: 1, machine: "m", time: 2, detectedBy: 3, restored: 4}},
-		gaps:    map[schema.Key][]gap{8: {{from: 1, to: 2}}},
-	}
 )
 
-var sampleCollections = collections{
-	application: map[schema.Key]schema.Key{8: 9},
-	of: map[schema.Key]collectionList{9: {
-		byStart: []collection{{Application: 9, Phase: 1, Attempt: 2, Machine: 3, Start: 4, Duration: 5, Seconds: 6}},
-		ends:    []schema.Time{5_000_004},
-	}},
-}
-
-// sampleInstructions have the model of a generated cluster.
-func sampleInstructions(t *testing.T) *instructions {
+// sampleModel is that of a generated cluster.
+func sampleModel(t *testing.T) *model.Model {
 	trace := mixedTrace(t, "mixed", 1)
 	phases, names := phasesOf(trace, nil)
 	l := model.NewLearner(3600, names, racksOf(trace, names))
 	for i := range phases {
 		l.Observe(&phases[i])
 	}
-	return &instructions{model: l.Model(), losses: &sampleLosses, collections: &sampleCollections, signatures: map[schema.Key]uint64{1: 2}, inputs: map[schema.Key]schema.Key{1: 3}}
+	return l.Model()
 }
 
 // zeroIn is the path of a field that is zero; "" where there is none.
@@ -127,9 +115,7 @@ func FuzzMessages(f *testing.F) {
 		for _, new := range []func() wire.Message{
 			func() wire.Message { return &attributed{} },
 			func() wire.Message { return &model.Observation{} },
-			func() wire.Message {
-				return &instructions{model: &model.Model{}, losses: &losses{}, collections: &collections{}}
-			},
+			func() wire.Message { return &model.Model{} },
 		} {
 			got, second := new(), new()
 			if err := wire.Decode(data, got); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,6 +141,14 @@ func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
 		}
 		return r.readPhases(ctx)
 	})
+}
+
+// seenPhases is what queries see of tables, with the phases that are worked on.
+func (r *run) seenPhases() []engine.Seen {
+	if r.part.whole {
+		return r.seen
+	}
+	return append(slices.Clip(r.seen), engine.Seen{Table: "phases", SQL: "SELECT * FROM " + engine.ChosenPrefix + "phases"})
 }
 
 // findExecutors makes the table causes_executors.

@@ -32,13 +32,9 @@ type phaseRow struct {
 
 // readPhases reads the phases that are worked on.
 func (r *run) readPhases(ctx context.Context) error {
-	seen := r.seen
-	if !r.part.whole {
-		seen = append(seen[:len(seen):len(seen)], engine.Seen{Table: "phases", SQL: "SELECT * FROM " + engine.ChosenPrefix + "phases"})
-	}
 	r.phases = nil
 	stages := namedStages{}
-	for p, err := range engine.ReadParts[phaseRow](ctx, r.eng, "causes_phases", phasesSQL, seen...) {
+	for p, err := range engine.ReadParts[phaseRow](ctx, r.eng, "causes_phases", phasesSQL, r.seenPhases()...) {
 		if err != nil {
 			return err
 		}

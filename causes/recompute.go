@@ -25,15 +25,23 @@ type losses struct {
 	gaps    map[schema.Key][]gap      // by phase: when outputs that it reads were lost and not yet made again
 }
 
-// add notes an output that was lost, the attempt that made it again, and a phase that reads it; 0: none.
-func (m *losses) add(again schema.Key, o lostOutput, reader schema.Key) {
+// add notes an output that was lost, and the attempt that made it again.
+func (m *losses) add(again schema.Key, o lostOutput) {
 	if m.outputs == nil {
-		m.outputs, m.gaps = map[schema.Key]lostOutput{}, map[schema.Key][]gap{}
+		m.outputs = map[schema.Key]lostOutput{}
 	}
 	m.outputs[again] = o
-	if reader != 0 && o.time != 0 && o.restored > o.time {
-		m.gaps[reader] = append(m.gaps[reader], gap{o.time, o.restored})
+}
+
+// addGap notes that an output which a phase reads was lost, and made again; times are 0 where they are unknown.
+func (m *losses) addGap(reader schema.Key, lost, restored schema.Time) {
+	if lost == 0 || restored <= lost {
+		return
 	}
+	if m.gaps == nil {
+		m.gaps = map[schema.Key][]gap{}
+	}
+	m.gaps[reader] = append(m.gaps[reader], gap{lost, restored})
 }
 
 // joinGaps ends the notes.

@@ -279,7 +279,10 @@ func (r *run) readLosses(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.losses.add(l.Again, lostOutput{l.Task, l.Machine.V, l.Time.V, l.Noticed.V, l.Restored.V}, l.Reader.V)
+		r.losses.add(l.Again, lostOutput{l.Task, l.Machine.V, l.Time.V, l.Noticed.V, l.Restored.V})
+		if l.Reader.OK {
+			r.losses.addGap(l.Reader.V, l.Time.V, l.Restored.V)
+		}
 	}
 	r.losses.joinGaps()
 	return nil
@@ -287,9 +290,6 @@ func (r *run) readLosses(ctx context.Context) error {
 
 // attribute splits the outliers of all phases that have any.
 func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
-	if err := r.beside(ctx, r.readLosses, r.readCollections); err != nil {
-		return err
-	}
 	if many, ok := r.eng.(engine.RemoteRunner); ok {
 		if err := r.attributeOnCopies(ctx, many, tx); !errors.Is(err, errors.ErrUnsupported) {
 			return err
@@ -301,6 +301,9 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 // attributeHere reads the phases with outliers and attributes these in this process, and compares the phases whose stages ran before with those
 // runs.
 func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
+	if err := r.beside(ctx, r.readLosses, r.readCollections); err != nil {
+		return err
+	}
 	var runs *openRuns
 	if _, ok := engine.InProcess(r.eng); ok {
 		var err error

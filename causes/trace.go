@@ -153,6 +153,9 @@ func signature(program, kind, name string) uint64 {
 	return d.Sum64()
 }
 
+// signatureOf is signature of the names with slashes between them.
+func signatureOf(names string) uint64 { return xxhash.Sum64String(names) }
+
 // lossesOf gives what was lost and made again.
 func lossesOf(t *schema.Trace) *losses {
 	m := &losses{}
@@ -172,10 +175,10 @@ func lossesOf(t *schema.Trace) *losses {
 			continue
 		}
 		o := lostOutput{l.Task, l.Machine.V, l.Time.V, l.DetectedBy.V, ends[l.RecomputedBy.V]}
+		m.add(l.RecomputedBy.V, o)
 		for _, reader := range readers[l.PhaseID] {
-			m.add(l.RecomputedBy.V, o, reader)
+			m.addGap(reader, o.time, o.restored)
 		}
-		m.add(l.RecomputedBy.V, o, 0)
 	}
 	m.joinGaps()
 	return m

@@ -26,6 +26,7 @@ type Cluster struct {
 	Store    *store.Store
 	Work     func(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error // what a copy does
 	Steps    []string                                                                                // that were done
+	Told     []int                                                                                   // bytes of the file of each step, which every copy reads
 	ReadOnly bool                                                                                    // its machines cannot write to the store
 }
 
@@ -44,7 +45,7 @@ func (m *Cluster) Load(ctx context.Context, name string, columns []engine.Column
 
 // RunRemote runs the copies.
 func (m *Cluster) RunRemote(ctx context.Context, w engine.RemoteJob) (*engine.Rows, error) {
-	m.Steps = append(m.Steps, w.Verb[1])
+	m.Steps, m.Told = append(m.Steps, w.Verb[1]), append(m.Told, len(w.File))
 	file := m.T.TempDir() + "/told"
 	if err := os.WriteFile(file, w.File, 0o666); err != nil {
 		return nil, err

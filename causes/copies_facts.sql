@@ -1,0 +1,17 @@
+-- What copies must know of the phases of causes_attributed besides their attempts: of each its input and stage, each output that was lost and that
+-- one of its attempts made again, and each time in which an output that it reads was missing. {stage}, {output} and {gap} number these.
+SELECT share, phase_id, CAST(NULL AS BIGINT) AS attempt_id, {stage} AS about, input AS other, stage AS text, CAST(NULL AS BIGINT) AS task,
+  CAST(NULL AS BIGINT) AS start_us, CAST(NULL AS BIGINT) AS end_us
+FROM causes_attributed
+UNION ALL
+SELECT p.share, r.phase_id, r.attempt_id, {output}, l.detected_by, l.machine, l.task, unix_micros(l.time), unix_micros(r.finish_time)
+FROM losses l
+  JOIN attempts r ON r.attempt_id = l.recomputed_by
+  JOIN causes_attributed p ON p.phase_id = r.phase_id
+UNION ALL
+SELECT p.share, p.phase_id, NULL, {gap}, NULL, NULL, NULL, unix_micros(l.time), unix_micros(r.finish_time)
+FROM losses l
+  JOIN attempts r ON r.attempt_id = l.recomputed_by
+  JOIN edges e ON e.from_phase = l.phase_id
+  JOIN causes_attributed p ON p.phase_id = e.to_phase
+WHERE r.finish_time > l.time
