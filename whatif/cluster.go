@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 
 	"straggler/causes/wire"
@@ -28,7 +27,8 @@ const (
 // cluster is an engine whose machines run copies.
 type cluster struct {
 	eng  engine.RemoteRunner
-	l    *loader // whose pools are divided
+	in   engine.Loader // the same, to which rows can be given
+	l    *loader       // whose pools are divided
 	out  *writer
 	tool string // version of this program
 	job  copyJob
@@ -38,13 +38,13 @@ type cluster struct {
 type copyJob struct {
 	Store     string   // its directory or URL as they see it
 	State     string   // of its logs
-	Most      int64    // attempts of a batch
+	First     int64    // start of an attempt of the store
+	Last      int64    // time of one
 	Names     []string // of machines and executors, as the model numbers them
 	Model     []byte   // of machines and of work; none before it is known
 	Variants  []variantText
 	Scheduler string
 	Seeds     int
-	Analysed  bool
 }
 
 // variantText is a variant as text: its policy with the options that are changed.
@@ -56,16 +56,18 @@ type variantText struct {
 
 // clusterOf is the cluster of an engine; nil where the work is done here: in one process, where all pools fit into one batch,
 // where nothing is written, and where a policy is none that other machines know.
-func clusterOf(eng engine.Engine, l *loader, o *Options, analysed bool, most int64, out *writer) (*cluster, error) {
-	many, ok := eng.(engine.RemoteRunner)
-	if !ok || out == nil || o.Optimize || len(l.batches) < 2 {
+func clusterOf(eng engine.Engine, l *loader, o *Options, out *writer) (*cluster, error) {
+	many, isMany := eng.(engine.RemoteRunner)
+	in, takesRows := eng.(engine.Loader)
+	if !isMany || !takesRows || out == nil || o.Optimize || len(l.batches) < 2 {
 		return nil, nil
 	}
 	where, err := many.StoreAddress()
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil, nil
 	}
-	c := &cluster{eng: many, l: l, out: out, tool: o.Tool, job: copyJob{Store: where, State: out.tx.State(), Most: most, Analysed: analysed}}
+	c := &cluster{eng: many, in: in, l: l, out: out, tool: o.Tool,
+		job: copyJob{Store: where, State: out.tx.State(), First: l.rows.First, Last: l.rows.Last}}
 	if o.Scheduler.Other() {
 		c.job.Scheduler = o.Scheduler.String()
 	}
@@ -140,19 +142,48 @@ func (c *cluster) replay(ctx context.Context, r *results) error {
 	})
 }
 
+// batchApplication is a row that copies are given: an application of a batch, all of whose pools it names.
+type batchApplication struct {
+	Batch       int64      `col:"batch"`
+	Application schema.Key `col:"application_id"`
+}
+
+// batchTable has a row for each application.
+const batchTable = "whatif_batches"
+
+// batchColumns are the columns of its rows, in the order in which readBatches reads them.
+var batchColumns = []string{"batch", "application_id"}
+
+// load gives the cluster the applications of each batch.
+func (c *cluster) load(ctx context.Context) error {
+	var rows []batchApplication
+	return engine.Load(ctx, c.in, batchTable, func(yield func([]batchApplication, error) bool) {
+		for i := range c.l.batches {
+			rows = rows[:0]
+			for _, app := range c.l.batches[i].Applications {
+				rows = append(rows, batchApplication{int64(i), app})
+			}
+			if !yield(rows, nil) {
+				return
+			}
+		}
+	})
+}
+
 // run has copies do a step, and hands on their messages in the order of the batches.
 func (c *cluster) run(ctx context.Context, step string, each func(message []byte) error) error {
 	file, err := json.Marshal(c.job)
 	if err != nil {
 		return err
 	}
-	values := make([]string, len(c.l.batches))
-	for i := range values {
-		values[i] = "(" + strconv.Itoa(i) + ")"
+	if err := c.load(ctx); err != nil {
+		return err
 	}
+	columns := strings.Join(batchColumns, ", ")
 	const spread = 4 // shares for each batch: rows come to shares by a hash, and two batches rarely to one of many
-	return copies.Run(ctx, c.out.tx, c.eng, engine.RemoteJob{SQL: "SELECT batch FROM (VALUES " + strings.Join(values, ", ") + ") AS t(batch)", Columns: []string{"batch"},
-		Order: "batch", Partitions: spread * len(values), Verb: []string{"copy", step, "--version", c.tool}, File: file}, func(_ schema.Key, message []byte) error {
+	err = copies.Run(ctx, c.out.tx, c.eng, engine.RemoteJob{SQL: "SELECT " + columns + " FROM " + batchTable, Columns: batchColumns, Order: columns,
+		Partitions: spread * len(c.l.batches), Verb: []string{"copy", step, "--version", c.tool}, File: file}, func(_ schema.Key, message []byte) error {
 		return each(message)
 	})
+	return errors.Join(err, c.eng.Drop(context.WithoutCancel(ctx), batchTable))
 }

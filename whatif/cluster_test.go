@@ -19,6 +19,7 @@ import (
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
 	"straggler/schema"
+	"straggler/selection"
 	"straggler/store"
 	"straggler/whatif/policy"
 	"straggler/whatif/replay"
@@ -94,6 +95,41 @@ func TestCopiesReplayTheSame(t *testing.T) {
 	own := &copiestest.Cluster{Engine: eng, T: t, Store: st}
 	if rows, _ := replayedRows(t, st, eng, own, Options{Policies: []policy.Policy{policy.Own("mine", func() replay.Policy { return nil })}, Seeds: 1}); len(rows) == 0 || len(own.Steps) > 0 {
 		t.Errorf("a policy of one's own, which no other machine has: %d rows, steps %v", len(rows), own.Steps)
+	}
+}
+
+// A copy reads of the store what is of the applications of its batch, and machines of the whole cluster.
+func TestCopiesReadTheirBatch(t *testing.T) {
+	_, eng := storeOf(t, labelled(t, "transient"), labelled(t, "mixed"), labelled(t, "gc"))
+	whole, err := newLoader(t.Context(), eng, selection.Applications{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole.divide(1)
+	jobs, phases, edges := 0, 0, 0
+	for _, b := range whole.batches {
+		own, err := newPoolLoader(t.Context(), eng, b.Applications)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := map[schema.Key]bool{}
+		for _, j := range own.rows.Jobs {
+			if of[j.JobID] = true; !slices.Contains(b.Applications, j.ApplicationID) {
+				t.Errorf("job %d is of application %d, and the batch of %d", j.JobID, j.ApplicationID, b.Applications)
+			}
+		}
+		for _, p := range own.rows.Phases {
+			if !of[p.JobID] {
+				t.Errorf("phase %d is of job %d, which is not of the batch", p.PhaseID, p.JobID)
+			}
+		}
+		if len(own.rows.Applications) != len(b.Applications) || len(own.count) != len(b.Applications) {
+			t.Errorf("%d applications and attempts of %d, want %d", len(own.rows.Applications), len(own.count), len(b.Applications))
+		}
+		jobs, phases, edges = jobs+len(own.rows.Jobs), phases+len(own.rows.Phases), edges+len(own.rows.Edges)
+	}
+	if r := whole.rows; len(whole.batches) != 3 || jobs != len(r.Jobs) || phases != len(r.Phases) || edges != len(r.Edges) || edges == 0 {
+		t.Errorf("%d batches of %d jobs, %d phases, %d edges; the store has %d, %d, %d", len(whole.batches), jobs, phases, edges, len(r.Jobs), len(r.Phases), len(r.Edges))
 	}
 }
 

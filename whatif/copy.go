@@ -6,20 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"straggler/causes/model"
 	"straggler/causes/wire"
 	"straggler/engine"
 	"straggler/engine/copies"
 	"straggler/schema"
-	"straggler/selection"
 	"straggler/store"
 	"straggler/whatif/schedule"
 	"straggler/whatif/workload"
 )
 
-// Copy does a step on the batches whose numbers it reads, and writes what that gives. It runs on the cluster's machines; open opens an
-// engine over the store there.
+// Copy does a step on the batches whose numbers it reads, and writes what that gives. It runs on the cluster's machines; open
+// opens an engine over the store there.
 func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer, open func(context.Context, *store.Store) (engine.Engine, error)) error {
 	data, err := copies.ReadFile(ctx, file)
 	if err != nil {
@@ -29,52 +29,99 @@ func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.W
 	if err := json.Unmarshal(data, &job); err != nil {
 		return fmt.Errorf("whatif: %s: %w", file, err)
 	}
-	st, err := store.Open(ctx, job.Store, store.Options{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("whatif: this machine does not see the store: %w", err)
-	}
-	eng, err := open(ctx, st)
-	if err != nil {
-		return err
-	}
-	defer eng.Close()
-	if state, err := st.State(ctx); err != nil || state != job.State {
-		return errors.Join(err, errors.New("whatif: the store was changed meanwhile; try again"))
-	}
-	l, err := job.load(ctx, eng)
-	var o Options
-	if err == nil {
-		o, err = job.options()
-	}
-	do := func(n int64, w *copies.Writer) error { return l.surveyBatch(ctx, n, o, w) }
-	if err == nil && step == ReplayStep {
-		var c *comparison
-		c, err = job.comparison(ctx, l, o)
-		do = func(n int64, w *copies.Writer) error { return c.replayBatch(ctx, l, n, w) }
-	}
+	o, err := job.options()
 	if err != nil {
 		return fmt.Errorf("whatif: %w", err)
 	}
-	return engine.ReadRemoteRows(in, 1, func(fields []engine.RemoteField) error {
-		n, err := fields[0].Int()
-		if err == nil && (n < 0 || n >= int64(len(l.batches))) {
-			err = fmt.Errorf("whatif: the store has %d batches, and none of number %d", len(l.batches), n)
+	var eng engine.Engine // opened for the first batch: there are more copies than batches
+	defer func() {
+		if eng != nil {
+			eng.Close()
+		}
+	}()
+	return readBatches(in, func(b *copyBatch) (err error) {
+		if eng == nil {
+			if eng, err = job.open(ctx, open); err != nil {
+				return err
+			}
+		}
+		w := copies.NewWriter(ctx, pieces)
+		return w.Close(out, job.work(ctx, eng, step, o, b, w))
+	})
+}
+
+// open opens the store as it was when the work began.
+func (job *copyJob) open(ctx context.Context, open func(context.Context, *store.Store) (engine.Engine, error)) (engine.Engine, error) {
+	st, err := store.Open(ctx, job.Store, store.Options{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("whatif: this machine does not see the store: %w", err)
+	}
+	eng, err := open(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	if state, err := st.State(ctx); err != nil || state != job.State {
+		return nil, errors.Join(err, errors.New("whatif: the store was changed meanwhile; try again"), eng.Close())
+	}
+	return eng, nil
+}
+
+// copyBatch is a batch as a copy is given it.
+type copyBatch struct {
+	number       int64
+	applications []schema.Key
+}
+
+// readBatches hands on the batches whose rows it reads, one after the other.
+func readBatches(in io.Reader, do func(*copyBatch) error) error {
+	var b *copyBatch
+	err := engine.ReadRemoteRows(in, len(batchColumns), func(fields []engine.RemoteField) error {
+		number, err := fields[0].Int()
+		application, e := fields[1].Int()
+		if err = errors.Join(err, e); err == nil && b != nil && b.number != number {
+			err = do(b)
 		}
 		if err != nil {
 			return err
 		}
-		w := copies.NewWriter(ctx, pieces)
-		return w.Close(out, do(n, w))
+		if b == nil || b.number != number {
+			b = &copyBatch{number: number}
+		}
+		b.applications = append(b.applications, application)
+		return nil
 	})
+	if err != nil || b == nil {
+		return err
+	}
+	return do(b)
 }
 
-// load reads what a copy needs of a store besides attempts.
-func (job *copyJob) load(ctx context.Context, eng engine.Engine) (*loader, error) {
-	l, err := newLoader(ctx, eng, selection.Applications{})
+// work does a step on a batch.
+func (job *copyJob) work(ctx context.Context, eng engine.Engine, step string, o Options, b *copyBatch, w *copies.Writer) error {
+	l, err := job.load(ctx, eng, b.applications)
+	if err != nil {
+		return fmt.Errorf("whatif: %w", err)
+	}
+	if step != ReplayStep {
+		return l.surveyBatch(ctx, b.number, o, w)
+	}
+	c, err := job.comparison(ctx, l, o)
+	if err != nil {
+		return fmt.Errorf("whatif: %w", err)
+	}
+	return c.replayBatch(ctx, l, b.number, w)
+}
+
+// load reads what a copy needs of a batch besides attempts.
+func (job *copyJob) load(ctx context.Context, eng engine.Engine, applications []schema.Key) (*loader, error) {
+	l, err := newPoolLoader(ctx, eng, applications)
 	if err != nil {
 		return nil, fmt.Errorf("reading the store: %w", err)
 	}
-	l.divide(job.Most)
+	l.rows.First, l.rows.Last = job.First, job.Last
+	if l.divide(math.MaxInt64); len(l.batches) != 1 || len(l.batches[0].Applications) != len(applications) {
+		return nil, fmt.Errorf("%d applications of a batch are not there as they were", len(applications))
+	}
 	return l, nil
 }
 
@@ -100,21 +147,21 @@ func (job *copyJob) options() (Options, error) {
 
 // surveyBatch observes a batch.
 func (l *loader) surveyBatch(ctx context.Context, n int64, o Options, w *copies.Writer) error {
-	if err := l.batch(ctx, n); err != nil {
+	if err := l.batch(ctx); err != nil {
 		return err
 	}
-	pools, sums := l.builder.Observe(l.batches[n])
+	pools, sums := l.builder.Observe(l.batches[0])
 	f := newSurvey(&o)
 	f.add(pools)
 	return w.Message(n, wire.Encode(&surveyed{names: l.rows.Names, pools: sums, seen: *f}))
 }
 
-// batch reads the attempts of a batch.
-func (l *loader) batch(ctx context.Context, n int64) error {
-	if err := l.fits(l.batches[n]); err != nil {
+// batch reads the attempts of the only batch.
+func (l *loader) batch(ctx context.Context) error {
+	if err := l.fits(l.batches[0]); err != nil {
 		return err
 	}
-	if err := l.attempts(ctx, l.batches[n].Applications); err != nil {
+	if err := l.attempts(ctx, l.batches[0].Applications); err != nil {
 		return fmt.Errorf("whatif: reading the store: %w", err)
 	}
 	return nil
@@ -135,17 +182,17 @@ func (job *copyJob) comparison(ctx context.Context, l *loader, o Options) (*comp
 	for i, v := range job.Variants {
 		c.variants = append(c.variants, Variant{Policy: o.Policies[i], Error: v.Error, Scheduler: o.Scheduler})
 	}
-	blame, err := c.blames(ctx, l.tables, job.Analysed)
+	blame, err := c.blames(ctx, l.tables)
 	c.blame = blame
 	return c, err
 }
 
 // replayBatch replays a batch and writes its rows and what it gave in all.
 func (c *comparison) replayBatch(ctx context.Context, l *loader, n int64, w *copies.Writer) error {
-	if err := l.batch(ctx, n); err != nil {
+	if err := l.batch(ctx); err != nil {
 		return err
 	}
-	d := c.over(l.builder.Build(l.batches[n]))
+	d := c.over(l.builder.Build(l.batches[0]))
 	if err := d.replayNone(ctx); err != nil {
 		return err
 	}

@@ -44,12 +44,33 @@ type loader struct {
 // newLoader reads everything but attempts and what they reported: of the applications that are meant, and of those that share
 // slots with them.
 func newLoader(ctx context.Context, eng engine.Engine, apps selection.Applications) (*loader, error) {
-	l := &loader{tables: tables{eng: eng}, rows: &workload.Rows{}, count: map[schema.Key]int64{}, may: engine.Memory()}
+	l := emptyLoader(eng)
+	return l, first(func() error { return l.applications(ctx) }, func() error { return l.choose(ctx, apps) }, func() error { return l.theirs(ctx) })
+}
+
+// newPoolLoader reads the same of whole pools, of which it is given all applications.
+func newPoolLoader(ctx context.Context, eng engine.Engine, applications []schema.Key) (*loader, error) {
+	l := emptyLoader(eng)
+	l.tables.only(applications)
+	return l, first(func() error { return l.applications(ctx) }, func() error { return l.theirs(ctx) })
+}
+
+func emptyLoader(eng engine.Engine) *loader {
+	return &loader{tables: tables{eng: eng}, rows: &workload.Rows{}, count: map[schema.Key]int64{}, may: engine.Memory()}
+}
+
+// applications reads which there are, and their machines.
+func (l *loader) applications(ctx context.Context) error {
+	return first(
+		func() error { return collect(ctx, l.tables, &l.rows.Applications, query("applications")) },
+		func() error { return collect(ctx, l.tables, &l.rows.Machines, query("machines")) },
+	)
+}
+
+// theirs reads the rest.
+func (l *loader) theirs(ctx context.Context) error {
 	r := l.rows
-	return l, first(
-		func() error { return collect(ctx, l.tables, &r.Applications, query("applications")) },
-		func() error { return collect(ctx, l.tables, &r.Machines, query("machines")) },
-		func() error { return l.choose(ctx, apps) },
+	return first(
 		func() error { return collect(ctx, l.tables, &r.Settings, query("settings")) },
 		func() error { return collect(ctx, l.tables, &r.Jobs, query("jobs")) },
 		func() error { return collect(ctx, l.tables, &r.Phases, query("phases")) },
@@ -76,12 +97,12 @@ func (l *loader) choose(ctx context.Context, apps selection.Applications) error 
 	return nil
 }
 
-// batchAttempts is how many attempts are in memory at once, where no pool alone has more: 250 thousand are about 150 MB with the
-// replays of them.
+// batchAttempts is how many attempts are in memory at once, where no pool alone has more: 250 thousand are about 150 MB with
+// the replays of them.
 const batchAttempts = 250_000
 
-// attemptBytes is what an attempt of a pool takes while its log is read and replayed by two workers: a store of a million attempts
-// of one pool takes 0.99 GB, of which DuckDB holds up to 0.25.
+// attemptBytes is what an attempt of a pool takes while its log is read and replayed by two workers: a store of a million
+// attempts of one pool takes 0.99 GB, of which DuckDB holds up to 0.25.
 const attemptBytes = 750
 
 // ErrMemory is wrapped by the error about applications that share slots and do not fit in memory together.
@@ -109,8 +130,8 @@ func (l *loader) divide(most int64) {
 	l.batches = l.builder.Batches(most, func(app schema.Key) int64 { return l.count[app] })
 }
 
-// observe reads the pools of the store once, which are divided, and hands them to survey. Where there are several batches the pools that
-// it sees are without what the model says of them.
+// observe reads the pools of the store once, which are divided, and hands them to survey. Where there are several batches the
+// pools that it sees are without what the model says of them.
 func (l *loader) observe(ctx context.Context, survey func(*workload.Workload)) error {
 	for _, x := range l.batches {
 		if err := l.fits(x); err != nil {
@@ -246,7 +267,7 @@ func (t *tables) only(applications []schema.Key) {
 	phases := "SELECT phase_id FROM phases WHERE job_id IN (SELECT job_id FROM jobs" + own + ")"
 	t.seen = nil
 	for _, x := range []struct{ table, where string }{
-		{"jobs", own}, {"attempts", own}, {"settings", own},
+		{"applications", own}, {"machines", own + " OR application_id IS NULL"}, {"jobs", own}, {"attempts", own}, {"settings", own},
 		{"phases", " WHERE job_id IN (SELECT job_id FROM jobs" + own + ")"},
 		{"edges", " WHERE job_id IN (SELECT job_id FROM jobs" + own + ")"},
 		{"progress", " WHERE attempt_id IN (SELECT attempt_id FROM attempts" + own + ")"},

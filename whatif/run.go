@@ -96,7 +96,7 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 	}
 	l.divide(most)
 	f := newSurvey(&o)
-	far, err := clusterOf(eng, l, &o, analysed, most, out)
+	far, err := clusterOf(eng, l, &o, out)
 	switch {
 	case err != nil:
 	case far != nil:
@@ -113,7 +113,10 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 	c := newComparison(&workload.Workload{Notes: f.notes}, o)
 	c.meant = l.meant
 	if f.pools > 0 {
-		if c.blame, err = c.blames(ctx, l.tables, analysed); err != nil {
+		if err = c.needsCauses(analysed); err == nil && far == nil { // copies read those of their batches
+			c.blame, err = c.blames(ctx, l.tables)
+		}
+		if err != nil {
 			return Summary{}, err
 		}
 		if c.each = l.pass(ctx); o.Optimize && f.foreign == "" {
@@ -235,15 +238,22 @@ func causesAreFresh(ctx context.Context, st *store.Store, eng engine.Engine, app
 	return len(of) > 0 && !slices.ContainsFunc(of, func(in store.InputRecord) bool { return !seen[schema.Key(in.Key)] }), err
 }
 
+// needsCauses is an error where an ideal takes a cause away and causes are not known.
+func (c *comparison) needsCauses(analysed bool) error {
+	for _, v := range c.variants {
+		if v.Cause != "" && !analysed {
+			return fmt.Errorf("policy %s: %w; run straggler causes", v.Name, ErrNoCauses)
+		}
+	}
+	return nil
+}
+
 // blames reads the seconds that causes are blamed for, for the ideals that take one cause away.
-func (c *comparison) blames(ctx context.Context, from tables, analysed bool) (map[schema.Cause]map[schema.Key]float64, error) {
+func (c *comparison) blames(ctx context.Context, from tables) (map[schema.Cause]map[schema.Key]float64, error) {
 	blames := map[schema.Cause]map[schema.Key]float64{}
 	for _, v := range c.variants {
 		if v.Cause == "" || blames[v.Cause] != nil {
 			continue
-		}
-		if !analysed {
-			return nil, fmt.Errorf("policy %s: %w; run straggler causes", v.Name, ErrNoCauses)
 		}
 		var err error
 		if blames[v.Cause], err = blame(ctx, from, v.Cause); err != nil {
