@@ -152,6 +152,9 @@ type PieceData struct {
 	want string
 }
 
+// dataBuffer is how much of the data of a piece is read at once: thousands may be open together.
+const dataBuffer = 16 << 10
+
 // OpenData opens the data of a piece, which has been fetched.
 func (tx *Tx) OpenData(p *Piece) (*PieceData, error) {
 	if p.Data == nil {
@@ -163,7 +166,7 @@ func (tx *Tx) OpenData(p *Piece) (*PieceData, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	d := &PieceData{f: f, fs: tx.s.fs, name: name, sum: xxhash.New(), want: p.Data.Checksum}
-	d.Reader = bufio.NewReaderSize(d.checked(f), 64<<10)
+	d.Reader = bufio.NewReaderSize(d.checked(f), dataBuffer)
 	return d, nil
 }
 

@@ -45,14 +45,14 @@ func Run(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner, job engine.
 	if err := tx.FetchData(ctx, pieces); err != nil {
 		return err
 	}
-	var all messages
+	all := messages{tx: tx}
 	defer all.close()
-	for _, p := range pieces {
-		if err := tx.AddPiece(p); err != nil {
+	for i := range lines {
+		if err := tx.AddPiece(pieces[i]); err != nil {
 			return err
 		}
-		if err := all.open(tx, p); err != nil {
-			return err
+		if pieces[i].Data != nil {
+			all.waiting = append(all.waiting, lines[i])
 		}
 	}
 	return all.read(ctx, each)
@@ -93,8 +93,13 @@ func collect(ctx context.Context, eng engine.RemoteRunner, job engine.RemoteJob)
 	return lines, rows.Err()
 }
 
-// messages are those of all pieces, each piece in the order of its keys: a heap by the key of the next.
-type messages []*pieceMessages
+// messages are those of all pieces, each piece in the order of its keys: a heap by the key of the next. A piece is opened when the key of the others has come to
+// its first: of copies that each get their own keys one is open at a time.
+type messages struct {
+	tx      *store.Tx
+	waiting []line // by first key
+	open    []*pieceMessages
+}
 
 // pieceMessages are the messages of a piece that are left.
 type pieceMessages struct {
@@ -103,35 +108,43 @@ type pieceMessages struct {
 	text []byte
 }
 
-func (m messages) Len() int           { return len(m) }
-func (m messages) Less(i, j int) bool { return m[i].key < m[j].key }
-func (m messages) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
-func (m *messages) Push(x any)        { *m = append(*m, x.(*pieceMessages)) }
+func (m *messages) Len() int           { return len(m.open) }
+func (m *messages) Less(i, j int) bool { return m.open[i].key < m.open[j].key }
+func (m *messages) Swap(i, j int)      { m.open[i], m.open[j] = m.open[j], m.open[i] }
+func (m *messages) Push(x any)         { m.open = append(m.open, x.(*pieceMessages)) }
 func (m *messages) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
+	last := m.open[len(m.open)-1]
+	m.open = m.open[:len(m.open)-1]
 	return last
 }
 
-// open adds those of a piece.
-func (m *messages) open(tx *store.Tx, p *store.Piece) error {
-	if p.Data == nil {
-		return nil
+// advance opens the pieces that may have the next message.
+func (m *messages) advance() error {
+	for len(m.waiting) > 0 && (len(m.open) == 0 || m.waiting[0].first <= m.open[0].key) {
+		data, err := m.tx.OpenData(&m.waiting[0].piece)
+		if err != nil {
+			return err
+		}
+		m.waiting = m.waiting[1:]
+		s := &pieceMessages{data: data}
+		if err := s.next(); err != nil {
+			return errors.Join(err, data.Close())
+		}
+		heap.Push(m, s)
 	}
-	data, err := tx.OpenData(p)
-	if err != nil {
-		return err
-	}
-	s := &pieceMessages{data: data}
-	*m = append(*m, s)
-	return s.next()
+	return nil
 }
 
 // read hands out all messages in the order of their keys.
 func (m *messages) read(ctx context.Context, each func(schema.Key, []byte) error) error {
-	heap.Init(m)
-	for before := schema.Key(math.MinInt64); m.Len() > 0; {
-		s := (*m)[0]
+	for before := schema.Key(math.MinInt64); ; {
+		if err := m.advance(); err != nil {
+			return err
+		}
+		if len(m.open) == 0 {
+			return nil
+		}
+		s := m.open[0]
 		if s.key <= before {
 			return fmt.Errorf("%w: key %d", ErrTwice, s.key)
 		}
@@ -155,12 +168,11 @@ func (m *messages) read(ctx context.Context, each func(schema.Key, []byte) error
 			heap.Fix(m, 0)
 		}
 	}
-	return nil
 }
 
 // close closes what was not read to its end.
 func (m *messages) close() {
-	for _, s := range *m {
+	for _, s := range m.open {
 		s.data.Close()
 	}
 }
