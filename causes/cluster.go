@@ -14,10 +14,11 @@ import (
 
 // On an engine of many machines the phases do not come here: copies of this program work on them where they are, phase by
 // phase. First they say what each tells of its stage and its machines (step observe); then, given the model, they write the
-// attributions (step attribute). Each copy leaves a piece in the store (store.Piece): the attributions as a file of their table, and
-// messages about its phases for this process, which takes them in the order of the phases, so that the sums are those of a
-// run in one process to the last bit. Through the engine come only the names of the files. A copy may run twice on the same
-// phases, when the cluster tries again or runs a speculative copy: the name of one piece comes, and the other is never committed.
+// attributions (step attribute). Each copy leaves a piece in the store (store.Piece): the attributions as a file of their
+// table, and messages about its phases for this process, which takes them in the order of the phases, so that the sums are
+// those of a run in one process to the last bit. Through the engine come only the names of the files. A copy may run twice on
+// the same phases, when the cluster tries again or runs a speculative copy: the name of one piece comes, and the other is never
+// committed.
 
 // The steps of a copy.
 const (

@@ -15,12 +15,12 @@ import (
 //go:embed collections.sql
 var collectionsSQL string
 
-// A process runs tasks of several phases at a time, and serves blocks that none of these made. What the tasks of other phases of an
-// application collected is therefore kept by application, where phases of it ran at the same time: it follows from the rows
-// of the application alone, whatever else is worked on.
+// A process runs tasks of several phases at a time, and serves blocks that none of these made. What the tasks of other phases
+// of an application collected is therefore kept by application, where phases of it ran at the same time: it follows from the
+// rows of the application alone, whatever else is worked on.
 const (
-	// leastCollection is the shortest collection, in seconds, that is kept: with ShareOfPause it explains a wait of 0.2 s, under which a
-	// wait is rarely a link's anyway (retransmission).
+	// leastCollection is the shortest collection, in seconds, that is kept: with ShareOfPause it explains a wait of 0.2 s,
+	// under which a wait is rarely a link's anyway (retransmission).
 	leastCollection = 0.1
 	// mostCollections is how many are kept of an application, the longest.
 	mostCollections = 4096

@@ -91,8 +91,8 @@ var waitsForTheFirst = pair{on: []string{"m0", "m1", "m3", "m4", "m5"}, spoil: f
 	}
 }}
 
-// Tasks of one job wait for a process that collects while it runs tasks of another, or are launched into it. Where the other job is of
-// another application, or its tasks collect all the time, it is none of that.
+// Tasks of one job wait for a process that collects while it runs tasks of another, or are launched into it. Where the other
+// job is of another application, or its tasks collect all the time, it is none of that.
 func TestPauseOfAnotherPhase(t *testing.T) {
 	all := []string{"m0", "m1", "m2", "m3", "m4", "m5"}
 	for _, c := range []struct {
@@ -208,7 +208,8 @@ func attemptOf(t *testing.T, verdict string) (id schema.Key) {
 	return id
 }
 
-// What each copy must read of the store grows with its machines and stages, and not with its applications, attempts, outliers and collections.
+// What each copy must read of the store grows with its machines and stages, and not with its applications, attempts, outliers
+// and collections.
 func TestCopiesAreToldOfNoAttempts(t *testing.T) {
 	st, eng := Filled(t, func(*store.Store) error { return nil })
 	logs := enginetest.NewLogs(st)

@@ -1,5 +1,6 @@
--- What copies must know of the phases of causes_attributed besides their attempts: of each its input and stage, each output that was lost and that
--- one of its attempts made again, and each time in which an output that it reads was missing. {stage}, {output} and {gap} number these.
+-- What copies must know of the phases of causes_attributed besides their attempts: of each its input and stage, each output
+-- that was lost and that one of its attempts made again, and each time in which an output that it reads was missing. {stage},
+-- {output} and {gap} number these.
 SELECT share, phase_id, CAST(NULL AS BIGINT) AS attempt_id, {stage} AS about, input AS other, stage AS text, CAST(NULL AS BIGINT) AS task,
   CAST(NULL AS BIGINT) AS start_us, CAST(NULL AS BIGINT) AS end_us
 FROM causes_attributed

@@ -20,8 +20,9 @@ var copiesAttributedSQL string
 //go:embed copies_facts.sql
 var copiesFactsSQL string
 
-// A copy is given all that it needs of its phases as rows, which go from one machine of the cluster to another: what is known of all phases of the
-// store would be too much for the process that commits, and for each of thousands of copies. Only the model comes as a file.
+// A copy is given all that it needs of its phases as rows, which go from one machine of the cluster to another: what is known
+// of all phases of the store would be too much for the process that commits, and for each of thousands of copies. Only the
+// model comes as a file.
 
 // What the rows are about.
 const (
@@ -38,11 +39,12 @@ var copyColumns = []string{"share", "phase_id", "about", "attempt_id", "other", 
 	"slow", "recompute", "excess_s", "timed", "beyond_s", "input_bytes", "remote_bytes", "input_records", "written_bytes", "spill_bytes", "cpu_s", "away", "fetch_wait_s",
 	"gc_s", "scheduler_delay_s", "convert_s"}
 
-// copyOrder puts the row of an outlier behind that of its attempt, and collections before what follows the first phase of their share.
+// copyOrder puts the row of an outlier behind that of its attempt, and collections before what follows the first phase of their
+// share.
 const copyOrder = "phase_id, attempt_id NULLS LAST, about, start_us NULLS LAST"
 
-// shareAttempts is how many attempts a share has, about: shares come to copies by a hash, eight to each, which makes them alike, and collections
-// of an application, mostCollections at most, are sent once for each share of it.
+// shareAttempts is how many attempts a share has, about: shares come to copies by a hash, eight to each, which makes them
+// alike, and collections of an application, mostCollections at most, are sent once for each share of it.
 const shareAttempts = partAttempts / 8
 
 // prepareRows makes the tables of what copies are given to attribute.

@@ -16,7 +16,8 @@
 //     seen; statistics.go keeps what each application says to the model, and keptstatistics.go merges what is kept; chunks.go
 //     and range.go read chunk by chunk; write.go, repeats.go (of the executions.go of stages) and totals.go write, and
 //     summary.go counts. Each .sql file is the query of the .go file that embeds it.
-//  2. cluster.go does the same on an engine of many machines, with messages.go, and trace.go on a trace in memory, without SQL.
+//  2. cluster.go does the same on an engine of many machines: copyrows.go says what copies of the program are given there,
+//     copy.go is what they do, and messages.go what they say. trace.go does it on a trace in memory, without SQL.
 //  3. attribute.go gives the rows of one phase. split.go splits an excess by terms; rules.go has what is no part of the
 //     likelihood; pauses.go finds what waited for a collection elsewhere, and collections.go what tasks of other phases
 //     collected meanwhile; driver.go tells a stop of the driver from a link; recompute.go finds what made lost outputs again,

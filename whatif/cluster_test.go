@@ -26,8 +26,8 @@ import (
 	"straggler/whatif/schedule"
 )
 
-// What copies replay on a cluster is what one process replays, to the last bit and in the same order: policies with options and errors,
-// ideals that need the causes, another scheduler.
+// What copies replay on a cluster is what one process replays, to the last bit and in the same order: policies with options and
+// errors, ideals that need the causes, another scheduler.
 func TestCopiesReplayTheSame(t *testing.T) {
 	st, eng := storeOf(t, labelled(t, "transient"), labelled(t, "mixed"), labelled(t, "gc"))
 	for _, err := range []error{second(detect.Run(t.Context(), st, eng, detect.Options{})), second(causes.Run(t.Context(), st, eng, causes.Options{}))} {

@@ -93,8 +93,8 @@ func collect(ctx context.Context, eng engine.RemoteRunner, job engine.RemoteJob)
 	return lines, rows.Err()
 }
 
-// messages are those of all pieces, each piece in the order of its keys: a heap by the key of the next. A piece is opened when the key of the others has come to
-// its first: of copies that each get their own keys one is open at a time.
+// messages are those of all pieces, each piece in the order of its keys: a heap by the key of the next. A piece is opened when
+// the key of the others has come to its first: of copies that each get their own keys one is open at a time.
 type messages struct {
 	tx      *store.Tx
 	waiting []line // by first key

@@ -18,8 +18,8 @@ import (
 	"straggler/store"
 )
 
-// Cluster is an engine that hands rows to copies as a cluster does: as text, in shares, here one after the other. Every copy runs
-// twice, as one does that seems slow, and between that it dies on the way; the line of the last is what comes back.
+// Cluster is an engine that hands rows to copies as a cluster does: as text, in shares, here one after the other. Every copy
+// runs twice, as one does that seems slow, and between that it dies on the way; the line of the last is what comes back.
 type Cluster struct {
 	engine.Engine
 	T        testing.TB
