@@ -24,6 +24,7 @@ type phaseRow struct {
 	Start       schema.Null[schema.Time] `col:"start_time"`
 	Finish      schema.Null[schema.Time] `col:"finish_time"`
 	Attempts    int64                    `col:"attempts"`
+	JobS        schema.Null[float64]     `col:"job_s"`
 	signature   uint64                   // of program, kind and name; 0 of a program without a name
 	work        workOn
 	outliers    bool        // some of its attempts are outliers

@@ -3,6 +3,7 @@ package causes
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"straggler/causes/jobcost"
@@ -72,10 +73,18 @@ func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
 			}
 			rows, input = rows[:0], next
 		}
-		rows = append(rows, jobcost.Costs(job, jobcost.Spans(times(phases[:k]), edges[job]), r.saved[:n])...)
+		rows = append(rows, jobcost.Costs(job, took(phases[:k]), jobcost.Spans(times(phases[:k]), edges[job]), r.saved[:n])...)
 		r.saved, phases = r.saved[n:], phases[k:]
 	}
 	return store.Append(tx, input, rows)
+}
+
+// took is for how long the job of some phases ran, which no loss of it exceeds; infinite where the log does not say.
+func took(phases []phaseRow) float64 {
+	if len(phases) == 0 || !(phases[0].JobS.OK && phases[0].JobS.V >= 0) {
+		return math.Inf(1)
+	}
+	return phases[0].JobS.V
 }
 
 // edges reads the dependencies of the wanted jobs.

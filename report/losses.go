@@ -399,11 +399,6 @@ func (b *builder) jobCosts() error {
 		if !b.o.Scope.hasJob(r.JobID) {
 			return nil
 		}
-		if t := b.sums.jobs[r.JobID]; t != nil && t.timed { // as atMost, where tasks end long after their job
-			for _, s := range []*schema.Null[float64]{&r.CostS, &r.CostLow, &r.CostHigh, &r.Together} {
-				s.V = min(s.V, t.completion)
-			}
-		}
 		c := &b.sums.byCause[causeOrder(r.Cause)]
 		addNull(&c.CostS, r.CostS)
 		addNull(&c.CostLow, r.CostLow)

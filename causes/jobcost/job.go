@@ -18,8 +18,9 @@ type Span struct {
 }
 
 // Costs are the rows of one job: for each cause, the job's end with the savings of its phases, all phases keeping the
-// gap that they had after the last of their parents.
-func Costs(job schema.Key, spans []Span, saved []Saving) []schema.JobCost {
+// gap that they had after the last of their parents. None is more than the job took: a clock that was set while it ran, or a wrong time in the
+// log, has tasks end long after their job.
+func Costs(job schema.Key, took float64, spans []Span, saved []Saving) []schema.JobCost {
 	by := map[schema.Cause][]Saving{}
 	for _, s := range saved {
 		by[s.Cause] = append(by[s.Cause], s)
@@ -39,7 +40,7 @@ func Costs(job schema.Key, spans []Span, saved []Saving) []schema.JobCost {
 		}
 		if c == all {
 			if whole {
-				together = schema.Some(replay(spans, by[c], func(s *Saving) float64 { return s.Packed }))
+				together = schema.Some(min(took, replay(spans, by[c], func(s *Saving) float64 { return s.Packed })))
 			}
 			continue
 		}
@@ -49,15 +50,15 @@ func Costs(job schema.Key, spans []Span, saved []Saving) []schema.JobCost {
 			out = append(out, row)
 			continue
 		}
-		packed := replay(spans, by[c], func(s *Saving) float64 { return s.Packed })
-		fixed := replay(spans, by[c], func(s *Saving) float64 { return s.Fixed })
+		packed := min(took, replay(spans, by[c], func(s *Saving) float64 { return s.Packed }))
+		fixed := min(took, replay(spans, by[c], func(s *Saving) float64 { return s.Fixed }))
 		err := 0.0
 		if row.SumS > 0 {
 			err = min(1, 1.96*math.Hypot(math.Sqrt(v), factors)/row.SumS)
 		}
 		row.CostS = schema.Some(packed)
 		row.CostLow = schema.Some(min(packed, fixed) * (1 - err))
-		row.CostHigh = schema.Some(max(packed, fixed) * (1 + err))
+		row.CostHigh = schema.Some(min(took, max(packed, fixed)*(1+err)))
 		row.Note = schema.Some(note)
 		out = append(out, row)
 	}

@@ -45,11 +45,20 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
+// A job cannot have lost more than it took, whatever the times of its tasks say.
+func TestCostsAreAtMostWhatTheJobTook(t *testing.T) {
+	spans := []Span{{id: 1, end: 1e6}}
+	rows := Costs(7, 5, spans, []Saving{{Phase: 1, Cause: schema.GC, Sum: 1e6, SD: 1, Packed: 999_999, Fixed: 999_998}, {Phase: 1, Cause: all, Packed: 999_999, Fixed: 999_998}})
+	if len(rows) != 1 || rows[0].CostS.V != 5 || rows[0].CostHigh.V != 5 || rows[0].CostLow.V > 5 || rows[0].Together.V != 5 {
+		t.Errorf("%+v", rows)
+	}
+}
+
 // A chain a → b, and c beside them that ends before: what b saves counts whole, what c saves counts nothing, what a
 // saves counts whole because b waited for it.
 func TestCosts(t *testing.T) {
 	graph := []Span{{id: 1, start: 0, end: 10}, {id: 3, start: 0, end: 15}, {id: 2, start: 11, end: 21, parents: []int{0}}}
-	rows := Costs(7, graph, []Saving{
+	rows := Costs(7, math.Inf(1), graph, []Saving{
 		{Phase: 1, Cause: schema.DataSkew, Sum: 3, Packed: 3, Fixed: 2},
 		{Phase: 3, Cause: schema.GC, Sum: 9, Packed: 9, Fixed: 9},
 		{Phase: 2, Cause: schema.Network, Sum: 5, Packed: 4, Fixed: 4},
@@ -71,7 +80,7 @@ func TestCosts(t *testing.T) {
 	if len(rows) != 4 {
 		t.Errorf("%d rows", len(rows))
 	}
-	if rows := Costs(7, nil, []Saving{{Phase: 1, Cause: schema.GC, Sum: 2, Packed: math.NaN()}}); rows[0].CostS.OK || !rows[0].Note.OK || rows[0].SumS != 2 {
+	if rows := Costs(7, math.Inf(1), nil, []Saving{{Phase: 1, Cause: schema.GC, Sum: 2, Packed: math.NaN()}}); rows[0].CostS.OK || !rows[0].Note.OK || rows[0].SumS != 2 {
 		t.Errorf("without times: %+v", rows[0])
 	}
 }
@@ -86,11 +95,11 @@ func TestOverlapping(t *testing.T) {
 	if n := overlapping(mixed); n != 5 {
 		t.Errorf("%d phases ran beside others, want 5", n)
 	}
-	rows := Costs(7, mixed, []Saving{{Cause: schema.GC, Sum: 1, Packed: 1, Fixed: 1}})
+	rows := Costs(7, math.Inf(1), mixed, []Saving{{Cause: schema.GC, Sum: 1, Packed: 1, Fixed: 1}})
 	if !strings.Contains(rows[0].Note.V, "5 of its 6 phases ran beside others") {
 		t.Errorf("the note is %q", rows[0].Note.V)
 	}
-	if rows := Costs(7, chain, []Saving{{Cause: schema.GC, Sum: 1, Packed: 1, Fixed: 1}}); strings.Contains(rows[0].Note.V, "beside") {
+	if rows := Costs(7, math.Inf(1), chain, []Saving{{Cause: schema.GC, Sum: 1, Packed: 1, Fixed: 1}}); strings.Contains(rows[0].Note.V, "beside") {
 		t.Errorf("the note of a chain is %q", rows[0].Note.V)
 	}
 }
@@ -148,7 +157,7 @@ func TestErrorsThatTasksShare(t *testing.T) {
 		}
 	}
 	graph := []Span{{id: 1, start: 0, end: 10}, {id: 2, start: 10, end: 20, parents: []int{0}}}
-	rows := Costs(7, graph, []Saving{{Phase: 1, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5}, {Phase: 2, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5}})
+	rows := Costs(7, math.Inf(1), graph, []Saving{{Phase: 1, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5}, {Phase: 2, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5}})
 	if want := 10 * (1 - 0.196); math.Abs(rows[0].CostLow.V-want) > 1e-9 {
 		t.Errorf("the low end is %g, want %g", rows[0].CostLow.V, want)
 	}
