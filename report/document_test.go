@@ -243,3 +243,16 @@ func TestCostsAreAtMostWhatTheJobTook(t *testing.T) {
 		t.Error("no cause was replayed")
 	}
 }
+
+// What a phase lost says nothing of its job where the log does not date it: that is unknown, and not nothing.
+func TestUndatedPhasesCostUnknown(t *testing.T) {
+	m := reporttest.NewTrace()
+	m.Phase(m.Job(0, 50), 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 40)
+	for i := range m.Trace.Phases {
+		m.Trace.Phases[i].StartTime, m.Trace.Phases[i].FinishTime = schema.Null[schema.Time]{}, schema.Null[schema.Time]{}
+	}
+	d := built(t, reporttest.Stored(t, &m.Trace))
+	if l := d.Cost.Loss; l.LostS.OK || l.Outliers != 1 {
+		t.Errorf("%+v", l)
+	}
+}

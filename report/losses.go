@@ -153,9 +153,10 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 		if r.LostS.OK && prose.Finite(r.LostS.V) && r.LostS.V > 0 {
 			lost = r.LostS.V
 		}
-		s.measured = s.measured || r.LostS.OK
+		timed := r.StartTime.OK && r.FinishTime.OK && r.FinishTime.V >= r.StartTime.V
+		s.measured = s.measured || r.LostS.OK && (timed || lost == 0) // of a phase without times nobody knows what its loss cost its job
 		queued := max(0, s.queued[r.PhaseID.V]-lost)
-		if !r.StartTime.OK || !r.FinishTime.OK || r.FinishTime.V < r.StartTime.V {
+		if !timed {
 			continue
 		}
 		lost += queued

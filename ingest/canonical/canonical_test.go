@@ -74,6 +74,35 @@ var tables = map[string]string{
 	"progress.csv": "attempt_id,time,progress\n10,2026-01-01 00:00:03+00,0.5\n",
 }
 
+// Phases and jobs that no file describes ran while their attempts did: what a slow task cost them follows from that.
+func TestAddedRowsHaveTimes(t *testing.T) {
+	const csv = `job_id,phase_id,task,start_time,finish_time,status
+j,a,0,10,20,
+j,b,0,30,45,
+j,a,1,5,18,failed
+k,c,0,7,,running
+k,d,0,8,9,
+,e,0,,,
+`
+	want := map[string][2]schema.Null[schema.Time]{
+		"a": {schema.Some(schema.Time(5)), schema.Some(schema.Time(20))}, "b": {schema.Some(schema.Time(30)), schema.Some(schema.Time(45))},
+		"j": {schema.Some(schema.Time(5)), schema.Some(schema.Time(45))},
+		"c": {schema.Some(schema.Time(7))}, "d": {schema.Some(schema.Time(8)), schema.Some(schema.Time(9))}, "k": {schema.Some(schema.Time(7))},
+		"e": {}, "all": {},
+	}
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{"attempts.csv": csv}), ingest.Limits{})
+	got := map[string][2]schema.Null[schema.Time]{}
+	for _, p := range r.Phases {
+		got[p.NativeID] = [2]schema.Null[schema.Time]{p.StartTime, p.FinishTime}
+	}
+	for _, j := range r.Jobs {
+		got[j.NativeID] = [2]schema.Null[schema.Time]{j.StartTime, j.FinishTime}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestTablesTogether(t *testing.T) {
 	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", tables), ingest.Limits{})
 	if r.Err != nil || len(r.Trace.Rejects) > 0 {

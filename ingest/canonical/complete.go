@@ -23,10 +23,12 @@ type reader struct {
 	named   map[string]map[schema.Key]ref  // table → keys that rows name
 	skipped map[string]bool
 	serial  int64
-	names   []byte       // of attempts without one, one behind the other
-	ends    []int        // where each ends
-	of      owners       // of the attempt before
-	last    [256]lastKey // by the first letter of the table
+	names   []byte                 // of attempts without one, one behind the other
+	ends    []int                  // where each ends
+	of      owners                 // of the attempt before
+	ran     *window                // of its phase
+	windows map[schema.Key]*window // of the attempts of phases
+	last    [256]lastKey           // by the first letter of the table
 }
 
 // ref is what a row says of a thing that it names.
@@ -38,13 +40,38 @@ type ref struct {
 // owners are what an attempt belongs to.
 type owners struct{ phase, job, application schema.Key }
 
+// window is from when to when attempts ran.
+type window struct {
+	start, finish schema.Null[schema.Time]
+	running       bool // one has not ended
+}
+
+func (w *window) attempt(a *schema.Attempt) {
+	read.Widen(&w.start, &w.finish, a.StartTime, a.FinishTime)
+	w.running = w.running || a.Status == schema.Running
+}
+
+func (w *window) add(x *window) {
+	read.Widen(&w.start, &w.finish, x.start, x.finish)
+	w.running = w.running || x.running
+}
+
+// end is when all had ended; unknown while one runs.
+func (w *window) end() schema.Null[schema.Time] {
+	if w.running {
+		return schema.Null[schema.Time]{}
+	}
+	return w.finish
+}
+
 // maxNamed bounds what is remembered of phases, jobs and applications together.
 const maxNamed = 5_000_000
 
 var errTooMany = errors.New("more than five million phases, jobs and applications; give them in files of their own inputs")
 
 func newReader(in *ingest.Input, out *ingest.Sink) *reader {
-	r := &reader{in: in, out: out, there: map[string]map[schema.Key]bool{}, named: map[string]map[schema.Key]ref{}, skipped: map[string]bool{}}
+	r := &reader{in: in, out: out, there: map[string]map[schema.Key]bool{}, named: map[string]map[schema.Key]ref{}, skipped: map[string]bool{},
+		windows: map[schema.Key]*window{}}
 	for _, t := range []string{"applications", "jobs", "phases"} {
 		r.there[t], r.named[t] = map[schema.Key]bool{}, map[schema.Key]ref{}
 	}
@@ -284,9 +311,15 @@ func (r *reader) remember(rec *record) error {
 	case *schema.Attempt: // is handed on from where it lies
 		of := owners{row.PhaseID, row.JobID, row.ApplicationID}
 		if of == r.of { // the rows of a phase stand together
+			r.ran.attempt(row)
 			return nil
 		}
-		r.of = of
+		r.of, r.ran = of, r.windows[row.PhaseID]
+		if r.ran == nil {
+			r.ran = &window{}
+			r.windows[row.PhaseID] = r.ran
+		}
+		r.ran.attempt(row)
 		r.name("phases", row.PhaseID, rec.key("phase_id"), ref{job: row.JobID})
 		r.name("jobs", row.JobID, rec.key("job_id"), ref{app: row.ApplicationID})
 		r.name("applications", row.ApplicationID, rec.key("application_id"), ref{})
@@ -336,15 +369,19 @@ func (r *reader) flush(all bool) error {
 	return err
 }
 
-// complete adds the rows that others name and no file describes, and what to know of the input.
+// complete adds the rows that others name and no file describes, and what to know of the input. A phase ran while its attempts did, and a job
+// while its phases did.
 func (r *reader) complete() error {
 	for _, key := range r.absent("phases") {
-		f := r.named["phases"][key]
-		r.trace.Phases = append(r.trace.Phases, schema.Phase{PhaseID: key, JobID: f.job, NativeID: f.text, Kind: "task", Status: schema.RunUnknown})
+		f, w := r.named["phases"][key], orNone(r.windows[key])
+		r.trace.Phases = append(r.trace.Phases, schema.Phase{PhaseID: key, JobID: f.job, NativeID: f.text, Kind: "task", Status: schema.RunUnknown,
+			StartTime: w.start, FinishTime: w.end()})
 	}
+	jobs := r.jobWindows()
 	for _, key := range r.absent("jobs") {
-		f := r.named["jobs"][key]
-		r.trace.Jobs = append(r.trace.Jobs, schema.Job{JobID: key, ApplicationID: f.app, NativeID: f.text, Status: schema.RunUnknown})
+		f, w := r.named["jobs"][key], orNone(jobs[key])
+		r.trace.Jobs = append(r.trace.Jobs, schema.Job{JobID: key, ApplicationID: f.app, NativeID: f.text, Status: schema.RunUnknown,
+			StartTime: w.start, FinishTime: w.end()})
 		if _, ok := r.named["applications"][f.app]; !ok && !r.there["applications"][f.app] {
 			r.named["applications"][f.app] = ref{text: "all"}
 		}
@@ -374,6 +411,26 @@ func (r *reader) complete() error {
 			Detail: read.Text(fmt.Sprintf("columns that the tables do not have were skipped: %.500v", names))})
 	}
 	return nil
+}
+
+// jobWindows are the windows of jobs, from those of the phases that attempts name.
+func (r *reader) jobWindows() map[schema.Key]*window {
+	jobs := map[schema.Key]*window{}
+	for phase, w := range r.windows {
+		job := r.named["phases"][phase].job
+		if jobs[job] == nil {
+			jobs[job] = &window{}
+		}
+		jobs[job].add(w)
+	}
+	return jobs
+}
+
+func orNone(w *window) *window {
+	if w == nil {
+		return &window{}
+	}
+	return w
 }
 
 // absent are the keys of a table that rows name and no row describes, in order.

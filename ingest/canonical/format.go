@@ -22,7 +22,7 @@ Any subset of a table's columns will do, in any order; what is absent is NULL. '
 Files of one directory belong together. Keys may be numbers or text, and are unique only within the input: the store
 gives them keys of its own. Attempts need task and start_time with finish_time or duration_s; without attempt_id each row
 is one; without phase_id, job_id or application_id all belong to one. Phases, jobs and applications that rows name and
-no file describes are added. Times are text (2026-01-02 03:04:05.678+00, or RFC 3339; UTC where no zone is written) or
+no file describes are added; they run while their attempts do. Times are text (2026-01-02 03:04:05.678+00, or RFC 3339; UTC where no zone is written) or
 microseconds since 1970. CSV may be separated by commas, semicolons, tabs or bars. Booleans are true and false. An empty
 text is NULL; in CSV so is the word NULL, and blanks around a value are dropped. Unknown columns are skipped and said. straggler export writes such files.`,
 		Claim: claim,
