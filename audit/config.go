@@ -99,11 +99,11 @@ func ReadConfig(name string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	return ParseConfig(name, data)
+	return parseConfig(name, data)
 }
 
-// ParseConfig reads a configuration; errors name file, line and column.
-func ParseConfig(name string, data []byte) (*Config, error) {
+// parseConfig reads a configuration; errors name file, line and column.
+func parseConfig(name string, data []byte) (*Config, error) {
 	c := DefaultConfig()
 	if err := strictyaml.Decode(name, data, c); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)

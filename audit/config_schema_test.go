@@ -54,7 +54,7 @@ func TestConfigSchemaAgrees(t *testing.T) {
 		if err != nil {
 			continue // no JSON can say it
 		}
-		_, readErr := ParseConfig("f", []byte(c.text))
+		_, readErr := parseConfig("f", []byte(c.text))
 		schemaErr := audittest.CheckJSON(string(ConfigSchema()), string(data))
 		if (readErr == nil) != (schemaErr == nil) && !c.readerOnly {
 			t.Errorf("%q: the reader says %v, the schema %v", c.text, readErr, schemaErr)
@@ -67,7 +67,7 @@ func FuzzConfig(f *testing.F) {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := ParseConfig("f", []byte(text))
+		c, err := parseConfig("f", []byte(text))
 		if err == nil && (c.MinRuns < 2 || c.FDR > 0.5 || c.FDR < 0) {
 			t.Errorf("%q: %+v", text, c)
 		}

@@ -42,7 +42,7 @@ var configCases = []struct {
 
 func TestConfigErrorsNameThePlace(t *testing.T) {
 	for _, c := range configCases {
-		_, err := ParseConfig("straggler.yaml", []byte(c.text))
+		_, err := parseConfig("straggler.yaml", []byte(c.text))
 		if c.place == "" && c.word == "" {
 			if err != nil {
 				t.Errorf("%q: %v", c.text, err)
@@ -73,7 +73,7 @@ func TestGlob(t *testing.T) {
 
 // The last row that fits counts, and a stage pattern leaves applications alone.
 func TestSettings(t *testing.T) {
-	c, err := ParseConfig("f", []byte("rules:\n  - rule: '*'\n    severity: note\n  - rule: stage_time\n    stage: '*collect*'\n    severity: off\n    min_change: 0.9\n  - application: other\n    severity: error\n"))
+	c, err := parseConfig("f", []byte("rules:\n  - rule: '*'\n    severity: note\n  - rule: stage_time\n    stage: '*collect*'\n    severity: off\n    min_change: 0.9\n  - application: other\n    severity: error\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func Judge(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*N
 }
 
 func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*Night, error) {
-	n := &Night{Tool: o.Tool, Date: o.Now.UTC().Format(time.DateOnly), Method: Method, FDR: cfg.FDR, MinRuns: cfg.MinRuns, Summary: map[Status]int{}, Baseline: o.Baseline, all: runs,
+	n := &Night{Tool: o.Tool, Date: o.Now.UTC().Format(time.DateOnly), Method: method, FDR: cfg.FDR, MinRuns: cfg.MinRuns, Summary: map[Status]int{}, Baseline: o.Baseline, all: runs,
 		Runs: []Judgement{}, Accepted: []baseline.Decision{}, Expired: []string{}}
 	for _, s := range cfg.Expired(n.Date) {
 		n.Expired = append(n.Expired, fmt.Sprintf("%s until %s: %s", cmp.Or(string(s.Rule), s.Finding, "*"), s.Until, s.Reason))

@@ -45,13 +45,13 @@ type Difference struct {
 	Q      *float64           `json:"q_value"`
 }
 
-// PairMethod says what a comparison of two runs can and cannot say.
-const PairMethod = "differences of lost time and of shares are tested against the variance between tasks (as if the slow tasks were a random sample each time), " +
+// pairMethod says what a comparison of two runs can and cannot say.
+const pairMethod = "differences of lost time and of shares are tested against the variance between tasks (as if the slow tasks were a random sample each time), " +
 	"false discovery rates are over those tests (Benjamini and Hochberg); two runs do not show how much runs differ anyway, so the other differences have no test"
 
 // Compare lines up two runs.
 func Compare(a, b *measure.Run, cfg *Config) *Pair {
-	p := &Pair{A: RunName{a.Group, a.ID, a.Start}, B: RunName{b.Group, b.ID, b.Start}, Method: PairMethod, FDR: cfg.FDR, Differences: []Difference{}, Machines: []string{}, Plans: []string{}}
+	p := &Pair{A: RunName{a.Group, a.ID, a.Start}, B: RunName{b.Group, b.ID, b.Start}, Method: pairMethod, FDR: cfg.FDR, Differences: []Difference{}, Machines: []string{}, Plans: []string{}}
 	matches := measure.Match(b, []*measure.Run{a})
 	var ps []float64
 	var tested []int

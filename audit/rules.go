@@ -114,7 +114,7 @@ func (c *comparison) timed() bool {
 }
 
 func (s Severity) Check() error {
-	if slices.Contains(Severities(), s) {
+	if slices.Contains(severities(), s) {
 		return nil
 	}
 	return fmt.Errorf("severity %q: it is error, warning, note or off", string(s))
@@ -130,8 +130,8 @@ const (
 	Off     Severity = "off"
 )
 
-// Severities lists them, gravest first.
-func Severities() []Severity { return []Severity{Error, Warning, Note, Off} }
+// severities lists them, gravest first.
+func severities() []Severity { return []Severity{Error, Warning, Note, Off} }
 
 // logOf compares the logarithm, on which runs that are slower by a factor scatter alike whatever they measure. The
 // constant keeps small absolute changes of values near zero small.

@@ -357,8 +357,8 @@ func (p *planOf) mark(id schema.Key) {
 	}
 }
 
-// operatorWords are what operators are called in a sentence.
-var operatorWords = map[string]string{
+// operatorNames are what operators are called in a sentence.
+var operatorNames = map[string]string{
 	"SortMergeJoin": "sort-merge join", "ShuffledHashJoin": "shuffled hash join", "BroadcastHashJoin": "broadcast hash join", "CartesianProduct": "cartesian product",
 	"HashAggregate": "hash aggregate", "ObjectHashAggregate": "object hash aggregate", "SortAggregate": "sort aggregate", "Window": "window",
 	"WindowGroupLimit": "window group limit", "Exchange": "exchange", "ReusedExchange": "exchange", "Scan": "scan",
@@ -366,14 +366,14 @@ var operatorWords = map[string]string{
 	"Sort": "sort",
 }
 
-// OperatorWords is what an operator is called in a sentence.
-func OperatorWords(name string) string {
-	return cmp.Or(operatorWords[name], prose.Clean(name, 40))
+// operatorWords is what an operator is called in a sentence.
+func operatorWords(name string) string {
+	return cmp.Or(operatorNames[name], prose.Clean(name, 40))
 }
 
 // JoinWords names an operator with its tables and keys: the sort-merge join of orders with customers by customer_id.
 func JoinWords(f *QueryFindingRow) string {
-	s := "the " + OperatorWords(f.Operator)
+	s := "the " + operatorWords(f.Operator)
 	tables, other := prose.MaybeName(f.Tables), prose.MaybeName(f.Other)
 	if f.Kind == schema.SkewedScan && tables != "" {
 		return s + map[bool]string{true: " ", false: " of "}[f.Operator == "InMemoryTableScan"] + tables

@@ -139,7 +139,7 @@ func (s *session) answer(ctx context.Context, sql string) error {
 	defer s.o.OnInterrupt(idle)
 	began := time.Now()
 	text, _ := table.Named("table")
-	n, err := Query(ctx, s.eng, sql, s.o.Out, text, s.options())
+	n, err := query(ctx, s.eng, sql, s.o.Out, text, s.options())
 	if context.Cause(ctx) == errStopped {
 		return errStopped
 	}
@@ -157,8 +157,8 @@ func (s *session) answer(ctx context.Context, sql string) error {
 	return nil
 }
 
-// Query runs one statement and writes its rows.
-func Query(ctx context.Context, eng engine.Engine, sql string, w io.Writer, e table.Encoding, o table.Options) (int64, error) {
+// query runs one statement and writes its rows.
+func query(ctx context.Context, eng engine.Engine, sql string, w io.Writer, e table.Encoding, o table.Options) (int64, error) {
 	rows, err := eng.Query(ctx, sql)
 	if err != nil {
 		return 0, err

@@ -75,7 +75,7 @@ func (s *Summary) pictured(ctx context.Context, eng engine.Engine, apps selectio
 		return nil, err
 	}
 	err = each(func(w *workload.Workload) error {
-		if before, after, err := Timeline(ctx, w, g.Variant, g.Job, seed); !errors.Is(err, errNoJob) {
+		if before, after, err := timeline(ctx, w, g.Variant, g.Job, seed); !errors.Is(err, errNoJob) {
 			g.Before, g.After = before, after
 			return err
 		}

@@ -68,7 +68,7 @@ func TestTimeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.Results[0]
-	before, after, err := Timeline(context.Background(), w, r.Variant, r.Best, 1)
+	before, after, err := timeline(context.Background(), w, r.Variant, r.Best, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestTimeline(t *testing.T) {
 	if len(before) == 0 || copies == 0 || kills == 0 || last[1] >= last[0] {
 		t.Errorf("%d bars before, %d after with %d copies and %d kills; ends at %g s, before %g s", len(before), len(after), copies, kills, last[1], last[0])
 	}
-	if _, _, err := Timeline(context.Background(), w, r.Variant, 1, 1); err == nil {
+	if _, _, err := timeline(context.Background(), w, r.Variant, 1, 1); err == nil {
 		t.Error("a timeline of a job that is not there")
 	}
 }

@@ -24,8 +24,8 @@ type Bar struct {
 	Killed  bool
 }
 
-// Timeline shows a job as the log has it and as a variant would have it, for one seed.
-func Timeline(ctx context.Context, w *workload.Workload, v Variant, job schema.Key, seed int64) (before, after []Bar, err error) {
+// timeline shows a job as the log has it and as a variant would have it, for one seed.
+func timeline(ctx context.Context, w *workload.Workload, v Variant, job schema.Key, seed int64) (before, after []Bar, err error) {
 	for _, p := range w.Pools {
 		for j := range p.NumJobs() {
 			if key, _ := p.JobKeys(j); key != job {

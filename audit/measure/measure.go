@@ -72,8 +72,8 @@ func (m *measuring) applications() error {
 		if !finish.OK && a.Complete {
 			finish = a.LastFinish
 		}
-		r := Run{ID: Short(a.ID), Name: Short(a.Name.V), Complete: a.Complete, Values: Values{}, Causes: Values{}, Squares: Values{}, Machines: map[string]Machine{}, ApplicationKey: a.Key}
-		r.Group = Short(m.grouping.of(a.Name.V))
+		r := Run{ID: short(a.ID), Name: short(a.Name.V), Complete: a.Complete, Values: Values{}, Causes: Values{}, Squares: Values{}, Machines: map[string]Machine{}, ApplicationKey: a.Key}
+		r.Group = short(m.grouping.of(a.Name.V))
 		if start.OK {
 			r.Start = time.UnixMicro(int64(start.V)).UTC().Format("2006-01-02T15:04:05.000Z")
 		}
@@ -106,7 +106,7 @@ func (m *measuring) readStages() error {
 		if !ok {
 			return
 		}
-		sig := Signature{Job: lasting(r.Job.V), Stage: lasting(r.Name.V), Kind: Short(r.Kind), Depth: depth[r.Key]}
+		sig := Signature{Job: lasting(r.Job.V), Stage: lasting(r.Name.V), Kind: short(r.Kind), Depth: depth[r.Key]}
 		at := alike{r.ApplicationID, sig}
 		sig.Nth = seen[at]
 		seen[at]++
@@ -263,7 +263,7 @@ func (m *measuring) machines() error {
 		if !ok || h.Verdict == schema.UnknownVerdict {
 			return
 		}
-		name := Short(h.Machine)
+		name := short(h.Machine)
 		if at := (of{i, name}); !seen[at] {
 			seen[at] = true
 			m.runs[i].JudgedMachines++

@@ -66,7 +66,7 @@ func (m *measuring) plans() error {
 		if last[i] != n.QueryID {
 			last[i] = n.QueryID
 			at := alike{i, lasting(n.Description.V), n.Shape}
-			p := Plan{Query: at.name, Shape: n.Shape, Nth: seen[at], Fingerprint: n.Fingerprint, QueryKey: n.QueryID, Broadcast: Short(n.Threshold.V)}
+			p := Plan{Query: at.name, Shape: n.Shape, Nth: seen[at], Fingerprint: n.Fingerprint, QueryKey: n.QueryID, Broadcast: short(n.Threshold.V)}
 			seen[at]++
 			if len(r.Plans) < mostPlans {
 				r.Plans = append(r.Plans, p)
@@ -74,7 +74,7 @@ func (m *measuring) plans() error {
 		}
 		if k := len(r.Plans); k > 0 && r.Plans[k-1].QueryKey == n.QueryID && len(r.Plans[k-1].Operators) < mostOperators {
 			p := &r.Plans[k-1]
-			p.Operators = append(p.Operators, Short(operatorLine(n.Kind, n.Operator, n.Keys.V, n.RightKeys.V, n.JoinType.V, lasting(n.Source.V), n.Detail.V)))
+			p.Operators = append(p.Operators, short(operatorLine(n.Kind, n.Operator, n.Keys.V, n.RightKeys.V, n.JoinType.V, lasting(n.Source.V), n.Detail.V)))
 			p.scanned(lasting(n.Source.V), n.Rows.V, n.Bytes.V)
 		}
 	})
@@ -124,7 +124,7 @@ func (m *measuring) readOperators() error {
 		if n.Kind != schema.ScanNode && n.Tables.V != "" {
 			name += " of " + lasting(n.Tables.V)
 		}
-		o := Operator{Query: lasting(n.Description.V), Name: Short(name), Shape: n.Shape.V, Plan: n.Plan.V, Node: n.Node}
+		o := Operator{Query: lasting(n.Description.V), Name: short(name), Shape: n.Shape.V, Plan: n.Plan.V, Node: n.Node}
 		at := alike{n.ApplicationID, o.Query, o.Shape, o.Name}
 		o.Nth = seen[at]
 		seen[at]++

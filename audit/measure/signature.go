@@ -88,10 +88,10 @@ const (
 )
 
 // lasting is a name without what differs in each run, as far as it is kept.
-func lasting(name string) string { return Short(schema.Lasting(name)) }
+func lasting(name string) string { return short(schema.Lasting(name)) }
 
-// Short cuts a name from a log to what a baseline keeps of it.
-func Short(name string) string {
+// short cuts a name from a log to what a baseline keeps of it.
+func short(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	if r := []rune(name); len(r) > maxName {
 		return string(r[:maxName]) + "…"

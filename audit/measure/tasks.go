@@ -57,7 +57,7 @@ func (m *measuring) parts() error {
 		WaitS   float      `col:"wait_s"`
 	}) {
 		if s := m.stages[p.PhaseID]; s != nil {
-			s.Parts = append(s.Parts, Part{Short(p.Machine), Short(p.Rack.V), p.Tasks, p.MedianS, p.CPUS, p.WaitS})
+			s.Parts = append(s.Parts, Part{short(p.Machine), short(p.Rack.V), p.Tasks, p.MedianS, p.CPUS, p.WaitS})
 		}
 	})
 }
@@ -72,7 +72,7 @@ func (m *measuring) shared() error {
 		Tasks     count      `col:"tasks"`
 	}) {
 		if s := m.stages[x.PhaseID]; s != nil {
-			s.Shared = append(s.Shared, Shared{x.Dimension, Short(x.Value), x.Bin.V, x.Tasks.V})
+			s.Shared = append(s.Shared, Shared{x.Dimension, short(x.Value), x.Bin.V, x.Tasks.V})
 		}
 	})
 }

@@ -18,8 +18,8 @@ import (
 	"straggler/spelling"
 )
 
-// PasswordVariable is where the password of a Spark server is looked for when its address names no file.
-const PasswordVariable = "STRAGGLER_SPARK_PASSWORD"
+// passwordVariable is where the password of a Spark server is looked for when its address names no file.
+const passwordVariable = "STRAGGLER_SPARK_PASSWORD"
 
 // server is what an address says: spark://[USER@]HOST[:PORT][?OPTION=VALUE&…].
 type server struct {
@@ -57,7 +57,7 @@ func parseAddress(address string) (*server, error) {
 		return bad("write duckdb, or spark://USER@HOST:PORT of a Spark Thrift Server or Kyuubi")
 	}
 	if _, has := u.User.Password(); has {
-		return bad("a password in an address is seen by others: put it into %s, or into a file and add ?password-file=FILE", PasswordVariable)
+		return bad("a password in an address is seen by others: put it into %s, or into a file and add ?password-file=FILE", passwordVariable)
 	}
 	s := &server{set: make(map[string]string), wait: 2 * time.Minute, results: resultsExecutors}
 	s.Address = u.Host
@@ -85,7 +85,7 @@ func parseAddress(address string) (*server, error) {
 		}
 	}
 	if !query.Has("password-file") {
-		s.Password = os.Getenv(PasswordVariable)
+		s.Password = os.Getenv(passwordVariable)
 	}
 	if !query.Has("auth") {
 		s.SASL = true

@@ -47,11 +47,11 @@ func TestSparkLogin(t *testing.T) {
 		return nil
 	}
 	secure := "auth=ldap&tls=true&tls-ca=" + ca
-	t.Setenv(PasswordVariable, "s3cret")
+	t.Setenv(passwordVariable, "s3cret")
 	if err := ask(secure); err != nil {
 		t.Errorf("with the password of the environment: %v", err)
 	}
-	t.Setenv(PasswordVariable, "hunter2")
+	t.Setenv(passwordVariable, "hunter2")
 	if err := ask(secure); !errors.Is(err, hs2.ErrDenied) || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("with a wrong password: %v", err)
 	}

@@ -88,8 +88,8 @@ func wordLength(b []byte) int {
 	return 0
 }
 
-// JSONError says what is wrong with a value in terms of the log, not of Go types.
-func JSONError(err error) error {
+// jsonError says what is wrong with a value in terms of the log, not of Go types.
+func jsonError(err error) error {
 	var wrong *json.SemanticError
 	if ingest.IsCut(err) || !errors.As(err, &wrong) {
 		return err

@@ -23,7 +23,7 @@ func NewJSON(r io.Reader) *jsontext.Decoder { return jsontext.NewDecoder(r, leni
 // UnmarshalJSON decodes a value into v. Its error is in terms of the log.
 func UnmarshalJSON(value []byte, v any) error {
 	if err := json.Unmarshal(value, v, lenient); err != nil {
-		return JSONError(err)
+		return jsonError(err)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func EachObject(ctx context.Context, p ingest.Part, dec *jsontext.Decoder, out *
 
 // Broken rejects the rest of a part, which cannot be decoded, and is the error that says so.
 func Broken(p ingest.Part, dec *jsontext.Decoder, out *ingest.Sink, err error) error {
-	err = JSONError(err)
+	err = jsonError(err)
 	Reject(out, p, dec.InputOffset(), dec.UnreadBuffer(), "the file cannot be decoded from here on: "+err.Error())
 	return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
 }

@@ -16,8 +16,8 @@ import (
 	"straggler/schema"
 )
 
-// API is that of resource managers.
-var API = rest.API{Path: "/ws/v1/cluster/", Name: "YARN's resource manager"}
+// managerAPI is that of resource managers.
+var managerAPI = rest.API{Path: "/ws/v1/cluster/", Name: "YARN's resource manager"}
 
 // Source watches one application of a resource manager, whatever framework it is of, as far as that says how its tasks do.
 type Source struct {
@@ -37,7 +37,7 @@ type framework interface {
 
 // New watches an application of a manager by its id, or where that is "" the only one that runs.
 func New(address, app string, o rest.Options) (*Source, error) {
-	c, err := rest.New(address, API, o)
+	c, err := rest.New(address, managerAPI, o)
 	if err != nil {
 		return nil, err
 	}

@@ -17,17 +17,17 @@ import (
 // Write writes a report. Its size is bounded whatever the input, because every list of a Document is, and every name is
 // cut.
 func Write(w io.Writer, d *report.Document) error {
-	return WritePage(w, Page{Title: view.Title(d), Subtitle: view.Span(d), Summary: d, Filter: true, Sections: view.Sections(d),
+	return writePage(w, page{Title: view.Title(d), Subtitle: view.Span(d), Summary: d, Filter: true, Sections: view.Sections(d),
 		Footer: []string{view.QueryHelp(d), "Made by straggler from " + view.Sources(d) + ". This file loads nothing from anywhere."}})
 }
 
 // WriteSimulation writes the report on a simulation.
 func WriteSimulation(w io.Writer, d *report.Simulation) error {
-	return WritePage(w, Page{Title: prose.Clean(d.Workload, prose.NameRunes), Subtitle: view.SimulationLead(d), Sections: view.SimulationSections(d)})
+	return writePage(w, page{Title: prose.Clean(d.Workload, prose.NameRunes), Subtitle: view.SimulationLead(d), Sections: view.SimulationSections(d)})
 }
 
-// Page is the content of a page.
-type Page struct {
+// page is the content of a page.
+type page struct {
 	Title    string
 	Subtitle string
 	Summary  *report.Document // its headline is shown above the sections; nil for none
@@ -36,8 +36,8 @@ type Page struct {
 	Footer   []string
 }
 
-// WritePage writes a page as one file that loads nothing.
-func WritePage(w io.Writer, p Page) error {
+// writePage writes a page as one file that loads nothing.
+func writePage(w io.Writer, p page) error {
 	b := bufio.NewWriter(w)
 	if err := pageTemplate.ExecuteTemplate(b, "page", newPage(p)); err != nil {
 		return fmt.Errorf("report: writing HTML: %w", err)
@@ -47,7 +47,7 @@ func WritePage(w io.Writer, p Page) error {
 
 // pageView is a page as the template takes it: text that html/template escapes, and numbers for the charts.
 type pageView struct {
-	Page
+	page
 	CSP      string
 	Style    template.HTML
 	Script   template.HTML
@@ -64,8 +64,8 @@ type headlineView struct {
 	First  *firstView
 }
 
-func newPage(p Page) *pageView {
-	v := &pageView{Page: p, Patterns: patterns(),
+func newPage(p page) *pageView {
+	v := &pageView{page: p, Patterns: patterns(),
 		CSP:    "default-src 'none'; style-src " + hash(styleText) + "; script-src " + hash(scriptText) + "; base-uri 'none'; form-action 'none'",
 		Style:  template.HTML("<style>" + styleText + "</style>"),
 		Script: template.HTML("<script>" + scriptText + "</script>")}

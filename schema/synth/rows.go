@@ -37,7 +37,7 @@ func Stream(ctx context.Context, o Options, emit func(*Batch) error) error {
 	b := &Batch{}
 	first := true
 	return each(ctx, o, func(app int) {
-		b.Application, b.Input = app, InputKey(&o, app)
+		b.Application, b.Input = app, inputKey(&o, app)
 	}, func(e *Event) error {
 		if first {
 			first = false

@@ -151,7 +151,7 @@ func newSim(ctx context.Context, o *Options, c *cluster, app int, start schema.T
 		s.shape = root.of(1)
 	}
 	native := fmt.Sprintf("app-%d-%04d", o.Seed, app)
-	input := InputKey(o, app)
+	input := inputKey(o, app)
 	s.jobKeys, s.phaseKeys, s.attemptKeys = schema.NewKeys(input, "jobs"), schema.NewKeys(input, "phases"), schema.NewKeys(input, "attempts")
 	s.app = schema.Application{
 		ApplicationID: schema.NewKeys(input, "applications").Next(), NativeID: native, Name: schema.Some(o.Scenario),
@@ -161,8 +161,8 @@ func newSim(ctx context.Context, o *Options, c *cluster, app int, start schema.T
 	return s
 }
 
-// InputKey is the key of the input that an application of the options stands for.
-func InputKey(o *Options, app int) schema.Key {
+// inputKey is the key of the input that an application of the options stands for.
+func inputKey(o *Options, app int) schema.Key {
 	return schema.InputKey(fmt.Sprintf("synth-%s-%d-%d", o.Scenario, o.Seed, app), nil)
 }
 

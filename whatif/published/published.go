@@ -43,15 +43,15 @@ type Paper struct {
 // part is an experiment: it adds its rows.
 type part func(context.Context, *table) error
 
-// Papers are all of them, in the order of their rows. A part runs on its own and shares nothing with others.
-func Papers() []Paper {
+// papers are all of them, in the order of their rows. A part runs on its own and shares nothing with others.
+func papers() []Paper {
 	return []Paper{latePaper(), mantriPaper(), dollyPaper(), fairPaper(), quincyPaper()}
 }
 
 // Names are the papers' names as the command line has them.
 func Names() []string {
 	var names []string
-	for _, p := range Papers() {
+	for _, p := range papers() {
 		names = append(names, strings.ToLower(p.Name))
 	}
 	return names
@@ -77,7 +77,7 @@ type Options struct {
 // run does that with the policies and schedulers that a lab gives.
 func run(ctx context.Context, names []string, l lab, watch func(done, of int)) ([]Row, []Figure, error) {
 	var tables []*table
-	for _, p := range Papers() {
+	for _, p := range papers() {
 		if len(names) > 0 && !slices.Contains(names, strings.ToLower(p.Name)) {
 			continue
 		}

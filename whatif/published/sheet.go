@@ -58,7 +58,7 @@ func newSheet(rows []Row, figures []Figure) *sheet {
 	for _, key := range Lost(rows) {
 		s.Lost = append(s.Lost, strings.ReplaceAll(key, "\t", " "))
 	}
-	for _, p := range Papers() {
+	for _, p := range papers() {
 		var own []Row
 		for i := range rows {
 			if rows[i].Paper == p.Name {
