@@ -38,7 +38,11 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 
 // writeNight lists the findings of an audit and the runs that it judged.
 func (s *Server) writeNight(w io.Writer, night *audit.Night, judged string) error {
-	l := &listing{ID: "programs", Caption: "Programs, as their " + judged + " were judged", Empty: "There is no finished run.", Columns: []column{{Title: "Program"}, {Title: "Run"}, {Title: "Compared with", Doc: "earlier runs", Number: true}, {Title: "Findings", Number: true}}}
+	l := &listing{ID: "programs", Caption: "Programs, as their " + judged + " were judged", Empty: "There is no finished run.", Columns: []column{
+		{Title: "Program"}, {Title: "Run"},
+		{Title: "Compared with", Doc: "earlier runs", Number: true},
+		{Title: "Findings", Number: true},
+	}}
 	f := newFindings()
 	runs := s.runAddresses()
 	count := map[string]int64{}
@@ -91,7 +95,13 @@ func (s *Server) runAddresses() map[string]string {
 // newFindings is a list of findings without any.
 func newFindings() *listing {
 	return &listing{ID: "findings", Caption: "Findings, over all programs", Empty: "Nothing got worse by more than runs differ anyway, as far as can be told from the runs in this store.",
-		Columns: []column{{Title: "Program"}, {Title: "What", Doc: "with the query that shows what is behind it"}, {Title: "Where"}, {Title: "Was", Number: true}, {Title: "Is", Number: true}, {Title: "Change", Number: true}, {Title: "q", Doc: "false discovery rate", Number: true}, {Title: "Status"}}}
+		Columns: []column{
+			{Title: "Program"},
+			{Title: "What", Doc: "with the query that shows what is behind it"},
+			{Title: "Where"}, {Title: "Was", Number: true}, {Title: "Is", Number: true}, {Title: "Change", Number: true},
+			{Title: "q", Doc: "false discovery rate", Number: true},
+			{Title: "Status"},
+		}}
 }
 
 func findingRow(x *audit.Finding, run string) []cell {

@@ -44,7 +44,11 @@ func (s *Server) logsPage(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		l := &listing{ID: "ingests", Caption: "Ingests", Empty: "Nothing was read into the store yet.", Query: newQuery("list", sql),
-			Columns: []column{{Title: "Ingest"}, {Title: "Formats"}, {Title: "Logs", Number: true}, {Title: "Size", Doc: "decompressed", Number: true}, {Title: "Records", Number: true}, {Title: "Rejected", Number: true}}}
+			Columns: []column{
+				{Title: "Ingest"}, {Title: "Formats"}, {Title: "Logs", Number: true},
+				{Title: "Size", Doc: "decompressed", Number: true},
+				{Title: "Records", Number: true}, {Title: "Rejected", Number: true},
+			}}
 		for _, i := range ingests {
 			l.Rows = append(l.Rows, []cell{{Text: prose.Clean(i.IngestID, 40)}, {Text: prose.Clean(i.Format, 80)}, {Text: prose.Count(i.Files)}, {Text: prose.Bytes(float64(i.Bytes))}, {Text: prose.Count(i.RowsIn)}, {Text: prose.Count(i.Rejects)}})
 		}
@@ -76,7 +80,9 @@ func writeLogs(w io.Writer, r *http.Request, s *catalog.Status, most int) error 
 			continue
 		}
 		fmt.Fprintf(w, "<h2>%s</h2>", part.title)
-		l := &listing{ID: part.id, Caption: "Logs, the one that changed last first", Columns: []column{{Title: "Log"}, {Title: "Size", Number: true}, {Title: "Changed"}, {Title: part.why}}}
+		l := &listing{ID: part.id, Caption: "Logs, the one that changed last first", Columns: []column{
+			{Title: "Log"}, {Title: "Size", Number: true}, {Title: "Changed"}, {Title: part.why},
+		}}
 		var o order
 		rows := most
 		if most == 0 {

@@ -195,7 +195,9 @@ func number(v schema.Null[int64], note string) cell {
 // writeFields writes everything that the log says about an attempt.
 func (s *Server) writeFields(ctx context.Context, w io.Writer, r *http.Request, attempt schema.Key) error {
 	sql := sqlOf("attempt", attempt)
-	l := &listing{ID: "fields", Caption: "Columns of the table attempts", Columns: []column{{Title: "Column"}, {Title: "Value"}, {Title: "Meaning"}}, Query: newQuery("row", sql)}
+	l := &listing{ID: "fields", Caption: "Columns of the table attempts", Columns: []column{
+		{Title: "Column"}, {Title: "Value"}, {Title: "Meaning"},
+	}, Query: newQuery("row", sql)}
 	attempts := schema.TableOf[schema.Attempt]()
 	err := s.c.Lookup(ctx, sql, func(rows *engine.Rows) error {
 		for rows.Next() {

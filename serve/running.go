@@ -79,7 +79,13 @@ func (s *Server) writeRunning(w io.Writer, always bool) error {
 		return nil
 	}
 	l := &listing{ID: "running-list", Caption: "Running now", Empty: "Nothing runs at the moment.",
-		Columns: []column{{Title: "Application"}, {Title: "Running for", Number: true}, {Title: "Stages", Number: true}, {Title: "Tasks", Doc: "that run", Number: true}, {Title: "Slow", Doc: "tasks that take, or surely will take, 1.5 × the median of their stage", Number: true}, {Title: "Mostly", Doc: "the likely cause so far of most of them"}, {Title: "Where"}}}
+		Columns: []column{
+			{Title: "Application"}, {Title: "Running for", Number: true}, {Title: "Stages", Number: true},
+			{Title: "Tasks", Doc: "that run", Number: true},
+			{Title: "Slow", Doc: "tasks that take, or surely will take, 1.5 × the median of their stage", Number: true},
+			{Title: "Mostly", Doc: "the likely cause so far of most of them"},
+			{Title: "Where"},
+		}}
 	for _, a := range list {
 		l.Rows = append(l.Rows, runningRow(a))
 	}
@@ -239,7 +245,14 @@ type runningMachine struct{ Name, Href, Advice string }
 // slowListing is the table of the slow tasks.
 func slowListing(a *running.Application) *listing {
 	l := &listing{ID: "slow-tasks", Caption: "Slow tasks, the slowest first", Empty: "No running task takes, or surely will take, longer than 1.5 × the median of its stage.",
-		Columns: []column{{Title: "Task"}, {Title: "Runs for", Number: true}, {Title: "Median", Doc: "of its stage", Number: true}, {Title: "Expected end", Doc: "time left, with its 90 % interval", Number: true}, {Title: "Likely cause", Doc: "so far"}, {Title: "Would a copy help?"}, {Title: "Policies", Doc: "that would have acted"}}}
+		Columns: []column{
+			{Title: "Task"}, {Title: "Runs for", Number: true},
+			{Title: "Median", Doc: "of its stage", Number: true},
+			{Title: "Expected end", Doc: "time left, with its 90 % interval", Number: true},
+			{Title: "Likely cause", Doc: "so far"},
+			{Title: "Would a copy help?"},
+			{Title: "Policies", Doc: "that would have acted"},
+		}}
 	for i := range a.Frame.Slow {
 		t := &a.Frame.Slow[i]
 		cause := causeCell(t.Cause)
@@ -280,7 +293,12 @@ func stageTitle(stage string, attempt int32) string {
 // stageListing is the table of the stages that run.
 func stageListing(f *live.Frame) *listing {
 	l := &listing{ID: "running-stages", Caption: "Stages that run", Empty: "No stage runs.",
-		Columns: []column{{Title: "Stage"}, {Title: "Done", Doc: "tasks that are done, of all"}, {Title: "Running", Number: true}, {Title: "Waiting", Number: true}, {Title: "Runs for", Number: true}, {Title: "Median", Doc: "of the tasks that are done", Number: true}}}
+		Columns: []column{
+			{Title: "Stage"},
+			{Title: "Done", Doc: "tasks that are done, of all"},
+			{Title: "Running", Number: true}, {Title: "Waiting", Number: true}, {Title: "Runs for", Number: true},
+			{Title: "Median", Doc: "of the tasks that are done", Number: true},
+		}}
 	for i := range f.Stages {
 		s := &f.Stages[i]
 		done := cell{Text: prose.Count(int64(s.Done)) + " of " + prose.Count(s.Tasks)}
@@ -295,7 +313,9 @@ func stageListing(f *live.Frame) *listing {
 
 // decisionListing is the table of the last decisions of the policies.
 func decisionListing(a *running.Application) *listing {
-	l := &listing{ID: "running-decisions", Caption: "Decisions, the last first", Empty: "No policy has decided anything yet.", Columns: []column{{Title: "When"}, {Title: "Policy"}, {Title: "Decision"}, {Title: "Now"}}}
+	l := &listing{ID: "running-decisions", Caption: "Decisions, the last first", Empty: "No policy has decided anything yet.", Columns: []column{
+		{Title: "When"}, {Title: "Policy"}, {Title: "Decision"}, {Title: "Now"},
+	}}
 	for i := range a.Recent {
 		d := &a.Recent[i]
 		state := "over"
