@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,6 +101,11 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	case len(logs) == 0 && o.store == "" && len(o.accept) == 0:
 		return useError("name a log, or a store with --store DIR")
 	}
+	return auditRuns(ctx, e, o, logs)
+}
+
+// auditRuns judges the runs of logs or of a store, and writes, keeps and sends what it finds.
+func auditRuns(ctx context.Context, e *env, o auditOptions, logs []string) error {
 	r, err := pickRendering(o.output, o.renderings(e))
 	if err != nil {
 		return err
@@ -133,33 +139,34 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	} else {
 		err = judge(&measured{})
 	}
+	if err == nil {
+		err = o.tell(e, r, night, cfg)
+	}
+	if err == nil && o.metrics != "" {
+		err = writeFile(o.metrics, func(w io.Writer) error { return openmetrics.Write(w, openmetrics.Of(runs, night)) })
+	}
 	if err != nil {
 		return err
 	}
-	if err := o.tell(e, r, night, cfg); err != nil {
-		return err
-	}
-	if o.metrics != "" {
-		if err := writeFile(o.metrics, func(w io.Writer) error { return openmetrics.Write(w, openmetrics.Of(runs, night)) }); err != nil {
-			return err
-		}
-	}
 	e.notifyNight(ctx, sender, night, cfg, o.baseline)
-	if o.update {
-		night.Update(base, cfg)
-	}
-	if o.update || len(o.accept) > 0 {
-		if err := base.Save(o.baseline); err != nil {
-			return err
-		}
-	}
-	if unread != nil {
-		return unread
+	if err := cmp.Or(o.keep(night, base, cfg), unread); err != nil {
+		return err
 	}
 	if night.Failing > 0 {
 		return fmt.Errorf("%w: %s", errFound, count(night.Failing, "finding"))
 	}
 	return nil
+}
+
+// keep writes the baseline where the night is to be learnt from, or findings are accepted.
+func (o *auditOptions) keep(night *audit.Night, base *baseline.Baseline, cfg *audit.Config) error {
+	if o.update {
+		night.Update(base, cfg)
+	}
+	if !o.update && len(o.accept) == 0 {
+		return nil
+	}
+	return base.Save(o.baseline)
 }
 
 // measured are the runs of logs, or of a store, and what reads what is known of their tasks.
