@@ -45,7 +45,7 @@ type Options struct {
 	// HiveServer2. The limits of memory and threads are for this process.
 	Server string
 
-	Threads     int    // 0: one a core
+	Threads     int    // 0: one a core; DuckDB has one while a store has few rows
 	MemoryBytes int64  // 0: a quarter of the machine's memory; more goes to TempDir
 	TempDir     string // "": a directory of its own under the system's, removed on Close
 	TempBytes   int64  // that may go there; 0: nine tenths of what is free on its disk

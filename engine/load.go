@@ -22,6 +22,9 @@ type Loader interface {
 // Gatherer is an engine that can work out all rows of a query with all its threads before it gives the first; what it streams, one thread gives.
 type Gatherer interface {
 	Gather(ctx context.Context, sql string) (*Rows, error)
+
+	// Few says that its tables have so few rows that to gather those of a query takes less than to stream them.
+	Few() bool
 }
 
 // InProcess is the engine where it is in this process and takes rows: what is Go then works here, on rows that the engine gives. Of another, copies of

@@ -48,7 +48,7 @@ func ReadBatches(ctx context.Context, eng Engine, t *schema.Table, sql string) i
 // scan runs a query and gives its rows as slices of structs.
 func scan(ctx context.Context, eng Engine, row reflect.Type, sql string) iter.Seq2[reflect.Value, error] {
 	return func(yield func(reflect.Value, error) bool) {
-		rows, err := eng.Query(ctx, sql)
+		rows, err := query(ctx, eng, sql)
 		if err != nil {
 			yield(reflect.Value{}, err)
 			return
@@ -79,6 +79,14 @@ func scan(ctx context.Context, eng Engine, row reflect.Type, sql string) iter.Se
 			yield(reflect.Value{}, rows.err)
 		}
 	}
+}
+
+// query runs a query of our own, whose rows are not many more than the tables have.
+func query(ctx context.Context, eng Engine, sql string) (*Rows, error) {
+	if g, ok := eng.(Gatherer); ok && g.Few() {
+		return g.Gather(ctx, sql)
+	}
+	return eng.Query(ctx, sql)
 }
 
 // sizes are the sizes of values in a row, and so where OK follows V in a Null.
@@ -186,7 +194,7 @@ func scatter[T any](at unsafe.Pointer, stride uintptr, values []T) {
 
 // ReadVectors runs a query and gives its rows column by column, some thousand at a time. A batch is overwritten by the next.
 func ReadVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, error] {
-	return vectors(ctx, eng.Query, sql)
+	return vectors(ctx, func(ctx context.Context, sql string) (*Rows, error) { return query(ctx, eng, sql) }, sql)
 }
 
 // GatherVectors is ReadVectors for a query whose rows fit into memory and take longer to find than to read: an engine that is a Gatherer gathers them.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
@@ -34,21 +35,21 @@ type Engine struct {
 	busy   int
 	closed bool
 
+	few        atomic.Bool // rows in all tables that the views show
 	refreshing sync.Mutex
 	seen       int64             // version of files that the views show
+	threads    int               // that work now
 	views      map[string]string // SQL of each
 	unmade     map[string]table  // those that no statement has named yet
 }
 
 // Open opens an engine over what is visible of a store now.
 func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine, error) {
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
 	if o.MemoryBytes <= 0 {
 		o.MemoryBytes = engine.DefaultMemory()
 	}
 	d := &Engine{o: o}
+	d.few.Store(!o.Locked) // until the tables are known: more threads are added more quickly than ended
 	if o.TempDir == "" {
 		dir, err := os.MkdirTemp("", "straggler-sql-")
 		if err != nil {
@@ -81,9 +82,8 @@ func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
 	if d.files, err = st.Snapshot(ctx); err != nil {
 		return err
 	}
-	tables := tablesOf(d.files)
-	d.seen = d.files.Version()
-	if err := d.defineViews(ctx, tables); err != nil || !d.o.Locked {
+	tables, err := d.show(ctx)
+	if err != nil || !d.o.Locked {
 		return err
 	}
 	for _, sql := range d.lockdown(tables) {
@@ -105,11 +105,12 @@ var macros = [...]string{
 
 // start makes the database, in memory, with nothing in it.
 func (d *Engine) start() error {
+	d.threads = d.workers()
 	var config mapping.Config
 	mapping.CreateConfig(&config)
 	defer mapping.DestroyConfig(&config)
 	options := [][2]string{
-		{"threads", strconv.Itoa(d.o.Threads)},
+		{"threads", strconv.Itoa(d.threads)},
 		{"memory_limit", fmt.Sprintf("%dKiB", d.o.MemoryBytes>>10)},
 		{"temp_directory", d.o.TempDir},
 		{"autoinstall_known_extensions", "false"},
@@ -131,6 +132,42 @@ func (d *Engine) start() error {
 		return fmt.Errorf("duckdb: starting duckdb: %s", msg)
 	}
 	return nil
+}
+
+// show lets the views show what is visible of the store.
+func (d *Engine) show(ctx context.Context) ([]table, error) {
+	tables := tablesOf(d.files)
+	if err := d.defineViews(ctx, tables); err != nil {
+		return nil, err
+	}
+	d.seen = d.files.Version()
+	d.few.Store(!d.o.Locked && rowsOf(tables) <= fewRows)
+	if n := d.workers(); n != d.threads {
+		if err := d.exec(ctx, fmt.Sprintf("SET GLOBAL threads = %d", n)); err != nil {
+			return nil, err
+		}
+		d.threads = n
+	}
+	return tables, nil
+}
+
+// fewRows are so few that planning a statement takes longer than running it, and that keeping a result is cheap: a row of the
+// widest table takes 0.8 KB in one, so that all of them take 50 MB at most.
+const fewRows = 1 << 16
+
+// Few says so of all tables but of those of a locked engine, whose statements may make any number of rows.
+func (d *Engine) Few() bool { return d.few.Load() }
+
+// workers is how many threads are to work. For few rows it is one: another would have little to do, and DuckDB waits for what
+// another does by asking again and again.
+func (d *Engine) workers() int {
+	switch {
+	case d.o.Threads > 0:
+		return d.o.Threads
+	case d.few.Load():
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // defineViews makes the views, or makes those anew that have changed. Remote files are not fetched for it, and where nobody but this program writes
@@ -187,10 +224,9 @@ func (d *Engine) prepare(ctx context.Context, sql string) error {
 		}
 	}
 	if d.seen != d.files.Version() {
-		if err := d.defineViews(ctx, tablesOf(d.files)); err != nil {
+		if _, err := d.show(ctx); err != nil {
 			return err
 		}
-		d.seen = d.files.Version()
 	}
 	if len(d.unmade) == 0 {
 		return nil
@@ -256,8 +292,7 @@ func (d *Engine) Drop(ctx context.Context, name string) error {
 	return d.exec(ctx, "DROP TABLE IF EXISTS "+quoteName(name))
 }
 
-// exec runs a statement for its effect. It is not prepared, for DuckDB plans a prepared statement that reads Parquet files a second time
-// when it runs.
+// exec runs a statement for its effect.
 func (d *Engine) exec(ctx context.Context, sql string) error {
 	conn, err := d.connect()
 	if err != nil {
@@ -265,17 +300,7 @@ func (d *Engine) exec(ctx context.Context, sql string) error {
 	}
 	r := &result{d: d, ctx: ctx, conn: conn}
 	defer r.Close()
-	all, err := r.extract(sql)
-	mapping.DestroyExtracted(&all)
-	if err != nil {
-		return err
-	}
-	return r.interruptible(ctx, func() error {
-		if mapping.Query(conn, sql, &r.res) == mapping.StateError {
-			return engineError(mapping.ResultError(&r.res))
-		}
-		return nil
-	})
+	return r.run(ctx, sql)
 }
 
 func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (_ *engine.Rows, err error) {
@@ -289,6 +314,15 @@ func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (_ 
 			r.Close()
 		}
 	}()
+	if whole && !guarded {
+		if err := r.run(ctx, sql); err != nil {
+			return nil, err
+		}
+		if columns, cast := r.describe(); !cast {
+			return engine.NewRows(ctx, columns, r), nil
+		}
+		mapping.DestroyResult(&r.res)
+	}
 	if err := r.prepare(sql, guarded); err != nil {
 		return nil, err
 	}
@@ -301,7 +335,8 @@ func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (_ 
 	if err := r.execute(ctx, whole); err != nil {
 		return nil, err
 	}
-	return engine.NewRows(ctx, r.describe(), r), nil
+	columns, _ := r.describe()
+	return engine.NewRows(ctx, columns, r), nil
 }
 
 // connect takes an idle connection or makes one. All of them see the same tables.

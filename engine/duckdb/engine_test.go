@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -84,39 +85,81 @@ func TestReadRefuses(t *testing.T) {
 // A window over everything, of tables in several parts of which one gives no rows, as the pages' totals are: DuckDB 1.5.5 fails in one of
 // some hundred times, and refuses all statements from then on.
 func TestTotalsOfParts(t *testing.T) {
-	eng := testEngine(t, enginetest.Store(t), engine.Options{})
-	type row struct {
-		N     int64 `col:"n"`
-		Total int64 `col:"total"`
-	}
-	for range 2000 {
-		got := enginetest.ReadAll[row](t, eng, `WITH one AS (SELECT x AS n FROM range(1) r(x)),
+	eng := testEngine(t, enginetest.Store(t), engine.Options{Threads: 2}).(*Engine)
+	const sql = `WITH one AS (SELECT x AS n FROM range(1) r(x)),
 parts AS (SELECT n FROM one WHERE n >= 5000 UNION ALL SELECT n FROM one WHERE NOT EXISTS (SELECT 1 FROM one WHERE n >= 5000))
-SELECT n, count(*) OVER () AS total FROM parts ORDER BY n DESC NULLS LAST LIMIT 5`)
-		if !slices.Equal(got, []row{{0, 1}}) {
-			t.Fatalf("%+v", got)
+SELECT n, count(*) OVER () AS total FROM parts ORDER BY n DESC NULLS LAST LIMIT 5`
+	for n := range 2000 {
+		run := eng.Query
+		if n%2 == 0 {
+			run = eng.Gather
+		}
+		rows, err := run(t.Context(), sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !rows.Next() || rows.Value(0) != int64(0) || rows.Value(1) != int64(1) || rows.Next() || rows.Err() != nil {
+			t.Fatalf("there are other rows than 0 and 1: %v", rows.Err())
+		}
+		rows.Close()
+	}
+}
+
+// TestLeavingARangeEarlyGivesTheConnectionBack: of rows that are gathered, and of some that stream, which are more than can be
+// waited for.
+func TestLeavingARangeEarlyGivesTheConnectionBack(t *testing.T) {
+	type row struct {
+		N int64 `col:"n"`
+	}
+	for _, c := range []struct {
+		o           engine.Options
+		sql         string
+		connections int
+	}{
+		{engine.Options{}, "SELECT x AS n FROM range(10000) r(x)", 1},
+		{engine.Options{Locked: true}, "SELECT x AS n FROM range(10000000000) r(x)", 2}, // one looks at the statement
+	} {
+		eng := testEngine(t, enginetest.Store(t), c.o)
+		for range 3 {
+			for r, err := range engine.Read[row](t.Context(), eng, c.sql) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.N == 5000 {
+					break
+				}
+			}
+		}
+		if d := eng.(*Engine); len(d.idle) != c.connections || d.busy != 0 {
+			t.Errorf("%s: %d idle and %d busy connections", c.sql, len(d.idle), d.busy)
 		}
 	}
 }
 
-func TestLeavingARangeEarlyGivesTheConnectionBack(t *testing.T) {
-	eng := testEngine(t, enginetest.Store(t), engine.Options{})
-	type row struct {
-		N int64 `col:"n"`
+// TestFewRows: for few rows there is one thread, and results are gathered; as soon as there are many, and for users' statements,
+// all threads work and results stream. A number of threads that is given stays.
+func TestFewRows(t *testing.T) {
+	type setting struct {
+		Threads int64 `col:"threads"`
 	}
-	for range 3 {
-		for r, err := range engine.Read[row](t.Context(), eng, "SELECT x AS n FROM range(100000000) r(x)") {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.N == 5000 {
-				break
-			}
+	s := enginetest.Store(t)
+	enginetest.Ingest(t, s, 7, storetest.Attempts(7, 1))
+	eng := testEngine(t, s, engine.Options{})
+	locked, given := testEngine(t, s, engine.Options{Locked: true}), testEngine(t, s, engine.Options{Threads: 3})
+	want := func(eng engine.Engine, few bool, threads int) {
+		t.Helper()
+		got := enginetest.ReadAll[setting](t, eng, "SELECT CAST(current_setting('threads') AS BIGINT) AS threads FROM attempts LIMIT 1")
+		if f := eng.(engine.Gatherer).Few(); f != few || !slices.Equal(got, []setting{{int64(threads)}}) {
+			t.Errorf("few: %v, want %v; threads %v, want %d", f, few, got, threads)
 		}
 	}
-	if d := eng.(*Engine); len(d.idle) != 1 || d.busy != 0 {
-		t.Errorf("%d idle and %d busy connections", len(d.idle), d.busy)
-	}
+	all := runtime.GOMAXPROCS(0)
+	want(eng, true, 1)
+	want(locked, false, all)
+	want(given, true, 3)
+	enginetest.Ingest(t, s, 8, storetest.Attempts(8, fewRows))
+	want(eng, false, all)
+	want(given, false, 3)
 }
 
 // TestCancelledQuery cancels a query that would take for ever, before its first row and after.
@@ -184,6 +227,14 @@ func TestGatheredRows(t *testing.T) {
 	gotRows, gotX, gotY, gotOrder := sums(engine.GatherVectors(t.Context(), eng, sql))
 	if gotRows != rows || gotX != x || gotY != y || gotOrder != order || rows != 257142 {
 		t.Errorf("%d rows, sums %d and %d, order %d; streamed %d rows, sums %d and %d, order %d", gotRows, gotX, gotY, gotOrder, rows, x, y, order)
+	}
+	for b, err := range engine.GatherVectors(t.Context(), eng, "SELECT DATE '2026-11-26' AS d, [1, 2] AS l") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, l := b.Columns[0].Strings, b.Columns[1].Strings; !slices.Equal(d, []string{"2026-11-26"}) || !slices.Equal(l, []string{"[1, 2]"}) {
+			t.Errorf("a date and a list come as %v and %v", d, l)
+		}
 	}
 	for _, err := range engine.GatherVectors(t.Context(), eng, "SELECT error('as it should') FROM range(3)") {
 		if err == nil {

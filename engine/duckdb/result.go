@@ -144,20 +144,38 @@ func (r *result) interruptible(ctx context.Context, call func() error) error {
 	return err
 }
 
-func (r *result) describe() []engine.Column {
+// run runs a statement, all of it. It is not prepared, for DuckDB plans a prepared statement that reads Parquet files a second
+// time when it runs.
+func (r *result) run(ctx context.Context, sql string) error {
+	all, err := r.extract(sql)
+	mapping.DestroyExtracted(&all)
+	if err != nil {
+		return err
+	}
+	return r.interruptible(ctx, func() error {
+		if mapping.Query(r.conn, sql, &r.res) == mapping.StateError {
+			return engineError(mapping.ResultError(&r.res))
+		}
+		return nil
+	})
+}
+
+// describe gives the columns of the result, and whether there are some that DuckDB has to cast.
+func (r *result) describe() (columns []engine.Column, cast bool) {
 	n := int(mapping.ColumnCount(&r.res))
-	columns := make([]engine.Column, n)
+	columns = make([]engine.Column, n)
 	r.converters = make([]vectorConverter, n)
 	r.batch.Columns = make([]engine.Vector, n)
 	for i := range n {
 		t := mapping.ColumnLogicalType(&r.res, mapping.IdxT(i))
 		from := typeOf(t)
 		mapping.DestroyLogicalType(&t)
-		to, _ := from.portable()
+		to, castIt := from.portable()
+		cast = cast || castIt
 		r.converters[i] = vectorConverter{from: from, to: to}
 		columns[i] = engine.Column{Name: mapping.ColumnName(&r.res, mapping.IdxT(i)), Type: to, Native: from.String()}
 	}
-	return columns
+	return columns, cast
 }
 
 func (r *result) Next(ctx context.Context) (*engine.Batch, error) {

@@ -35,6 +35,16 @@ func tablesOf(files *store.Snapshot) []table {
 	return out
 }
 
+// rowsOf is how many rows tables have.
+func rowsOf(tables []table) (n int64) {
+	for _, t := range tables {
+		for _, f := range t.files {
+			n += f.Rows
+		}
+	}
+	return n
+}
+
 // chosenOf draws up the rows of some inputs.
 func chosenOf(files *store.Snapshot, inputs []schema.Key) ([]table, error) {
 	var out []table
