@@ -78,15 +78,17 @@ func (s *sample) order() {
 		return
 	}
 	many := n > len(s.blocks)/16 // counting all blocks anew is less work than counting one by one
-	end := len(s.blocks) - 1
 	for _, x := range s.fresh {
-		b := min(firstFrom(s.last, x), end)
+		b := firstFrom(s.last, x)
+		if b == len(s.last) {
+			b--
+			s.last[b] = x
+		}
 		k := &s.blocks[b]
 		if n := len(k.list); n == cap(k.list) {
 			k.list = slices.Grow(k.list, max(n, 64)) // twice as much: append copies a large list oftener
 		}
 		k.list = append(k.list, x)
-		s.last[b] = max(s.last[b], x)
 		if !many {
 			for n := b + 1; n < len(s.before); n += n & -n {
 				s.before[n]++

@@ -95,10 +95,14 @@ func (s *Sim) act(i int32) {
 	s.actions.list = s.actions.list[:0]
 }
 
-// touch reads what will be asked soon of the tasks that actions are about. Read in a row what lies far apart comes from memory side by side;
-// later each would be waited for.
+// touch reads what will be asked soon of the tasks that actions are about. Read in a row what lies far apart comes from memory
+// side by side; later each would be waited for. The more so the less is done in between: places, by which the rest is found,
+// come first.
 func (s *Sim) touch(i int32) {
 	p, read := &s.p.Phases[i], int32(0)
+	for n := range s.actions.list {
+		read += s.place(p.FirstTask + s.actions.list[n].task)
+	}
 	s.drawn = s.drawn[:0]
 	for n := range s.actions.list {
 		task := p.FirstTask + s.actions.list[n].task
