@@ -1,5 +1,5 @@
-// Package heap has the binary heap of replays and policies: of values, without the interfaces of container/heap; and a heap for values
-// that come nearly in order.
+// Package heap has the binary heap of replays and policies: of values, without the interfaces of container/heap; and a heap for
+// values that come nearly in order.
 package heap
 
 // Heap is a binary heap with the first of its values on top, at index 0.

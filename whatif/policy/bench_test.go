@@ -94,8 +94,8 @@ func BenchmarkOnePhase(b *testing.B) {
 	}
 }
 
-// carriedOut is what a policy's decisions cost by themselves, in ns of processor time a task: a replay without its looks. No policy that
-// decides as this one does can take less.
+// carriedOut is what a policy's decisions cost by themselves, in ns of processor time a task: a replay without its looks. No
+// policy that decides as this one does can take less.
 func carriedOut(b *testing.B, s *replay.Sim, p *workload.Pool, o replay.Options) float64 {
 	l := &looks{Policy: o.Policy, b: b}
 	o.Policy = l

@@ -19,14 +19,15 @@ import (
 // indistinguishable and the scheduler treats every clone as if it were another task' (§5.1).
 //
 // Admission: admission (the paper's), preempt (a job that does not fit into the budget takes that of larger jobs, whose clones
-// are killed; the ceiling holds for it too), fcfs (whoever comes first takes what is left of the budget, in part where it does not suffice).
+// are killed; the ceiling holds for it too), fcfs (whoever comes first takes what is left of the budget, in part where it does
+// not suffice).
 //
 // Assignment of intermediate data (§4): cc lets all clones of a later phase read what the first upstream clones made, under
-// contention, which makes a task 1 + contention · transfer times as long, transfer being the share of a task that is
-// reading. cac gives the k-th clone what the k-th upstream clones made, so that it waits for the slowest of them. delay lets
-// it wait up to ω for each and share the others; ω is that of the least expected duration (§4.4) by how far apart the job's
-// finished attempts were and how long they computed, or what wait says. The replay kills upstream losers at once and knows when they would have
-// ended; the slots that they would have held until then are not charged.
+// contention, which makes a task 1 + contention · transfer times as long, transfer being the share of a task that is reading.
+// cac gives the k-th clone what the k-th upstream clones made, so that it waits for the slowest of them. delay lets it wait up
+// to ω for each and share the others; ω is that of the least expected duration (§4.4) by how far apart the job's finished
+// attempts were and how long they computed, or what wait says. The replay kills upstream losers at once and knows when they
+// would have ended; the slots that they would have held until then are not charged.
 type Dolly struct {
 	Risk       float64 `option:"risk" doc:"acceptable probability that the job straggles (ε)"`
 	Budget     float64 `option:"budget" doc:"share of the slots that clones may use (β)"`

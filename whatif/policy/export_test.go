@@ -65,8 +65,8 @@ func (e *Estimating) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return e.late.Look(v, do)
 }
 
-// Bounding is LATE that counts the looks at which bounds told which attempts have the longest time left, and those at which they did not;
-// and those at which an earlier count of rates still tells that a rate is slow, and how often that is wrong.
+// Bounding is LATE that counts the looks at which bounds told which attempts have the longest time left, and those at which
+// they did not; and those at which an earlier count of rates still tells that a rate is slow, and how often that is wrong.
 type Bounding struct {
 	late
 	Decided, Undecided int

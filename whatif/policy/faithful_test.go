@@ -165,9 +165,10 @@ func TestMantriWeighsAgain(t *testing.T) {
 	}
 }
 
-// MANTRI pseudocode 1, 'while slots are available': a restart is made in place, with the slot of the attempt that it kills and while no
-// other is free (§5.1, the third time line of figure 9), a duplicate takes the next slot that comes free, and once no task waits
-// nothing is killed for it: a report after a slot is free, every 2 s, it is duplicated. Task 3 takes ten times as long as the others.
+// MANTRI pseudocode 1, 'while slots are available': a restart is made in place, with the slot of the attempt that it kills and
+// while no other is free (§5.1, the third time line of figure 9), a duplicate takes the next slot that comes free, and once no
+// task waits nothing is killed for it: a report after a slot is free, every 2 s, it is duplicated. Task 3 takes ten times as
+// long as the others.
 func TestMantriRestartsInPlace(t *testing.T) {
 	tasks := slices.Repeat([]float64{20}, 12)
 	tasks[3] = 200
@@ -189,8 +190,8 @@ func TestMantriRestartsInPlace(t *testing.T) {
 	expect(t, "no task waits", got, []string{"copy 3 at 41.0", "kill 3.0 at 61.0"})
 }
 
-// MANTRI §5.5: t_new has a location factor. A task that takes twice as long as the others is restarted where reading from elsewhere costs
-// nothing, and is left alone where it doubles the time.
+// MANTRI §5.5: t_new has a location factor. A task that takes twice as long as the others is restarted where reading from
+// elsewhere costs nothing, and is left alone where it doubles the time.
 func TestMantriLocationFactor(t *testing.T) {
 	c := phases(scenario.Uniform(3, 1), []float64{20, 20, 20, 40, 20, 20, 20, 20, 20, 20, 20, 20})
 	p := workload.Build(c.Rows()).Pools[0]
@@ -206,8 +207,8 @@ func TestMantriLocationFactor(t *testing.T) {
 	}
 }
 
-// A reduce that began before its maps were over tells nothing of how long it takes: it is left alone until they are, here at 100 s. One of
-// those that begin at 20 s needs 200 s after that, the others 10.
+// A reduce that began before its maps were over tells nothing of how long it takes: it is left alone until they are, here at
+// 100 s. One of those that begin at 20 s needs 200 s after that, the others 10.
 func TestMantriLeavesBlockedAlone(t *testing.T) {
 	rows := &workload.Rows{
 		Applications: []schema.Application{{ApplicationID: 1, Framework: "mapreduce"}},
@@ -261,8 +262,8 @@ func TestMantriRules(t *testing.T) {
 	plain := set(t, byName(t, "mantri"), "longest", "false")
 	tasks := slices.Repeat([]float64{20}, 30)
 
-	// t_rem > E(t_new) + Δ: 3 s after its start, with Δ = 2 s, a task of 24 s needs 21 s more and one of 27 s 24 s; E(t_new) is 20.7 and
-	// 21.2 s, with the running tasks.
+	// t_rem > E(t_new) + Δ: 3 s after its start, with Δ = 2 s, a task of 24 s needs 21 s more and one of 27 s 24 s; E(t_new) is
+	// 20.7 and 21.2 s, with the running tasks.
 	tasks[3] = 24
 	got, _ := events(t, phases(scenario.Uniform(3, 1), tasks).Rows(), plain, 0)
 	expect(t, "a task of 24 s among tasks of 20 s", got, nil)
@@ -326,8 +327,8 @@ func TestMantriRules(t *testing.T) {
 	}
 }
 
-// MANTRI §5.1: no task runs in more than three copies, here where α lets nine run on, slots are free, and every attempt seems to need far
-// longer than those that are done.
+// MANTRI §5.1: no task runs in more than three copies, here where α lets nine run on, slots are free, and every attempt seems
+// to need far longer than those that are done.
 func TestMantriThreeCopies(t *testing.T) {
 	c := phases(scenario.Uniform(40, 1), slices.Repeat([]float64{20}, 12))
 	for n := range c.Jobs[0].Phases[0].Tasks {
@@ -353,9 +354,10 @@ func TestMantriThreeCopies(t *testing.T) {
 	}
 }
 
-// MANTRI §5.1: a task is not duplicated again within Δ. Five tasks of 4 s make Δ 0.4 s, until eight of 48.8 s are done and make it 4.88 s.
-// Task 14 seems to need a minute from its first report on. There is a slot for a duplicate of it at 48 s; of the two the slower is killed (α is 1) a
-// period later, and another period later, at 49.1 s when Δ has grown, nothing but the rule is in the way of the next duplicate.
+// MANTRI §5.1: a task is not duplicated again within Δ. Five tasks of 4 s make Δ 0.4 s, until eight of 48.8 s are done and make
+// it 4.88 s. Task 14 seems to need a minute from its first report on. There is a slot for a duplicate of it at 48 s; of the two
+// the slower is killed (α is 1) a period later, and another period later, at 49.1 s when Δ has grown, nothing but the rule is
+// in the way of the next duplicate.
 func TestMantriNoSecondDuplicateWithinDelta(t *testing.T) {
 	soon := []workload.Point{{At: 0.02, Score: 0.0005}, {At: 0.03, Score: 0.9}} // whoever reports so seems to need little, but for the first second
 	c := phases(scenario.Uniform(10, 1), slices.Concat(slices.Repeat([]float64{48.8}, 8), []float64{48}, slices.Repeat([]float64{4}, 5), []float64{1000}))

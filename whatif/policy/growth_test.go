@@ -8,7 +8,8 @@ import (
 	"straggler/whatif/policy"
 )
 
-// Four times the tasks of a phase, or its machines with them, run each statement of a replay and of its policy about four times as often.
+// Four times the tasks of a phase, or its machines with them, run each statement of a replay and of its policy about four times
+// as often.
 func TestGrowth(t *testing.T) {
 	program := statements.Build(t, "./testdata/growth", "straggler/whatif/heap", "straggler/whatif/policy", "straggler/whatif/replay",
 		"straggler/whatif/policy/testdata/growth")

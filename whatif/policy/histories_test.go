@@ -297,8 +297,9 @@ func TestBlacklistHistory(t *testing.T) {
 	}
 }
 
-// DOLLY §2.1.2: the prediction is the mean of the window before and of the long-term average. Machine 4 runs six tasks in each window of five
-// minutes; two stragglers of them in the fifth window make (2/6 + 2/30)/2 = 0.20, three 0.30, of which only the second is above 0.25.
+// DOLLY §2.1.2: the prediction is the mean of the window before and of the long-term average. Machine 4 runs six tasks in each
+// window of five minutes; two stragglers of them in the fifth window make (2/6 + 2/30)/2 = 0.20, three 0.30, of which only the
+// second is above 0.25.
 func TestBlacklistRemembers(t *testing.T) {
 	for stragglers, avoided := range map[int]bool{2: false, 3: true} {
 		c := &scenario.Cluster{Machines: scenario.Uniform(5, 2)}

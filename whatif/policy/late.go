@@ -11,10 +11,10 @@ import (
 // LATE is Longest Approximate Time to End (LATE §4).
 //
 // Rules: when a node asks for work, no task of the phase waits and fewer than cap × slots copies run: a node whose total
-// progress (finished tasks of the job plus the scores of its running ones, of all phases) is below the slow_node percentile of all nodes
-// is refused. Of the attempts that have run for a minute and were never copied, the one with the longest estimated time
-// left is copied, provided that its progress rate is below the slow_task percentile of the rates of the phase.
-// rate = score / elapsed, time left = (1 − score) / rate. Locality plays no part.
+// progress (finished tasks of the job plus the scores of its running ones, of all phases) is below the slow_node percentile of
+// all nodes is refused. Of the attempts that have run for a minute and were never copied, the one with the longest estimated
+// time left is copied, provided that its progress rate is below the slow_task percentile of the rates of the phase. rate =
+// score / elapsed, time left = (1 − score) / rate. Locality plays no part.
 //
 // Phases, where more than 1, is the phase-aware estimate that §4.2 describes: the progress of a reduce has so many equal
 // parts (Hadoop's three are copy, sort and reduce), each with a rate of its own. Of parts that an attempt has not entered

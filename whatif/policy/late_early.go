@@ -8,10 +8,10 @@ import (
 	"straggler/whatif/replay"
 )
 
-// longest finds the attempts with the longest time left, of those of a phase that LATE may copy, without estimating the time left of all at
-// every look. The time left of a steady attempt only falls: attempts wait in a heap by a bound of it, which is known when they start and is
-// better after each estimate, and only those are estimated whose bound is above the time left of the last one wanted. Most attempts are never
-// slow enough to be copied and do not go into the heap.
+// longest finds the attempts with the longest time left, of those of a phase that LATE may copy, without estimating the time
+// left of all at every look. The time left of a steady attempt only falls: attempts wait in a heap by a bound of it, which is
+// known when they start and is better after each estimate, and only those are estimated whose bound is above the time left of
+// the last one wanted. Most attempts are never slow enough to be copied and do not go into the heap.
 type longest struct {
 	seen   int // of View.Started
 	young  heap.Nearly[young]
@@ -114,8 +114,8 @@ func (g *longest) reached(e bounded) {
 	}
 }
 
-// shorten takes in what short is now. Those that were quick and may be slow now go into the heap; it stays a hundredth below, so that this
-// is seldom.
+// shorten takes in what short is now. Those that were quick and may be slow now go into the heap; it stays a hundredth below,
+// so that this is seldom.
 func (g *longest) shorten(v *replay.View, short float64) {
 	if g.short <= short {
 		g.short = max(g.short, 0.99*short)
@@ -213,8 +213,9 @@ func (g *longest) estimate(v *replay.View, a *replay.Running, e bounded) {
 	}
 }
 
-// slowness is whether a rate is under the percentile of the rates of a phase, found in steps that cost more and tell more: what the finished
-// attempts alone say, then how many of those that run are slower than a rate that was slow before, then the percentile.
+// slowness is whether a rate is under the percentile of the rates of a phase, found in steps that cost more and tell more: what
+// the finished attempts alone say, then how many of those that run are slower than a rate that was slow before, then the
+// percentile.
 type slowness struct {
 	l           *late
 	v           *replay.View
@@ -223,8 +224,8 @@ type slowness struct {
 	below, from float64 // a rate below the one is slow, and from the other it is not
 }
 
-// slownessOf takes the first step, which uses that the attempts that run, of which some may not have begun, move the percentile of those that
-// are done by as many ranks at most as they are.
+// slownessOf takes the first step, which uses that the attempts that run, of which some may not have begun, move the percentile
+// of those that are done by as many ranks at most as they are.
 func slownessOf(v *replay.View, l *late, phase *latePhase) slowness {
 	s := slowness{l: l, v: v, phase: phase, from: math.Inf(1)}
 	if l.SlowTask >= 1 {
@@ -265,8 +266,8 @@ type slowCount struct {
 	waiting int // had not begun
 }
 
-// byCount counts the rates up to one: it is slow if they are no more than the percentile's rank. They are counted again where those that have
-// ended since make them too many.
+// byCount counts the rates up to one: it is slow if they are no more than the percentile's rank. They are counted again where
+// those that have ended since make them too many.
 func (s *slowness) byCount() {
 	g := &s.phase.longest
 	if g.slow <= s.below || g.slow >= s.from {

@@ -11,9 +11,10 @@ import (
 	"straggler/whatif/workload"
 )
 
-// While tasks wait LATE does the same, to the microsecond, whether it estimates the time left of every attempt at every look or of
-// those only whose bounds do not rule them out: with few and many copies allowed, thresholds that most or few rates are under, durations
-// that rise and fall over the phase, errors of progress small and large, attempts that fail, and copies of the log's own.
+// While tasks wait LATE does the same, to the microsecond, whether it estimates the time left of every attempt at every look or
+// of those only whose bounds do not rule them out: with few and many copies allowed, thresholds that most or few rates are
+// under, durations that rise and fall over the phase, errors of progress small and large, attempts that fail, and copies of the
+// log's own.
 func TestLateBounds(t *testing.T) {
 	told, not, copied, counted := 0, 0, 0, 0
 	var s replay.Sim

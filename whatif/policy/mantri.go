@@ -18,19 +18,20 @@ import (
 //   - when none waits: it is duplicated when E(t_rem − t_new) > ρΔ. (Line 10 of the printed pseudocode has the sign
 //     reversed; the text of §5.1 has it right.)
 //
-// Never more than three copies run, a task is not duplicated again within Δ of its last copy, and the task that gains
-// most goes first. A duplicate that has no slot by the next report is weighed anew. Tasks are launched in descending order of their data (longest).
+// Never more than three copies run, a task is not duplicated again within Δ of its last copy, and the task that gains most goes
+// first. A duplicate that has no slot by the next report is weighed anew. Tasks are launched in descending order of their data
+// (longest).
 //
 // t_rem = elapsed · d/d_read + t_wrapup − elapsed, t_wrapup being the mean time of the phase's finished attempts after they had
 // read everything (§5.5, equation 2); a running average of the reports smooths it, but for a task that has not progressed since
-// the last report, which is taken to have stalled. t_new = rate · d · far + lag, the rates
-// being those of the phase's finished attempts, and of the running ones as they stand until five have finished; so a task
-// that is long because it has more data is left alone. d is a task's bytes where they explain how long the others took,
-// that is where rates are less spread out than durations (ratio of the quartiles), and 1 otherwise: reduces of no
-// input would else be held against a rate a byte. far is the location factor of reading from elsewhere, lag the time from
-// getting a slot to starting; both are measured over the log, and known of a cluster that is planned (View.Far). A reduce that began before its maps were over is left alone
-// until they are. Network-aware placement (§5.2) and protection against recomputation (§5.3) need a model of the network
-// and of losses and are not part of this policy.
+// the last report, which is taken to have stalled. t_new = rate · d · far + lag, the rates being those of the phase's finished
+// attempts, and of the running ones as they stand until five have finished; so a task that is long because it has more data is
+// left alone. d is a task's bytes where they explain how long the others took, that is where rates are less spread out than
+// durations (ratio of the quartiles), and 1 otherwise: reduces of no input would else be held against a rate a byte. far is the
+// location factor of reading from elsewhere, lag the time from getting a slot to starting; both are measured over the log, and
+// known of a cluster that is planned (View.Far). A reduce that began before its maps were over is left alone until they are.
+// Network-aware placement (§5.2) and protection against recomputation (§5.3) need a model of the network and of losses and are
+// not part of this policy.
 type Mantri struct {
 	Alpha   int     `option:"alpha" doc:"copies of a task that are kept"`
 	Gamma   int     `option:"gamma" doc:"times a task may be restarted"`
@@ -412,8 +413,8 @@ func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delt
 	return true
 }
 
-// inOrder sorts the cases by what they gain, most first. There may be a thousand at a look: each is put where its gain lies between the least
-// and the greatest, which needs few comparisons, and those that fall together are sorted.
+// inOrder sorts the cases by what they gain, most first. There may be a thousand at a look: each is put where its gain lies
+// between the least and the greatest, which needs few comparisons, and those that fall together are sorted.
 func (m *mantri) inOrder() {
 	if len(m.found) < 2 {
 		return

@@ -7,11 +7,12 @@ import (
 	"straggler/whatif/replay"
 )
 
-// Most attempts can be seen early never to be restarted or duplicated: what a steady attempt is estimated to need only falls, and
-// so stays under its greatest value from now on. Such an attempt is put to sleep, which is written into it in place of its
-// average: Last is −1, and Note is a bound of that value. What t_rem is harmless rises with each number of a target, so that those that sleep
-// need not be visited as long as none of these falls below a floor for which all their bounds are harmless. Otherwise the floor is lowered, and
-// those are weighed again whose bounds are not, with the average that the reports in between give.
+// Most attempts can be seen early never to be restarted or duplicated: what a steady attempt is estimated to need only falls,
+// and so stays under its greatest value from now on. Such an attempt is put to sleep, which is written into it in place of its
+// average: Last is −1, and Note is a bound of that value. What t_rem is harmless rises with each number of a target, so that
+// those that sleep need not be visited as long as none of these falls below a floor for which all their bounds are harmless.
+// Otherwise the floor is lowered, and those are weighed again whose bounds are not, with the average that the reports in
+// between give.
 
 const sleeping = -1.0
 
@@ -25,8 +26,8 @@ type target struct {
 	delta float64 // Δ, s
 }
 
-// harmless is a t_rem with which an attempt is neither restarted nor duplicated: at most two copies run of what may be duplicated, so that
-// t_rem · c/(c+1) is at most two thirds.
+// harmless is a t_rem with which an attempt is neither restarted nor duplicated: at most two copies run of what may be
+// duplicated, so that t_rem · c/(c+1) is at most two thirds.
 func (t *target) harmless(v *replay.View, a *replay.Running) float64 {
 	scale := t.work(v, a) * t.far
 	return min(t.mean*scale+t.lag+t.delta, 1.5*(t.likely*scale+t.lag))
@@ -45,8 +46,8 @@ func (m *mantri) lower(v *replay.View, p *mantriPhase, t target) {
 	}
 }
 
-// goUnder brings a floor under a target: by a hundredth, so that it need not follow each time. It is whether the floor was lowered; what is
-// harmless with it is so with a higher one.
+// goUnder brings a floor under a target: by a hundredth, so that it need not follow each time. It is whether the floor was
+// lowered; what is harmless with it is so with a higher one.
 func (t *target) goUnder(u target) bool {
 	if u.bytes != t.bytes || u.far < t.far || u.lag < t.lag || u.mean < t.mean || u.likely < t.likely || u.delta < t.delta {
 		*t = target{paces{0.99 * u.mean, 0.99 * u.likely, u.bytes}, u.far, u.lag, 0.99 * u.delta}

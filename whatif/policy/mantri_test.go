@@ -15,8 +15,8 @@ import (
 )
 
 // Attempts that sleep are those on which nothing would be done: Mantri does the same, to the microsecond, where it weighs every
-// attempt at every look. Durations fall, rise or stay over a phase, so that what it takes to act on an attempt moves under those
-// that sleep; and in some phases a few attempts report their progress.
+// attempt at every look. Durations fall, rise or stay over a phase, so that what it takes to act on an attempt moves under
+// those that sleep; and in some phases a few attempts report their progress.
 func TestMantriSleeps(t *testing.T) {
 	slept, woken, acted := 0, 0, 0
 	var s replay.Sim
@@ -61,8 +61,8 @@ func TestMantriSleeps(t *testing.T) {
 	}
 }
 
-// Those that sleep are woken where any number of what they are held against falls below the floor, which stays under all of them and, where
-// they do not fall, never falls itself.
+// Those that sleep are woken where any number of what they are held against falls below the floor, which stays under all of
+// them and, where they do not fall, never falls itself.
 func TestMantriFloor(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 7))
 	var f policy.Floor
@@ -88,7 +88,8 @@ func TestMantriFloor(t *testing.T) {
 	}
 }
 
-// The task that gains most goes first, of equal ones that of the lowest number; also where gains differ in their last bits only.
+// The task that gains most goes first, of equal ones that of the lowest number; also where gains differ in their last bits
+// only.
 func TestMantriOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	for _, n := range []int{0, 1, 2, 50, 3000, -50} {

@@ -9,10 +9,10 @@ import (
 // MRv2 is the DefaultSpeculator of Hadoop MapReduce 2, as coded or as intended.
 //
 // Rules as coded: a scan looks at all kinds of tasks of a job and makes at most one copy of each; the next scan comes 15 s
-// after one that made a copy, else after 1 s. At least 5 % of the tasks of the kind must be complete. value = estimatedEnd − (now +
-// estimatedNew); a task is passed over when estimatedEnd < now, value ≤ 0 or two attempts of it run; the largest value is
-// taken, as long as fewer than max(10, 0.01 · tasks, 0.1 · running tasks) copies run. Progress that has not changed for
-// 9 s is taken to have stalled (the synthetic progress of a replay never stalls).
+// after one that made a copy, else after 1 s. At least 5 % of the tasks of the kind must be complete. value = estimatedEnd −
+// (now + estimatedNew); a task is passed over when estimatedEnd < now, value ≤ 0 or two attempts of it run; the largest value
+// is taken, as long as fewer than max(10, 0.01 · tasks, 0.1 · running tasks) copies run. Progress that has not changed for 9 s
+// is taken to have stalled (the synthetic progress of a replay never stalls).
 //
 // Estimators: legacy (start + elapsed / max(1e-4, progress); a new attempt takes the mean of the completed ones),
 // smooth (the rate of progress, exponentially smoothed with λ = 60 s), simple (λ = 120 s, the first 24 reports skipped,

@@ -239,7 +239,8 @@ func plainLATE(early bool) func(age replay.Time) replay.Policy {
 // settled are the options of Mantri's defaults in policies.md.
 var settled = policy.Mantri{Alpha: 2, Gamma: 3, Delta: 0.25, Rho: 3, Report: 10, Restart: true, Copy: true, Longest: true}
 
-// decisions are what a policy does on a pool: every attempt that ended or was killed, in that order, with its slot and instants.
+// decisions are what a policy does on a pool: every attempt that ended or was killed, in that order, with its slot and
+// instants.
 func decisions(t *testing.T, s *replay.Sim, p *workload.Pool, pol replay.Policy, sched replay.Scheduler, seed int64) (spans []replay.Span) {
 	t.Helper()
 	out := s.Run(p, replay.Options{Policy: pol, Scheduler: sched, Seed: seed, Sigma: 0.1, Watch: func(x replay.Span) { spans = append(spans, x) }})
@@ -249,8 +250,8 @@ func decisions(t *testing.T, s *replay.Sim, p *workload.Pool, pol replay.Policy,
 	return spans
 }
 
-// Same decisions as the plain rules, to the microsecond: on generated clusters and on real logs, as the logs' own schedulers launched
-// their tasks, and on generated clusters under other schedulers.
+// Same decisions as the plain rules, to the microsecond: on generated clusters and on real logs, as the logs' own schedulers
+// launched their tasks, and on generated clusters under other schedulers.
 func TestPlainRules(t *testing.T) {
 	logs := logged(t)
 	for _, x := range []struct {
@@ -311,7 +312,8 @@ func ageless(rule func() replay.Policy) func(replay.Time) replay.Policy {
 	return func(replay.Time) replay.Policy { return rule() }
 }
 
-// logged are the pools of some real logs: with slow machines, failures, lost outputs, executors that come and go, and speculation.
+// logged are the pools of some real logs: with slow machines, failures, lost outputs, executors that come and go, and
+// speculation.
 func logged(t *testing.T) []*workload.Pool {
 	t.Helper()
 	var pools []*workload.Pool

@@ -10,8 +10,8 @@ import (
 	"straggler/whatif/workload"
 )
 
-// A log whose last task ends three centuries late is replayed in a bounded number of steps, whatever the policy: one that looks every second has
-// three billion instants to look at.
+// A log whose last task ends three centuries late is replayed in a bounded number of steps, whatever the policy: one that looks
+// every second has three billion instants to look at.
 func TestQuietPhase(t *testing.T) {
 	const late = 1e10
 	p := workload.Build(onePhase(1, append(slices.Repeat([]float64{20}, 29), late)...).Rows()).Pools[0] // whose one slot leaves none for a copy
@@ -33,8 +33,8 @@ func TestQuietPhase(t *testing.T) {
 	}
 }
 
-// What a policy does after a long time in which nothing happened is late by no more than 1/20 000 of that time: a machine comes free after
-// 300 000 s, on which a duplicate of the task that is left is worth its while.
+// What a policy does after a long time in which nothing happened is late by no more than 1/20 000 of that time: a machine comes
+// free after 300 000 s, on which a duplicate of the task that is left is worth its while.
 func TestQuietDelay(t *testing.T) {
 	const free = 300_000.0
 	c := onePhase(2, append(slices.Repeat([]float64{20}, 5), 1e6)...)
@@ -53,7 +53,8 @@ func TestQuietDelay(t *testing.T) {
 	}
 }
 
-// A machine that made stragglers before a long time in which nothing ended is avoided until the end of the window that follows it.
+// A machine that made stragglers before a long time in which nothing ended is avoided until the end of the window that follows
+// it.
 func TestBlacklistAfterPause(t *testing.T) {
 	c := &scenario.Cluster{Machines: scenario.Uniform(5, 2)}
 	c.Machines[2].Factor = 8

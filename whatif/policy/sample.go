@@ -9,9 +9,9 @@ import (
 
 // sample is an ordered sample of numbers that grows. Adding is cheap; the order is brought up to date when it is asked for.
 //
-// The numbers lie in ascending blocks, in no order within a block, and a Fenwick tree holds how many each block has. A block is divided
-// only where a rank or a number in it is asked for, and put in order when it is small: an incremental quicksort. Policies ask for a few
-// quantiles, so blocks are small there and large elsewhere, and few.
+// The numbers lie in ascending blocks, in no order within a block, and a Fenwick tree holds how many each block has. A block is
+// divided only where a rank or a number in it is asked for, and put in order when it is small: an incremental quicksort.
+// Policies ask for a few quantiles, so blocks are small there and large elsewhere, and few.
 type sample struct {
 	blocks []block
 	last   []float64 // the largest of each block
@@ -222,8 +222,8 @@ func (s *sample) spread() float64 {
 	return high / low
 }
 
-// wideness tells that a sample is spread out, without its quartiles: the lower one is no more than low as long as enough numbers are, and the
-// upper one no less than high.
+// wideness tells that a sample is spread out, without its quartiles: the lower one is no more than low as long as enough
+// numbers are, and the upper one no less than high.
 type wideness struct {
 	low, high       float64
 	atMost, atLeast int // of the sample: up to low, from high on

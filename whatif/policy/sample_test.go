@@ -64,8 +64,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// Whether a sample is spread out over a limit is what its quartiles say, mostly without asking for them, whichever way its numbers drift and
-// the limit moves.
+// Whether a sample is spread out over a limit is what its quartiles say, mostly without asking for them, whichever way its
+// numbers drift and the limit moves.
 func TestSpreadOver(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
 	kept, over := 0, 0

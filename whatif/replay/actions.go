@@ -40,9 +40,10 @@ func (s *Sim) look(list *[]int32) {
 // patience is how many looks at a phase may go by while none of its attempts starts or ends, before they come less often.
 const patience = 20_000
 
-// pause is the least time until the next look, of which now is one. Of a log with an attempt that ends a century late, a policy that looks every second
-// would look three billion times; so after many looks at a phase in which nothing happens, each further one waits for that part of the time in which
-// nothing has happened, so that there are only patience · ln(time) of them and no decision is later by more than 1/patience of that time.
+// pause is the least time until the next look, of which now is one. Of a log with an attempt that ends a century late, a policy
+// that looks every second would look three billion times; so after many looks at a phase in which nothing happens, each further
+// one waits for that part of the time in which nothing has happened, so that there are only patience · ln(time) of them and no
+// decision is later by more than 1/patience of that time.
 func (ph *phaseRun) pause(now int64) int64 {
 	if len(ph.started) != ph.quiet.started || len(ph.running) != ph.quiet.running {
 		ph.quiet = quiet{since: now, started: len(ph.started), running: len(ph.running)}
@@ -240,7 +241,8 @@ func (s *Sim) copyTakes(i, task, number, machine int32, w *work) (took int64, re
 	return max(int64(by*1e6+0.5), 1), reports
 }
 
-// drawnRatio is which of the ratios of its phase a copy of a task draws, of which there must be one: another than that of the task.
+// drawnRatio is which of the ratios of its phase a copy of a task draws, of which there must be one: another than that of the
+// task.
 func (s *Sim) drawnRatio(i, task, number int32, w *work) int32 {
 	p := &s.p.Phases[i]
 	others := int(p.Ratios)

@@ -126,9 +126,9 @@ func (s *Sim) soloReady(a int32) {
 	s.setHead(-1-a, a)
 }
 
-// dispatch gives idle slots to those that wait: restarts, then tasks in the observed order, then copies; those that
-// a policy wants first come first. A task that takes an idle slot before its observed wait is over comes last, when the instant holds nothing more: in the log it let
-// slots pass that others took in the same instant.
+// dispatch gives idle slots to those that wait: restarts, then tasks in the observed order, then copies; those that a policy
+// wants first come first. A task that takes an idle slot before its observed wait is over comes last, when the instant holds
+// nothing more: in the log it let slots pass that others took in the same instant.
 func (s *Sim) dispatch() {
 	if s.scheduled() {
 		s.assign()

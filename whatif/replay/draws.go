@@ -43,7 +43,8 @@ func normal(bits uint64) float64 {
 	return max(-3, min(3, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
 }
 
-// normalAtMost is 0 or more, and not less than normal of the same bits: of each of the two numbers that make it the leading bits tell as much.
+// normalAtMost is 0 or more, and not less than normal of the same bits: of each of the two numbers that make it the leading
+// bits tell as much.
 func normalAtMost(bits uint64) float64 {
 	return min(3, radiusAtMost[bits>>58]*cosineAtMost[bits>>20&15])
 }

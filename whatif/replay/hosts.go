@@ -2,13 +2,15 @@ package replay
 
 import "straggler/whatif/workload"
 
-// hostsRun is what works on hosts that virtual machines share, in a planned pool without a network. Those that work share in equal parts
-// what there is (LATE §5.1.1), machines of a host and attempts of a machine alike. How long a task takes is said of machines that all work,
-// each with all its slots of the task's class in use, beside whatever the others do, so that an attempt is
+// hostsRun is what works on hosts that virtual machines share, in a planned pool without a network. Those that work share in
+// equal parts what there is (LATE §5.1.1), machines of a host and attempts of a machine alike. How long a task takes is said of
+// machines that all work, each with all its slots of the task's class in use, beside whatever the others do, so that an attempt
+// is
 //
 //	min(machines of the host / those that work, alone) · slots of its class on its machine / attempts that work on them
 //
-// times as fast as its machine's factor says, where alone is how many times as fast a machine is with its host to itself. Copying is work, too.
+// times as fast as its machine's factor says, where alone is how many times as fast a machine is with its host to itself.
+// Copying is work, too.
 type hostsRun struct {
 	working []int32 // by host: machines that work
 	busy    []int32 // by machine: attempts that work
@@ -48,8 +50,8 @@ func (s *Sim) work(slot int32, r *Running, from int64) {
 	s.share(slot, r, share{on: true, before: float64(from - int64(r.Start)), total: float64(r.done), left: float64(r.done), at: from, speed: 1})
 }
 
-// copies lets the attempt on a slot copy, on machines that share hosts. Of what it has copied when the phases before end, the last outputs
-// remain.
+// copies lets the attempt on a slot copy, on machines that share hosts. Of what it has copied when the phases before end, the
+// last outputs remain.
 func (s *Sim) copies(i, slot int32, r *Running) {
 	x, st := &s.stages.hosts.slots[slot], &s.stages.slots[slot]
 	all := float64(s.p.Stages.Fetch[s.p.Phases[i].FirstTask+r.Task]) * float64(s.p.Machines[r.Machine].Factor)

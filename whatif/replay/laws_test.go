@@ -32,8 +32,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// A job whose tasks end long after it takes no less than no time when they are faster, so that nothing saves more than all of it; and the notes
-// say that its times contradict one another.
+// A job whose tasks end long after it takes no less than no time when they are faster, so that nothing saves more than all of
+// it; and the notes say that its times contradict one another.
 func TestTasksEndAfterTheirJob(t *testing.T) {
 	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
 	tr := &schema.Trace{

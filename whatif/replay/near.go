@@ -67,8 +67,8 @@ func (s *Sim) waitsUnder(i, key int32) int32 {
 // farTasks is how many tasks of a phase are asked what reading on any machine costs.
 const farTasks = 100
 
-// farPlanned is how many times as long a task of a phase of a planned pool takes on any machine as those that succeeded took where
-// they ran.
+// farPlanned is how many times as long a task of a phase of a planned pool takes on any machine as those that succeeded took
+// where they ran.
 func (s *Sim) farPlanned(i int32) float64 {
 	p, run := &s.p.Phases[i], &s.phases[i]
 	if s.p.Stages.Network != nil || p.Shuffles || len(run.done) == 0 {

@@ -24,8 +24,8 @@ func (c *counting) Look(v *View, _ *Actions) Again {
 	return Again{At: v.Now() + Seconds(1)}
 }
 
-// What a policy keeps with an attempt it finds again, whatever other policies look at the same application and whichever attempts
-// end meanwhile.
+// What a policy keeps with an attempt it finds again, whatever other policies look at the same application and whichever
+// attempts end meanwhile.
 func TestObservedNotes(t *testing.T) {
 	one, ten := &counting{step: 1, seen: map[int32]float64{}}, &counting{step: 10, seen: map[int32]float64{}}
 	o := NewObserved(&Application{}, []Policy{one, ten}, func(*View, *Running) float64 { return 0 })

@@ -8,8 +8,9 @@ import (
 	"straggler/whatif/workload"
 )
 
-// turn is a launch of the log with what it takes to carry it out and to copy its task. A phase whose tasks are launched in another order than
-// the log's has its turns in that order: looked up in the log each would be waited for, as it lies far from the one before in memory.
+// turn is a launch of the log with what it takes to carry it out and to copy its task. A phase whose tasks are launched in
+// another order than the log's has its turns in that order: looked up in the log each would be waited for, as it lies far from
+// the one before in memory.
 type turn struct {
 	dur     int64 // of the attempt, as it is replayed
 	key     int64 // its observed claim
@@ -87,7 +88,8 @@ func (s *Sim) nextPlace(i int32) int32 {
 // task is the state of a task.
 func (s *Sim) task(n int32) *taskRun { return &s.tasks[s.place(n)] }
 
-// place is where the state of a task lies: those of a phase that has turns in their order, so that those that run lie near each other.
+// place is where the state of a task lies: those of a phase that has turns in their order, so that those that run lie near each
+// other.
 func (s *Sim) place(n int32) int32 {
 	if len(s.places) == 0 {
 		return n
@@ -160,8 +162,8 @@ func (s *Sim) inOrder(i int32, order []int32) {
 	}
 }
 
-// bySize sorts numbers by the size above their lowest bits, by which they are in order already; it gives the two lists, the sorted one
-// first. Many are sorted by eleven bits of the size after the other, which takes as many passes and no comparisons.
+// bySize sorts numbers by the size above their lowest bits, by which they are in order already; it gives the two lists, the
+// sorted one first. Many are sorted by eleven bits of the size after the other, which takes as many passes and no comparisons.
 func bySize(list, other []uint64, low, size int) (sorted, spare []uint64) {
 	const digit = 11
 	if len(list) < 1<<digit {

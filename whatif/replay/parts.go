@@ -6,8 +6,9 @@ import (
 	"straggler/whatif/workload"
 )
 
-// The progress of an attempt of a planned pool that copies its input and then computes, where its phase has a CopyScore c (LATE §2.1: copying is
-// the first third of the score of a reduce, and in each part the score is the share of the data that is processed):
+// The progress of an attempt of a planned pool that copies its input and then computes, where its phase has a CopyScore c (LATE
+// §2.1: copying is the first third of the score of a reduce, and in each part the score is the share of the data that is
+// processed):
 //
 //	c · share of the outputs that it has copied          while it copies
 //	c + (1 − c) · what it reports of its computing       then
@@ -66,7 +67,8 @@ func (v *View) copyScore() float64 {
 	return float64(v.s.p.Phases[v.ph].CopyScore)
 }
 
-// reachedInParts is how long after its start an attempt reported a score, as if it had copied, and computed so far, at one pace each.
+// reachedInParts is how long after its start an attempt reported a score, as if it had copied, and computed so far, at one pace
+// each.
 func (v *View) reachedInParts(a *Running, want float64) Time {
 	c, elapsed := v.copyScore(), v.Elapsed(a)
 	if v.s.stages.slots[a.slot].kind == copying {

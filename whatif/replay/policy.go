@@ -3,9 +3,9 @@ package replay
 // Policy is a straggler policy. A value of it decides for one replay, for all phases of it, and may remember what it
 // likes: per phase in View.Memory, or in itself.
 type Policy interface {
-	// Look is called when a phase is released, before its first task is launched, and then whenever it asked for, the
-	// last time when the phase is over if it asked for ends. It sees what a live scheduler would see, writes down what to do, and says when to look again.
-	// What it asks for is done after it returns, in order; what cannot be done any more is left out.
+	// Look is called when a phase is released, before its first task is launched, and then whenever it asked for, the last time
+	// when the phase is over if it asked for ends. It sees what a live scheduler would see, writes down what to do, and says
+	// when to look again. What it asks for is done after it returns, in order; what cannot be done any more is left out.
 	Look(v *View, do *Actions) Again
 }
 

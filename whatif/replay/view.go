@@ -86,7 +86,8 @@ func (v *View) Done() []Done { return v.s.phases[v.ph].done }
 // has begun since an earlier look is found at its end. The slice must not be changed.
 func (v *View) Started() []int32 { return v.s.phases[v.ph].started }
 
-// Joined are the tasks of the attempts that were started while another attempt of the task ran, in that order. The slice must not be changed.
+// Joined are the tasks of the attempts that were started while another attempt of the task ran, in that order. The slice must
+// not be changed.
 func (v *View) Joined() []int32 { return v.s.phases[v.ph].joined }
 
 // Attempts are those of a task that run, the one that was started last first.
@@ -112,8 +113,8 @@ func (v *View) Copies(task int32) int {
 // CopiesOf is Copies of the task of an attempt.
 func (v *View) CopiesOf(a *Running) int { return int(a.copies) }
 
-// Place is a number for the task of an attempt, from 0 to that of tasks: tasks that are launched one after the other lie near each other by it,
-// in memory too. It stays what it is unless LongestFirst is asked for.
+// Place is a number for the task of an attempt, from 0 to that of tasks: tasks that are launched one after the other lie near
+// each other by it, in memory too. It stays what it is unless LongestFirst is asked for.
 func (v *View) Place(a *Running) int32 { return a.place - v.s.p.Phases[v.ph].FirstTask }
 
 // Launched is how many copies and restarts of a task were ever started.
@@ -143,15 +144,15 @@ func (v *View) Steady(a *Running) bool {
 	return v.s.observed == nil && !v.s.staged() && a.reports.N == 0 && !a.waits
 }
 
-// Line is what elapsed/progress of a steady attempt is, but for rounding: a straight line, in seconds, from what it is at the start and
-// with its slope over the time elapsed. It spares policies the progress of attempts on which they would do nothing.
+// Line is what elapsed/progress of a steady attempt is, but for rounding: a straight line, in seconds, from what it is at the
+// start and with its slope over the time elapsed. It spares policies the progress of attempts on which they would do nothing.
 func (v *View) Line(a *Running) (start, slope float64) {
 	z, whole := v.s.noise(v.ph, a), v.s.whole(a)/1e6
 	return whole * (1 + z), -z
 }
 
-// Bound is what elapsed/progress of a steady attempt does not exceed, in seconds, as far as that is known without the error of its progress,
-// which takes longer to draw.
+// Bound is what elapsed/progress of a steady attempt does not exceed, in seconds, as far as that is known without the error of
+// its progress, which takes longer to draw.
 func (v *View) Bound(a *Running) float64 {
 	return v.s.whole(a) / 1e6 * (1 + v.s.noiseAtMost(v.ph, a))
 }
