@@ -1,7 +1,10 @@
 package replay
 
-import "straggler/whatif/workload"
-import "slices"
+import (
+	"slices"
+
+	"straggler/whatif/workload"
+)
 
 // schedRun is the state of a replay under a scheduler of its own.
 type schedRun struct {

@@ -3,6 +3,7 @@ package replay
 import (
 	"math"
 	"slices"
+
 	"straggler/whatif/workload"
 )
 

@@ -3,6 +3,7 @@ package replay
 import (
 	"iter"
 	"slices"
+
 	"straggler/whatif/workload"
 )
 
