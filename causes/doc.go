@@ -14,8 +14,9 @@
 //  1. run.go reads phases from a store, makes the model of all of them, attributes the outliers of each, and commits the
 //     results. phases.go reads which phases there are; part.go chooses the inputs to work on, those that earlier runs have not
 //     seen; statistics.go keeps what each application says to the model, and keptstatistics.go merges what is kept; chunks.go
-//     and range.go read chunk by chunk; write.go, repeats.go (of the executions.go of stages) and totals.go write, and
-//     summary.go counts. Each .sql file is the query of the .go file that embeds it.
+//     and range.go read chunk by chunk; savings.go keeps what job costs are made of; write.go, repeats.go (of the
+//     executions.go of stages) and totals.go write, and summary.go counts. Each .sql file is the query of the .go file that
+//     embeds it.
 //  2. cluster.go does the same on an engine of many machines: copyrows.go says what copies of the program are given there,
 //     copy.go is what they do, and messages.go what they say. trace.go does it on a trace in memory, without SQL.
 //  3. attribute.go gives the rows of one phase. split.go splits an excess by terms; rules.go has what is no part of the

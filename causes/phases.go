@@ -13,35 +13,44 @@ import (
 //go:embed phases.sql
 var phasesSQL string
 
-// phaseRow is a row of phases.sql.
+// phaseRow is a phase that is worked on.
 type phaseRow struct {
-	ID          schema.Key               `col:"phase_id"`
-	Job         schema.Key               `col:"job_id"`
-	Application schema.Key               `col:"application_id"`
-	Program     schema.Null[string]      `col:"program"`
-	Kind        string                   `col:"kind"`
-	Name        schema.Null[string]      `col:"name"`
-	Start       schema.Null[schema.Time] `col:"start_time"`
-	Finish      schema.Null[schema.Time] `col:"finish_time"`
-	Attempts    int64                    `col:"attempts"`
-	JobS        schema.Null[float64]     `col:"job_s"`
-	signature   uint64                   // of program, kind and name; 0 of a program without a name
+	ID          schema.Key
+	Job         schema.Key
+	Application schema.Key
+	Start       schema.Null[schema.Time]
+	Finish      schema.Null[schema.Time]
+	Attempts    int64
+	JobS        schema.Null[float64] // how long its job ran
+	signature   uint64               // of program, kind and name; 0 of a program without a name
 	work        workOn
 	outliers    bool        // some of its attempts are outliers
+	saved       savedAt     // where it is said what it would have saved without its causes
 	usual       *usualStage // what earlier runs of its stage took; nil where it is not compared with any in this process
 }
 
 // readPhases reads the phases that are worked on.
 func (r *run) readPhases(ctx context.Context) error {
+	type row struct {
+		ID          schema.Key               `col:"phase_id"`
+		Job         schema.Key               `col:"job_id"`
+		Application schema.Key               `col:"application_id"`
+		Program     schema.Null[string]      `col:"program"`
+		Kind        string                   `col:"kind"`
+		Name        schema.Null[string]      `col:"name"`
+		Start       schema.Null[schema.Time] `col:"start_time"`
+		Finish      schema.Null[schema.Time] `col:"finish_time"`
+		Attempts    int64                    `col:"attempts"`
+		JobS        schema.Null[float64]     `col:"job_s"`
+	}
 	r.phases = nil
 	stages := namedStages{}
-	for p, err := range engine.ReadParts[phaseRow](ctx, r.eng, "causes_phases", phasesSQL, r.seenPhases()...) {
+	for p, err := range engine.ReadParts[row](ctx, r.eng, "causes_phases", phasesSQL, r.seenPhases()...) {
 		if err != nil {
 			return err
 		}
-		q := *p
-		stage := stages.of(stageNames{p.Program, p.Kind, p.Name})
-		q.Program, q.Kind, q.Name, q.signature = stage.program, stage.kind, stage.name, stage.signature
+		q := phaseRow{ID: p.ID, Job: p.Job, Application: p.Application, Start: p.Start, Finish: p.Finish, Attempts: p.Attempts, JobS: p.JobS,
+			signature: stages.of(stageNames{p.Program, p.Kind, p.Name}).signature}
 		if q.work = learnt; !r.part.whole {
 			q.work = r.part.work[r.part.inputOf("phases", q.ID)]
 		}

@@ -51,8 +51,8 @@ type skewCount struct {
 	most    float64
 }
 
-// maxRepeats bounds the memory for skewed tasks; those of phases with larger keys are only attributed.
-const maxRepeats = 1 << 20
+// maxRepeats bounds the memory for skewed tasks; those of phases with larger keys are only attributed. Tests lower it.
+var maxRepeats = 1 << 20
 
 // skewed lists the verdicts of data_skew among the rows of the prepared phase.
 func (a *Attributor) skewed(p *fit.Phase, rows []schema.Attribution) (out []skewEvent) {
@@ -135,7 +135,14 @@ func (e skewEvent) compare(o skewEvent) int {
 	return cmp.Or(cmp.Compare(e.phase, o.phase), cmp.Compare(e.attempt, o.attempt))
 }
 
-// sort puts all events in order. Each run of causes wrote its own in order: these are merged, two and two, until there is one list.
+// add takes events of a phase. Those beyond maxRepeats are dropped now and then, and not held until the end.
+func (r *repeats) add(events []skewEvent) {
+	if r.events = append(r.events, events...); len(r.events) > 2*maxRepeats {
+		r.sort()
+	}
+}
+
+// sort puts all events in order, as many as may be held. Each run of causes wrote its own in order: these are merged, two and two, until there is one list.
 func (r *repeats) sort() {
 	room := make([]skewEvent, 0, len(r.events))
 	for {

@@ -99,7 +99,7 @@ type run struct {
 	before       before
 	losses       *losses
 	collections  *collections
-	saved        []jobcost.Saving
+	saved        savings
 	repeats      repeats
 	memory       chan []fit.Task // of two chunks: one is worked on while the next is read
 	history      bool            // some phases have earlier runs of their stage
@@ -133,6 +133,7 @@ func (r *run) run(ctx context.Context, st *store.Store) error {
 		return err
 	}
 	defer tx.Abort()
+	defer r.saved.close()
 	if err := r.choose(ctx, st, tx); err != nil {
 		return err
 	}
@@ -419,7 +420,10 @@ func (r *run) keep(tx *store.Tx, p *phaseRow, x *attributed) error {
 		sum.add(t)
 		a.causes[t.cause] = sum
 	}
-	r.repeats.events = append(r.repeats.events, x.skewed...)
-	r.saved = append(r.saved, x.saved...)
+	r.repeats.add(x.skewed)
+	var err error
+	if p.saved, err = r.saved.add(x.saved); err != nil {
+		return err
+	}
 	return store.Append(tx, r.part.inputOf("phases", p.ID), x.skewedRows())
 }

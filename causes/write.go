@@ -3,6 +3,7 @@ package causes
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"slices"
 
@@ -36,14 +37,12 @@ func (r *run) health(ctx context.Context, tx *store.Tx) error {
 
 // jobCosts replays the jobs that have outliers without each of their causes and writes job_costs.
 func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
-	jobOf := make(map[schema.Key]schema.Key, len(r.saved))
-	wanted := map[schema.Key]bool{}
-	for i := range r.saved {
-		jobOf[r.saved[i].Phase] = 0
+	if err := r.saved.flush(); err != nil {
+		return err
 	}
+	wanted := map[schema.Key]bool{}
 	for i := range r.phases {
-		if _, ok := jobOf[r.phases[i].ID]; ok {
-			jobOf[r.phases[i].ID] = r.phases[i].Job
+		if r.phases[i].saved.bytes > 0 {
 			wanted[r.phases[i].Job] = true
 		}
 	}
@@ -51,40 +50,54 @@ func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(r.saved, func(a, b jobcost.Saving) int { return cmp.Compare(jobOf[a.Phase], jobOf[b.Phase]) })
-	phases := slices.DeleteFunc(slices.Clone(r.phases), func(p phaseRow) bool { return !wanted[p.Job] })
-	slices.SortStableFunc(phases, func(a, b phaseRow) int { return cmp.Compare(a.Job, b.Job) })
 	var rows []schema.JobCost
+	var saved []jobcost.Saving
 	input := schema.Key(0)
-	for len(r.saved) > 0 {
-		job := jobOf[r.saved[0].Phase]
-		n := 1
-		for n < len(r.saved) && jobOf[r.saved[n].Phase] == job {
-			n++
+	for phases := range r.eachJob(wanted) {
+		job := phases[0].Job
+		saved = saved[:0]
+		for _, p := range phases {
+			if saved, err = r.saved.read(saved, p.saved); err != nil {
+				return err
+			}
 		}
-		k := 0
-		for k < len(phases) && phases[k].Job == job {
-			k++
-		}
-		next := r.part.inputOf("jobs", job)
-		if next != input {
+		if next := r.part.inputOf("jobs", job); next != input {
 			if err := store.Append(tx, input, rows); err != nil {
 				return err
 			}
 			rows, input = rows[:0], next
 		}
-		rows = append(rows, jobcost.Costs(job, took(phases[:k]), jobcost.Spans(times(phases[:k]), edges[job]), r.saved[:n])...)
-		r.saved, phases = r.saved[n:], phases[k:]
+		rows = append(rows, jobcost.Costs(job, took(phases), jobcost.Spans(times(phases), edges[job]), saved)...)
 	}
 	return store.Append(tx, input, rows)
 }
 
 // took is for how long the job of some phases ran, which no loss of it exceeds; infinite where the log does not say.
-func took(phases []phaseRow) float64 {
-	if len(phases) == 0 || !(phases[0].JobS.OK && phases[0].JobS.V >= 0) {
-		return math.Inf(1)
+func took(phases []*phaseRow) float64 {
+	if of := phases[0].JobS; of.OK && of.V >= 0 {
+		return of.V
 	}
-	return phases[0].JobS.V
+	return math.Inf(1)
+}
+
+// eachJob gives the phases of one wanted job after the other.
+func (r *run) eachJob(wanted map[schema.Key]bool) iter.Seq[[]*phaseRow] {
+	return func(yield func([]*phaseRow) bool) {
+		var phases []*phaseRow
+		for i := range r.phases {
+			if p := &r.phases[i]; wanted[p.Job] {
+				phases = append(phases, p)
+			}
+		}
+		slices.SortStableFunc(phases, func(a, b *phaseRow) int { return cmp.Compare(a.Job, b.Job) })
+		for n := 0; len(phases) > 0; phases = phases[n:] {
+			for n = 1; n < len(phases) && phases[n].Job == phases[0].Job; n++ {
+			}
+			if !yield(phases[:n]) {
+				return
+			}
+		}
+	}
 }
 
 // edges reads the dependencies of the wanted jobs.
@@ -107,10 +120,10 @@ func (r *run) edges(ctx context.Context, wanted map[schema.Key]bool) (map[schema
 }
 
 // times are the phases as job costs look at them.
-func times(phases []phaseRow) []jobcost.Phase {
+func times(phases []*phaseRow) []jobcost.Phase {
 	out := make([]jobcost.Phase, len(phases))
-	for i := range phases {
-		out[i] = jobcost.Phase{ID: phases[i].ID, Start: phases[i].Start, Finish: phases[i].Finish, Attempts: phases[i].Attempts}
+	for i, p := range phases {
+		out[i] = jobcost.Phase{ID: p.ID, Start: p.Start, Finish: p.Finish, Attempts: p.Attempts}
 	}
 	return out
 }

@@ -1,0 +1,84 @@
+package causes
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+
+	"straggler/causes/jobcost"
+	"straggler/causes/wire"
+)
+
+// savings are what phases would have saved without their causes, which job costs are made of once all are known: some 400 bytes
+// a phase. They lie in a file, which is there once something is put into it.
+type savings struct {
+	file *os.File
+	out  *bufio.Writer
+	end  int64
+	text []byte
+}
+
+// savedAt says where those of a phase are.
+type savedAt struct {
+	at    int64
+	bytes int32 // 0: there are none
+}
+
+// add keeps those of a phase.
+func (s *savings) add(saved []jobcost.Saving) (at savedAt, err error) {
+	if len(saved) == 0 {
+		return at, nil
+	}
+	if s.file == nil {
+		if s.file, err = os.CreateTemp("", "straggler-savings-"); err != nil {
+			return at, fmt.Errorf("a file for what phases would have saved: %w", err)
+		}
+		s.out = bufio.NewWriterSize(s.file, 64<<10)
+	}
+	data := wire.Encode((*savingsMessage)(&saved))
+	if _, err := s.out.Write(data); err != nil {
+		return at, fmt.Errorf("what phases would have saved goes to %s; set TMPDIR to a directory that has room: %w", s.file.Name(), err)
+	}
+	at = savedAt{s.end, int32(len(data))}
+	s.end += int64(len(data))
+	return at, nil
+}
+
+// flush ends the adding.
+func (s *savings) flush() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.out.Flush()
+}
+
+// read appends those of a phase, once all have been added.
+func (s *savings) read(to []jobcost.Saving, at savedAt) ([]jobcost.Saving, error) {
+	if at.bytes == 0 {
+		return to, nil
+	}
+	s.text = slices.Grow(s.text[:0], int(at.bytes))[:at.bytes]
+	if _, err := s.file.ReadAt(s.text, at.at); err != nil {
+		return to, fmt.Errorf("what phases would have saved: %w", err)
+	}
+	var saved savingsMessage
+	err := wire.Decode(s.text, &saved)
+	return append(to, saved...), err
+}
+
+// close removes the file.
+func (s *savings) close() {
+	if s.file != nil {
+		s.file.Close()
+		os.Remove(s.file.Name())
+	}
+}
+
+// savingsMessage are those of a phase as bytes.
+type savingsMessage []jobcost.Saving
+
+// Fields lists the fields of a message.
+func (m *savingsMessage) Fields(c *wire.Codec) {
+	wire.Slice(c, (*[]jobcost.Saving)(m), func(s *jobcost.Saving) { s.Fields(c) })
+}
