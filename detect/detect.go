@@ -96,6 +96,8 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 		}
 		p.file = new(phaseFile)
 		defer p.file.close()
+		p.freeScanned = func() {}
+		defer func() { p.freeScanned() }()
 		used, err := p.figuresHere(ctx, tx, in, chunkAttempts)
 		if err != nil {
 			return err

@@ -39,13 +39,8 @@ func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 // lastSeen is the last time in each log that is incomplete.
 func (p *part) lastSeen(ctx context.Context, eng engine.Engine) (map[schema.Key]int64, error) {
 	out := make(map[schema.Key]int64)
-	type incomplete struct {
-		N int64 `col:"n"`
-	}
-	for r, err := range engine.Read[incomplete](ctx, eng, "SELECT count(*) AS n FROM "+p.from("applications")+" WHERE NOT complete") {
-		if err != nil || r.N == 0 {
-			return out, err
-		}
+	if n, err := count(ctx, eng, "SELECT count(*) AS n FROM "+p.from("applications")+" WHERE NOT complete"); err != nil || n == 0 {
+		return out, err
 	}
 	type row struct {
 		Application schema.Key  `col:"application_id"`
@@ -70,6 +65,13 @@ func (p *part) readPhases(ctx context.Context, eng engine.Engine) error {
 		Gang     schema.Null[bool] `col:"gang"`
 		Skipped  schema.Null[bool] `col:"skipped"`
 		Attempts int64             `col:"attempts"`
+	}
+	n, err := count(ctx, eng, "SELECT count(*) AS n FROM "+p.from("phases"))
+	if err != nil {
+		return err
+	}
+	if p.scanned, p.freeScanned, err = phaseList(n); err != nil {
+		return err
 	}
 	sql := "SELECT p.phase_id, p.gang, p.status = 'skipped' AS skipped, coalesce(n.attempts, 0) AS attempts FROM " + p.from("phases") +
 		" p LEFT JOIN (SELECT phase_id, count(*) AS attempts FROM " + p.from("attempts") + " GROUP BY phase_id) AS n ON n.phase_id = p.phase_id" +

@@ -27,9 +27,10 @@ type part struct {
 
 	// On an engine in this process: the phases whose attempts were read, by id, and the file of what is known of these, with the times of tasks where
 	// programs have names.
-	scanned []scannedPhase
-	file    *phaseFile
-	named   bool
+	scanned     []scannedPhase
+	freeScanned func()
+	file        *phaseFile
+	named       bool
 
 	slowAppended func() error // waits until the attempts are written that are slow against their phase
 	timesAtOnce  int64        // how many tasks are held that others are compared with

@@ -86,10 +86,14 @@ func countAttempts(ctx context.Context, eng engine.Engine, phaseStats string) (n
 	if _, many := eng.(engine.RemoteRunner); !many {
 		return 0, nil
 	}
-	type count struct {
+	return count(ctx, eng, "SELECT CAST(coalesce(sum(attempts), 0) AS BIGINT) AS n FROM ("+phaseStats+") AS s")
+}
+
+// count is the number n that a query gives in one row.
+func count(ctx context.Context, eng engine.Engine, sql string) (n int64, err error) {
+	for r, err := range engine.Read[struct {
 		N int64 `col:"n"`
-	}
-	for r, err := range engine.Read[count](ctx, eng, "SELECT CAST(coalesce(sum(attempts), 0) AS BIGINT) AS n FROM ("+phaseStats+") AS s") {
+	}](ctx, eng, sql) {
 		if err != nil {
 			return 0, err
 		}

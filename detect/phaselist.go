@@ -1,0 +1,47 @@
+package detect
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+// heapPhases is how many phases are held in Go's heap, in 56 bytes each: 450 MB, beside 768 MB of the engine's memory and some
+// 300 MB of attempts and buffers. More of them, as of a billion attempts, lie in a file that is mapped into memory: the system
+// keeps as much of it there as there is room for.
+var heapPhases int64 = 8 << 20
+
+// phaseList makes room for n phases, which is there until it is freed.
+func phaseList(n int64) (phases []scannedPhase, free func(), err error) {
+	free = func() {}
+	if n <= heapPhases {
+		return make([]scannedPhase, 0, n), free, nil
+	}
+	size := n * int64(unsafe.Sizeof(scannedPhase{}))
+	b, err := mapped(size)
+	if err != nil {
+		return nil, free, fmt.Errorf("a file of %d bytes for what is known of phases; set TMPDIR to a directory that has room: %w", size, err)
+	}
+	return unsafe.Slice((*scannedPhase)(unsafe.Pointer(&b[0])), n)[:0], func() { syscall.Munmap(b) }, nil
+}
+
+// mapped maps a temporary file of zeros, which has no name any more. The zeros are written: where the disk is full that fails
+// here, and not at some later use of the memory, which would end the program.
+func mapped(size int64) ([]byte, error) {
+	f, err := os.CreateTemp("", "straggler-phases-")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, err
+	}
+	zeros := make([]byte, 1<<20)
+	for left := size; left > 0; left -= int64(len(zeros)) {
+		if _, err := f.Write(zeros[:min(left, int64(len(zeros)))]); err != nil {
+			return nil, err
+		}
+	}
+	return syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+}
