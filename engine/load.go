@@ -27,6 +27,12 @@ type Gatherer interface {
 	Few() bool
 }
 
+// Streamer is an engine that can give the rows of a query as one of its threads reads them, in less time of the processor than
+// several take together.
+type Streamer interface {
+	Stream(ctx context.Context, sql string) (*Rows, error)
+}
+
 // InProcess is the engine where it is in this process and takes rows: what is Go then works here, on rows that the engine gives. Of another, copies of
 // this program do it, or SQL says it.
 func InProcess(eng Engine) (Loader, bool) {

@@ -192,9 +192,15 @@ func scatter[T any](at unsafe.Pointer, stride uintptr, values []T) {
 	}
 }
 
-// ReadVectors runs a query and gives its rows column by column, some thousand at a time. A batch is overwritten by the next.
+// ReadVectors runs a query and gives its rows column by column, some thousand at a time, of an engine that is a Streamer on one
+// thread. A batch is overwritten by the next.
 func ReadVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, error] {
-	return vectors(ctx, func(ctx context.Context, sql string) (*Rows, error) { return query(ctx, eng, sql) }, sql)
+	return vectors(ctx, func(ctx context.Context, sql string) (*Rows, error) {
+		if s, ok := eng.(Streamer); ok {
+			return s.Stream(ctx, sql)
+		}
+		return query(ctx, eng, sql)
+	}, sql)
 }
 
 // GatherVectors is ReadVectors for a query whose rows fit into memory and take longer to find than to read: an engine that is a Gatherer gathers them.

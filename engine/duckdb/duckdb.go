@@ -39,6 +39,7 @@ type Engine struct {
 	refreshing sync.Mutex
 	seen       int64             // version of files that the views show
 	threads    int               // that work now
+	streams    int               // that are open
 	views      map[string]string // SQL of each
 	unmade     map[string]table  // those that no statement has named yet
 }
@@ -142,13 +143,20 @@ func (d *Engine) show(ctx context.Context) ([]table, error) {
 	}
 	d.seen = d.files.Version()
 	d.few.Store(!d.o.Locked && rowsOf(tables) <= fewRows)
-	if n := d.workers(); n != d.threads {
-		if err := d.exec(ctx, fmt.Sprintf("SET GLOBAL threads = %d", n)); err != nil {
-			return nil, err
-		}
-		d.threads = n
+	return tables, d.setThreads(ctx)
+}
+
+// setThreads lets as many threads work as are to. The caller holds refreshing.
+func (d *Engine) setThreads(ctx context.Context) error {
+	n := d.workers()
+	if n == d.threads {
+		return nil
 	}
-	return tables, nil
+	if err := d.exec(ctx, fmt.Sprintf("SET GLOBAL threads = %d", n)); err != nil {
+		return err
+	}
+	d.threads = n
+	return nil
 }
 
 // fewRows are so few that planning a statement takes longer than running it, and that keeping a result is cheap: a row of the
@@ -159,9 +167,11 @@ const fewRows = 1 << 16
 func (d *Engine) Few() bool { return d.few.Load() }
 
 // workers is how many threads are to work. For few rows it is one: another would have little to do, and DuckDB waits for what
-// another does by asking again and again.
+// another does by asking again and again. So it is during a Stream.
 func (d *Engine) workers() int {
 	switch {
+	case d.streams > 0:
+		return 1
 	case d.o.Threads > 0:
 		return d.o.Threads
 	case d.few.Load():
@@ -303,10 +313,19 @@ func (d *Engine) exec(ctx context.Context, sql string) error {
 	return r.run(ctx, sql)
 }
 
-func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (_ *engine.Rows, err error) {
-	conn, err := d.connect()
+func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (*engine.Rows, error) {
+	r, columns, err := d.result(ctx, sql, guarded, whole)
 	if err != nil {
 		return nil, err
+	}
+	return engine.NewRows(ctx, columns, r), nil
+}
+
+// result starts a query.
+func (d *Engine) result(ctx context.Context, sql string, guarded, whole bool) (_ *result, _ []engine.Column, err error) {
+	conn, err := d.connect()
+	if err != nil {
+		return nil, nil, err
 	}
 	r := &result{d: d, ctx: ctx, conn: conn}
 	defer func() {
@@ -316,27 +335,27 @@ func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (_ 
 	}()
 	if whole && !guarded {
 		if err := r.run(ctx, sql); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if columns, cast := r.describe(); !cast {
-			return engine.NewRows(ctx, columns, r), nil
+			return r, columns, nil
 		}
 		mapping.DestroyResult(&r.res)
 	}
 	if err := r.prepare(sql, guarded); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if cast, ok := r.castSQL(sql); ok {
 		mapping.DestroyPrepare(&r.stmt)
 		if err := r.prepare(cast, false); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := r.execute(ctx, whole); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	columns, _ := r.describe()
-	return engine.NewRows(ctx, columns, r), nil
+	return r, columns, nil
 }
 
 // connect takes an idle connection or makes one. All of them see the same tables.
