@@ -7,8 +7,8 @@ import (
 	"straggler/schema"
 )
 
-// attemptsSQL reads what the statistics, the rules and the history of stages need of attempts. It computes nothing but comparisons: DuckDB takes as
-// long for one CASE of the status as to read five columns.
+// attemptsSQL reads what the statistics, the rules and the history of stages need of attempts. It computes nothing but
+// comparisons: DuckDB takes as long for one CASE of the status as to read five columns.
 const attemptsSQL = "SELECT phase_id, attempt_id, application_id, task, number, start_time, finish_time, duration_s," +
 	" input_bytes, remote_bytes, input_records, cpu_s, fetch_wait_s, quality," +
 	" status = 'success' AS succeeded, status = 'killed' AS killed, status = 'running' AS running, recompute FROM "

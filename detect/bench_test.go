@@ -42,8 +42,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkNights is detect on a store to which 100 000 attempts of one program come every night: on what it holds when that begins, two
-// million or as many as STRAGGLER_MILLIONS says, and then night by night.
+// BenchmarkNights is detect on a store to which 100 000 attempts of one program come every night: on what it holds when that
+// begins, two million or as many as STRAGGLER_MILLIONS says, and then night by night.
 func BenchmarkNights(b *testing.B) {
 	const night = 100_000
 	ctx := context.Background()
@@ -104,7 +104,8 @@ func millions(b *testing.B) int {
 	return n
 }
 
-// writeMany commits one input of many attempts: a run of a program, a night after the input before, with the same stages on all nights.
+// writeMany commits one input of many attempts: a run of a program, a night after the input before, with the same stages on all
+// nights.
 func writeMany(b *testing.B, st *store.Store, input schema.Key, attempts int) {
 	b.Helper()
 	ctx := context.Background()

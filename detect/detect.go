@@ -24,8 +24,8 @@ var outliersSQL string
 //go:embed summary.sql
 var summarySQL string
 
-// EngineMemory is the bytes that an engine in this process needs at most for a run on its own. The engine sorts and joins rows of phases, and what does
-// not fit goes to disk: a hundred million attempts have some million phases, in about a kilobyte each.
+// EngineMemory is the bytes that an engine in this process needs at most for a run on its own. The engine sorts and joins rows
+// of phases, and what does not fit goes to disk: a hundred million attempts have some million phases, in about a kilobyte each.
 const EngineMemory = 768 << 20
 
 // Options say how to run; the rules have no options.
@@ -208,7 +208,8 @@ func (s span) where() string {
 	return fmt.Sprintf(" WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
 }
 
-// split divides phases into spans of about so many attempts and no more than so many phases; sizes is the query of their phase_id and number n of attempts.
+// split divides phases into spans of about so many attempts and no more than so many phases; sizes is the query of their
+// phase_id and number n of attempts.
 func split(ctx context.Context, eng engine.Engine, sizes string, attempts int64, phases int) ([]span, error) {
 	var spans []span
 	at, held, n := span{low: math.MinInt64}, int64(0), 0

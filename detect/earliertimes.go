@@ -13,8 +13,9 @@ import (
 	"straggler/store"
 )
 
-// What later nights compare tasks with is written down when an execution is detected, apart from all else that is known of attempts: the
-// executions of a stage lie all over the store, and whoever wants a task of some of them has to decompress nearly all pages of attempts.
+// What later nights compare tasks with is written down when an execution is detected, apart from all else that is known of
+// attempts: the executions of a stage lie all over the store, and whoever wants a task of some of them has to decompress nearly
+// all pages of attempts.
 
 //go:embed task_times.sql
 var taskTimesSQL string
@@ -37,7 +38,8 @@ const timesOrder = "phase_id, task, duration_s, input_bytes, input_records"
 
 func phaseOfTime(t *schema.TaskTime) schema.Key { return t.PhaseID }
 
-// keepFromFile writes those of the executions that are new. Those that are compared with for longest come first: readers skip the others.
+// keepFromFile writes those of the executions that are new. Those that are compared with for longest come first: readers skip
+// the others.
 func (p *part) keepFromFile(ctx context.Context, tx *store.Tx) error {
 	var kept []uint32 // of p.scanned
 	for i := range p.scanned {
@@ -89,8 +91,9 @@ type storedRows struct {
 	of   map[schema.Key][][2]int // from where to where those of a phase lie
 }
 
-// readStored reads the tasks of the executions whose times are in the store alone: of those that others are compared with the tasks that
-// candidates are of, or all where it is not known yet which attempts are candidates; of those that may have candidates all attempts.
+// readStored reads the tasks of the executions whose times are in the store alone: of those that others are compared with the
+// tasks that candidates are of, or all where it is not known yet which attempts are candidates; of those that may have
+// candidates all attempts.
 func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*storedRows, error) {
 	var past, judged []storedPhase
 	tasks := int64(0)              // of past
@@ -220,7 +223,8 @@ func (s *storedRows) add(b *engine.Batch) {
 	rows.bytes, rows.records = appendWhole(rows.bytes, &b.Columns[3], b.Len), appendWhole(rows.records, &b.Columns[4], b.Len)
 }
 
-// candidateTask is a task that some attempt of the run may be slow for: others are compared with the median task of their stage.
+// candidateTask is a task that some attempt of the run may be slow for: others are compared with the median task of their
+// stage.
 type candidateTask struct {
 	StageID schema.Key `col:"stage_id"`
 	Task    int64      `col:"task"`

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// Of earlier nights a night reads what task_times has, no attempts, and finds what all nights at once give: also after more of them than it is
-// compared with, of which task_times has ever fewer.
+// Of earlier nights a night reads what task_times has, no attempts, and finds what all nights at once give: also after more of
+// them than it is compared with, of which task_times has ever fewer.
 func TestNightsReadNoAttemptsAgain(t *testing.T) {
 	log := func(night int) map[schema.Key]*schema.Trace {
 		input, m := schema.Key(night+1), newMade()

@@ -19,7 +19,8 @@ import (
 // usageTable is the table of the tasks' usage by phase.
 const usageTable = "detected_usage"
 
-// figuresHere writes phase_stats and outliers, but for what follows from the history, and gives the query of the tasks' usage by phase.
+// figuresHere writes phase_stats and outliers, but for what follows from the history, and gives the query of the tasks' usage
+// by phase.
 func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader, chunkAttempts int64) (usage string, err error) {
 	lastSeen, err := p.lastSeen(ctx, eng)
 	if err != nil {
@@ -156,7 +157,8 @@ func (r *phaseRow) stats(figures *phaseFigures) schema.PhaseStats {
 	return stats
 }
 
-// besideSlow appends the outliers that are in the file while other work is done, which waits for them where it appends outliers itself.
+// besideSlow appends the outliers that are in the file while other work is done, which waits for them where it appends outliers
+// itself.
 func (p *part) besideSlow(ctx context.Context, tx *store.Tx, work func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 	"straggler/store"
 )
 
-// On an engine of many machines copies of this program work out phase_stats.sql, outliers.sql and usage.sql, phase by phase, as phases.go does here:
-// the attempts are read and moved once, where SQL does so for every named part.
+// On an engine of many machines copies of this program work out phase_stats.sql, outliers.sql and usage.sql, phase by phase, as
+// phases.go does here: the attempts are read and moved once, where SQL does so for every named part.
 
 //go:embed copies_figures.sql
 var figuresSQL string
@@ -36,8 +36,8 @@ type copyFile struct {
 	LastSeen map[schema.Key]int64      // part.lastSeen
 }
 
-// figuresOnCopies is figuresHere on an engine of many machines. errors.ErrUnsupported is returned, before anything is run, where their machines cannot
-// write to the store, and where there are more phases than mostOnCopies.
+// figuresOnCopies is figuresHere on an engine of many machines. errors.ErrUnsupported is returned, before anything is run,
+// where their machines cannot write to the store, and where there are more phases than mostOnCopies.
 func (p *part) figuresOnCopies(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner) (usage string, err error) {
 	phases, err := p.count(ctx, eng)
 	if err != nil {
@@ -70,14 +70,15 @@ func (p *part) figuresOnCopies(ctx context.Context, tx *store.Tx, eng engine.Rem
 	return "SELECT * FROM " + usageTable + " AS u", pinRows(ctx, eng, usageTable, found)
 }
 
-// copyAttempts is how many attempts a copy gets, about, or a five-thousandth of all where that is more: each leaves up to three files. A core takes
-// some ten seconds for them.
+// copyAttempts is how many attempts a copy gets, about, or a five-thousandth of all where that is more: each leaves up to three
+// files. A core takes some ten seconds for them.
 const copyAttempts = 500_000
 
 // partitionsOf is into how many shares attempts are divided for copies.
 func partitionsOf(attempts int64) int { return int(attempts/max(copyAttempts, attempts/5_000)) + 2 }
 
-// mostOnCopies is of how many phases the process that commits holds the usage of tasks and what is usual, in some 400 bytes each; tests lower it.
+// mostOnCopies is of how many phases the process that commits holds the usage of tasks and what is usual, in some 400 bytes
+// each; tests lower it.
 var mostOnCopies int64 = 20_000_000
 
 // count sets about how many attempts there are, and gives the number of phases.

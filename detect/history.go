@@ -37,13 +37,15 @@ var usualSQL string
 //go:embed stage_history.sql
 var stageHistorySQL string
 
-// ownColumns are those of stage_history that follow from the log of an execution alone: what later executions are compared with.
+// ownColumns are those of stage_history that follow from the log of an execution alone: what later executions are compared
+// with.
 const ownColumns = "phase_id, program, stage, identity, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s"
 
-// history compares the phases of the part with the earlier executions of their stages and writes stage_history, and the attempts that are
-// slow against them. medians is the query of the median durations by phase, and usage gives that of what tasks used, once detected_executions is there. Of
-// executions that earlier results know it reads those rows alone. Where a log has come, changed or gone, what was said
-// of later executions of its stages is worked out anew, and written with all else that is known of their inputs.
+// history compares the phases of the part with the earlier executions of their stages and writes stage_history, and the
+// attempts that are slow against them. medians is the query of the median durations by phase, and usage gives that of what
+// tasks used, once detected_executions is there. Of executions that earlier results know it reads those rows alone. Where a log
+// has come, changed or gone, what was said of later executions of its stages is worked out anew, and written with all else that
+// is known of their inputs.
 func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, medians string, usage func() (string, error)) error {
 	if err := p.executions(ctx, eng, medians, usage); err != nil {
 		return fmt.Errorf("executions: %w", err)
@@ -61,8 +63,8 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	return p.writeHistory(ctx, tx, eng, again)
 }
 
-// writeHistory writes stage_history and what later executions are compared with, and where that is not done yet the attempts that are slow against the
-// history.
+// writeHistory writes stage_history and what later executions are compared with, and where that is not done yet the attempts
+// that are slow against the history.
 func (p *part) writeHistory(ctx context.Context, tx *store.Tx, eng engine.Engine, again []schema.Key) error {
 	history := func() error {
 		if err := p.compare(ctx, tx, eng, again); err != nil {
@@ -149,7 +151,8 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 // namesAtOnce is how many names are written into a statement, a megabyte of text.
 const namesAtOnce = 10_000
 
-// programs makes the table detected_programs: of the applications whose names have parts that differ in each run, the names without.
+// programs makes the table detected_programs: of the applications whose names have parts that differ in each run, the names
+// without.
 func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 	pieces := []string{"SELECT CAST(NULL AS BIGINT) AS application_id, CAST(NULL AS STRING) AS program WHERE FALSE"}
 	var rows []string
@@ -199,7 +202,8 @@ func (p *part) hasNames(ctx context.Context, eng engine.Engine) (bool, error) {
 	return found, nil
 }
 
-// number makes the table detected_stages: the executions of the stages that the part has executions of, or has lost, as far as they are looked at.
+// number makes the table detected_stages: the executions of the stages that the part has executions of, or has lost, as far as
+// they are looked at.
 func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	var columns []string
 	for c := range strings.SplitSeq(ownColumns, ", ") {
@@ -236,8 +240,8 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 // blockBits are the bits that the keys of a block share.
 var blockBits = strconv.Itoa(-schema.BlockKeys)
 
-// overtaken gives the phases that earlier results compared with other executions than there are now. Their inputs become part of the
-// part, and all else that is known of these is written again as it stands.
+// overtaken gives the phases that earlier results compared with other executions than there are now. Their inputs become part
+// of the part, and all else that is known of these is written again as it stands.
 func (p *part) overtaken(ctx context.Context, tx *store.Tx, eng engine.Engine) (phases []schema.Key, err error) {
 	if !p.kept {
 		return nil, nil

@@ -265,7 +265,8 @@ func TestHistoryInChunks(t *testing.T) {
 	differ(t, "in chunks", want, got)
 }
 
-// A program that has the date or the number of the run in its name is one program. Programs that differ in another number are two.
+// A program that has the date or the number of the run in its name is one program. Programs that differ in another number are
+// two.
 func TestDatedNames(t *testing.T) {
 	for _, c := range []struct {
 		program string // with the number of the night
@@ -288,7 +289,8 @@ func TestDatedNames(t *testing.T) {
 	}
 }
 
-// plan says that the phases of the last application ran the operators of a query, each the root of a plan with this fingerprint.
+// plan says that the phases of the last application ran the operators of a query, each the root of a plan with this
+// fingerprint.
 func (m *made) plan(phase schema.Key, fingerprint string) {
 	n := schema.Key(len(m.Queries) + 1)
 	app := schema.Key(len(m.Applications))
@@ -302,8 +304,8 @@ func (m *made) plan(phase schema.Key, fingerprint string) {
 	node(10*n+3, schema.ExchangeNode, 2, schema.NodeReads, "read by "+fmt.Sprint(n))
 }
 
-// What a stage ran of its query's plan makes it the same stage: neither a stage that is new before it nor another line of the program
-// breaks its history, and a plan that changed has none.
+// What a stage ran of its query's plan makes it the same stage: neither a stage that is new before it nor another line of the
+// program breaks its history, and a plan that changed has none.
 func TestStagesByPlan(t *testing.T) {
 	m := newMade()
 	var joins []schema.Key

@@ -138,8 +138,9 @@ func (n *night) overtaken(t *testing.T) (out int) {
 	return out
 }
 
-// A night is compared with executions whose tasks no run of that night reads, and a log that comes late changes what is known of the
-// nights after it: tasks that are slower than usual are found either way, the same as from scratch, here and on a cluster.
+// A night is compared with executions whose tasks no run of that night reads, and a log that comes late changes what is known
+// of the nights after it: tasks that are slower than usual are found either way, the same as from scratch, here and on a
+// cluster.
 func TestSlowerThanUsualNightByNight(t *testing.T) {
 	log := func(night int) map[schema.Key]*schema.Trace {
 		input, m := schema.Key(night+1), newMade()

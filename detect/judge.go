@@ -41,8 +41,8 @@ type foundSlow struct {
 	slow      slowAttempt
 }
 
-// judge finds the attempts of a stage's executions that are slow against the others. Those of a task are looked at one after the other, from
-// the first execution on, since each is compared with nearly the same times as the one before.
+// judge finds the attempts of a stage's executions that are slow against the others. Those of a task are looked at one after
+// the other, from the first execution on, since each is compared with nearly the same times as the one before.
 func (s *stageTasks) judge(stage []timedExecution) error {
 	if err := s.read(stage); err != nil {
 		return err
@@ -125,7 +125,8 @@ func (s *stageTasks) read(stage []timedExecution) error {
 	return nil
 }
 
-// take keeps the candidates among some rows of the k-th execution, and the tasks that succeeded and took time where others are compared with it.
+// take keeps the candidates among some rows of the k-th execution, and the tasks that succeeded and took time where others are
+// compared with it.
 func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int) {
 	if e.mayHaveCandidates() {
 		for i := from; i < to; i++ {
@@ -172,7 +173,8 @@ func (s *stageTasks) orderPast(e *timedExecution) {
 	}
 }
 
-// judgeOne says whether a candidate is slow against its own history, else that of its stage; slower_than_usual.sql has the formulas.
+// judgeOne says whether a candidate is slow against its own history, else that of its stage; slower_than_usual.sql has the
+// formulas.
 func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt, bool) {
 	own := &stage[c.execution]
 	byTask := false
@@ -250,7 +252,8 @@ type history struct {
 
 func (h *history) begin(of []float64) { h.of, h.stride = of, 0 }
 
-// extend makes a history that of what a candidate is compared with, and says whether it was another. Candidates of a task come by their executions.
+// extend makes a history that of what a candidate is compared with, and says whether it was another. Candidates of a task come
+// by their executions.
 func (s *stageTasks) extend(h *history, c *candidate, stage []timedExecution) (changed bool) {
 	place := stage[c.execution].place
 	if stride := strideAt(place); h.stride != stride || h.task != c.task {

@@ -25,8 +25,8 @@ type part struct {
 	owners  store.Owners        // of those of inputs; nil: rows have no input
 	again   store.Owners        // of those of inputs whose results are written again, since their history is another
 
-	// On an engine in this process: the phases whose attempts were read, by id, and the file of what is known of these, with the times of tasks where
-	// programs have names.
+	// On an engine in this process: the phases whose attempts were read, by id, and the file of what is known of these, with
+	// the times of tasks where programs have names.
 	scanned     []scannedPhase
 	freeScanned func()
 	file        *phaseFile
@@ -39,8 +39,8 @@ type part struct {
 	onCopies bool  // of which copies of this program do what concerns attempts
 }
 
-// choose decides what to work on. Inputs whose attempts belong to phases or applications of others, such as exported tables that
-// were loaded one by one, cannot be worked on by themselves: then all is worked on, now and the next time.
+// choose decides what to work on. Inputs whose attempts belong to phases or applications of others, such as exported tables
+// that were loaded one by one, cannot be worked on by themselves: then all is worked on, now and the next time.
 func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (part, error) {
 	todo, ok := tx.Resume(o.Again)
 	if !ok {

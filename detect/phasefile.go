@@ -11,9 +11,10 @@ import (
 	"straggler/schema"
 )
 
-// What is found when attempts are read and needed when all have been lies in a file, phase by phase: the attempts that a rule calls slow, which are written in
-// the order of phases; and of each attempt what the rule needs that compares tasks with their own history, since the executions of a stage lie all over the
-// store. Nothing of the store is read a second time, and in memory are a few phases, or a stage or two.
+// What is found when attempts are read and needed when all have been lies in a file, phase by phase: the attempts that a rule
+// calls slow, which are written in the order of phases; and of each attempt what the rule needs that compares tasks with their
+// own history, since the executions of a stage lie all over the store. Nothing of the store is read a second time, and in
+// memory are a few phases, or a stage or two.
 
 // phaseFile is that file, which is there once something is put into it.
 type phaseFile struct {
@@ -110,8 +111,8 @@ func (p *part) scannedOf(phase schema.Key) *scannedPhase {
 	return &p.scanned[i]
 }
 
-// timeWidths are how many bytes of each row the columns of a phase take, but for the duration, which takes 8. A column of 0 has one value for all rows, which
-// stands before the columns, as do the least attempt and task, from which the others are counted.
+// timeWidths are how many bytes of each row the columns of a phase take, but for the duration, which takes 8. A column of 0 has
+// one value for all rows, which stands before the columns, as do the least attempt and task, from which the others are counted.
 type timeWidths struct{ attempt, task, bytes, records, mark uint8 }
 
 const (
@@ -132,7 +133,8 @@ const (
 	timeNoPartition
 )
 
-// taskRows are attempts that tasks are compared with, or that may be slow against others, column by column; NaN is an unknown number.
+// taskRows are attempts that tasks are compared with, or that may be slow against others, column by column; NaN is an unknown
+// number.
 type taskRows struct {
 	attempt, task            []int64
 	duration, bytes, records []float64

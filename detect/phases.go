@@ -8,8 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// On an engine in this process phase_stats.sql, outliers.sql and usage.sql are worked out here, phase by phase, from attempts that are read once; the
-// formulas and the reasons for them are there. Figures are the same to the last bit: quantiles are of the same two ranks, and the sums of the model of integers.
+// On an engine in this process phase_stats.sql, outliers.sql and usage.sql are worked out here, phase by phase, from attempts
+// that are read once; the formulas and the reasons for them are there. Figures are the same to the last bit: quantiles are of
+// the same two ranks, and the sums of the model of integers.
 
 // phaseFigures is what the attempts of a phase say.
 type phaseFigures struct {
@@ -203,7 +204,8 @@ func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 	return out
 }
 
-// findBeaten finds the attempts that succeeded after another of their task had, and counts those of repeated tasks beside the winner.
+// findBeaten finds the attempts that succeeded after another of their task had, and counts those of repeated tasks beside the
+// winner.
 func (f *figurer) findBeaten(a *attempts) (repeats int64) {
 	f.beaten = nil
 	if !slices.ContainsFunc(a.number, func(n int32) bool { return n > 0 }) {
@@ -292,7 +294,8 @@ func (t *thresholds) isStraggler(a *attempts, i int) bool {
 	return d > 2*t.medianS.V
 }
 
-// model gives the share of the variance of durations that inputs explain. Sums are of integers, in units of n/4e15, and stay under 2^53.
+// model gives the share of the variance of durations that inputs explain. Sums are of integers, in units of n/4e15, and stay
+// under 2^53.
 func (f *figurer) model(a *attempts, n int, ys, xs, zs bounds, hasX, hasZ, allRemote bool) float64 {
 	unit := 4e15 / float64(n)
 	yMid, yScale := ys.unitScale()

@@ -63,8 +63,8 @@ func sameAsSQL(t *testing.T, want, got *detected) {
 // sameBits is of floats, where NaN is NaN.
 var sameBits = gocmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
 
-// What is found of phases in this process is what the queries find, to the last bit: on values that SQL has its own ideas about, on phases whose
-// attempts lie anywhere in the store, and some phases at a time.
+// What is found of phases in this process is what the queries find, to the last bit: on values that SQL has its own ideas
+// about, on phases whose attempts lie anywhere in the store, and some phases at a time.
 func TestPhasesAsInSQL(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 61))
@@ -174,7 +174,8 @@ type scanned struct {
 	times taskRows
 }
 
-// Phases whose attempts lie all over the store are put off and read again where too many attempts would wait, and are no others then.
+// Phases whose attempts lie all over the store are put off and read again where too many attempts would wait, and are no others
+// then.
 func TestPhasesPutOff(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 61))
 	tr := random(r, 150)

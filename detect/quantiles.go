@@ -7,9 +7,9 @@ import (
 	"straggler/schema"
 )
 
-// quantiles are SQL's percentile_cont of some fractions, in ascending order: between two ranks it is linear. The values are put into
-// another order, and not sorted: each rank, the greatest first, is selected among the values that it can be among, and the one after it is the
-// least of those behind it. NaN is the greatest value, as in SQL.
+// quantiles are SQL's percentile_cont of some fractions, in ascending order: between two ranks it is linear. The values are put
+// into another order, and not sorted: each rank, the greatest first, is selected among the values that it can be among, and the
+// one after it is the least of those behind it. NaN is the greatest value, as in SQL.
 func quantiles(values []float64, fractions []float64, out []schema.Null[float64]) {
 	if len(values) == 0 {
 		clear(out)
@@ -35,8 +35,8 @@ func quantiles(values []float64, fractions []float64, out []schema.Null[float64]
 	}
 }
 
-// rankOf is the rank below a quantile of n values, and how far it is from there to the next. Products are rounded before they are added to or
-// subtracted from, also on machines that need not.
+// rankOf is the rank below a quantile of n values, and how far it is from there to the next. Products are rounded before they
+// are added to or subtracted from, also on machines that need not.
 func rankOf(fraction float64, n int) (rank int, part float64) {
 	at := float64(fraction * float64(n-1))
 	below := math.Floor(at)
@@ -79,7 +79,8 @@ func median(values []float64) schema.Null[float64] {
 	return out[0]
 }
 
-// inserted puts a value among some in ascending order. Of the few that there are, this takes less time than looking for the place by halves.
+// inserted puts a value among some in ascending order. Of the few that there are, this takes less time than looking for the
+// place by halves.
 func inserted(sorted []float64, v float64) []float64 {
 	sorted = append(sorted, v)
 	i := len(sorted) - 1

@@ -14,14 +14,14 @@ import (
 	"straggler/store"
 )
 
-// Attempts are read once, in the order in which they lie in the store. There most phases lie together, and are worked on as soon as they
-// have been read; the attempts of the others wait until the last of their phase has come.
+// Attempts are read once, in the order in which they lie in the store. There most phases lie together, and are worked on as
+// soon as they have been read; the attempts of the others wait until the last of their phase has come.
 
 const (
 	// blockRows is how many attempts are taken in at once: 1.5 MB.
 	blockRows = 16 << 10
-	// mostWaiting is how many attempts wait for others of their phase, in some 90 bytes each. Where more would, as in traces in the order of time,
-	// phases are put off, and all is read again for some of them at a time. One phase may have more.
+	// mostWaiting is how many attempts wait for others of their phase, in some 90 bytes each. Where more would, as in traces in
+	// the order of time, phases are put off, and all is read again for some of them at a time. One phase may have more.
 	mostWaiting = 4 << 20
 	// workers is how many blocks are worked on at once.
 	workers = 2
@@ -72,7 +72,8 @@ type wholePhase struct {
 	attempts *attempts
 }
 
-// read gives the figures of the phases, some at a time, in an order that follows from that of the attempts. They are valid until emit returns.
+// read gives the figures of the phases, some at a time, in an order that follows from that of the attempts. They are valid
+// until emit returns.
 func (s *phaseScan) read(ctx context.Context, emit func([]phaseFigures) error) error {
 	s.free.New = func() any { return &phaseWork{done: make(chan struct{}, 1)} }
 	if err := s.pass(ctx, s.sql, emit); err != nil {

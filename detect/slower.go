@@ -19,12 +19,12 @@ var candidatesSQL string
 //go:embed slower_than_usual.sql
 var slowerThanUsualSQL string
 
-// candidateAttempts is how many attempts are looked at at once for what is slow against its history: a tenth of them may be, and
-// each is compared with 64 others of 32 bytes, 400 MB in all.
+// candidateAttempts is how many attempts are looked at at once for what is slow against its history: a tenth of them may be,
+// and each is compared with 64 others of 32 bytes, 400 MB in all.
 const candidateAttempts = 2_000_000
 
-// slower writes the attempts that are slow against the history of their stage. Of earlier executions it reads the attempts of those
-// that a candidate is compared with, at most 64 a stage.
+// slower writes the attempts that are slow against the history of their stage. Of earlier executions it reads the attempts of
+// those that a candidate is compared with, at most 64 a stage.
 func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	if many, ok := eng.(engine.RemoteRunner); ok {
 		if err := p.slowerOnCopies(ctx, tx, many); !errors.Is(err, errors.ErrUnsupported) {

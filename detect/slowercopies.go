@@ -14,8 +14,9 @@ import (
 	"straggler/store"
 )
 
-// On an engine of many machines slower_than_usual.sql is worked out by copies of this program, for the reason that slowertasks.go gives. Each
-// task of a stage goes to one copy, with its attempts in all executions: they are sent once, and a copy holds those of one task.
+// On an engine of many machines slower_than_usual.sql is worked out by copies of this program, for the reason that
+// slowertasks.go gives. Each task of a stage goes to one copy, with its attempts in all executions: they are sent once, and a
+// copy holds those of one task.
 
 //go:embed copies_compared.sql
 var comparedSQL string

@@ -15,9 +15,9 @@ import (
 	"straggler/store"
 )
 
-// On an engine in this process slower_than_usual.sql is worked out here. Each attempt of an execution is one of the earlier ones of up to 64
-// tasks of each of the executions after it; SQL makes a row of each such pair, and here the times of a stage's executions lie side by side
-// in memory once, where a task finds its own by its number.
+// On an engine in this process slower_than_usual.sql is worked out here. Each attempt of an execution is one of the earlier
+// ones of up to 64 tasks of each of the executions after it; SQL makes a row of each such pair, and here the times of a stage's
+// executions lie side by side in memory once, where a task finds its own by its number.
 
 // mostTimes is how many earlier attempts are held at once, in up to 41 bytes each, unless one stage has more.
 const mostTimes = 4_000_000
@@ -44,7 +44,8 @@ type timedExecution struct {
 	slow     []slowAttempt // what is found of it
 }
 
-// mayHaveCandidates is false where no attempt is one of candidates.sql; of attempts that are in the store alone that is not known yet.
+// mayHaveCandidates is false where no attempt is one of candidates.sql; of attempts that are in the store alone that is not
+// known yet.
 func (e *timedExecution) mayHaveCandidates() bool {
 	return e.compared > 0 && (e.scanned == nil || e.longestS > 1.5*e.usualS)
 }
@@ -54,8 +55,8 @@ func (e *timedExecution) isCandidate(d float64, mark byte) bool {
 	return inRange(d) && d > 1.5*e.usualS && mark&timeRecompute == 0
 }
 
-// stageGroups gathers executions whose tasks are compared, stage by stage, each from the first on, and gives those on that are looked at together: as many
-// stages as have no more than atOnce tasks that others are compared with, or one.
+// stageGroups gathers executions whose tasks are compared, stage by stage, each from the first on, and gives those on that are
+// looked at together: as many stages as have no more than atOnce tasks that others are compared with, or one.
 type stageGroups struct {
 	part   *part
 	atOnce int64
@@ -65,7 +66,8 @@ type stageGroups struct {
 	size         int64
 }
 
-// add adds the executions of a stage that may have candidates, and those that they are compared with; usual is of those that are todo.
+// add adds the executions of a stage that may have candidates, and those that they are compared with; usual is of those that
+// are todo.
 func (g *stageGroups) add(executions []stageExecution, usual []expectation) error {
 	g.stage = g.stage[:0]
 	for i := range executions {

@@ -17,8 +17,9 @@ import (
 	"straggler/schema"
 )
 
-// What is found in this process is what slower_than_usual.sql finds, and so is what copies on a cluster find, also some stages at a time: on
-// executions with attempts that failed, were beaten or are there twice, inputs that grow, are unknown or 0, and tasks in any order.
+// What is found in this process is what slower_than_usual.sql finds, and so is what copies on a cluster find, also some stages
+// at a time: on executions with attempts that failed, were beaten or are there twice, inputs that grow, are unknown or 0, and
+// tasks in any order.
 func TestSlowerTasksAsInSQL(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 41))
@@ -102,7 +103,8 @@ func repeatedRuns(r *rand.Rand, runs int) *schema.Trace {
 	return &m.Trace
 }
 
-// vary gives an attempt an input and, now and then, another end, another try at its task, or a number that is not its partition's.
+// vary gives an attempt an input and, now and then, another end, another try at its task, or a number that is not its
+// partition's.
 func (m *made) vary(r *rand.Rand, i, stage, run int) {
 	a := &m.Attempts[i]
 	if stage > 1 && r.IntN(20) > 0 {

@@ -59,7 +59,8 @@ func runCopies(t *testing.T, st *store.Store, o Options) (*detected, []string) {
 	return d, cluster.Steps
 }
 
-// What the copies of a cluster write is what one process finds, in the same order, in the life of a store with inputs that come, change and go.
+// What the copies of a cluster write is what one process finds, in the same order, in the life of a store with inputs that
+// come, change and go.
 func TestCopiesWriteTheSame(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 31))
 	n := newNight(t)

@@ -9,8 +9,8 @@ import (
 	"straggler/engine"
 )
 
-// Which executions of a stage one is compared with follows from its place alone: every so manyth before it, from the first on, by a stride that is a
-// power of two. earlier.sql says why. SQL looks strides up in the table detected_strides.
+// Which executions of a stage one is compared with follows from its place alone: every so manyth before it, from the first on,
+// by a stride that is a power of two. earlier.sql says why. SQL looks strides up in the table detected_strides.
 
 // lastPlace is that of the last execution that is compared by a stride: it has 64 before it.
 func lastPlace(stride int64) int64 { return 64*stride + 1 }

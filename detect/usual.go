@@ -17,8 +17,8 @@ import (
 
 // On an engine in this process usual.sql is worked out here, stage by stage, and the pairs of earlier.sql are not needed.
 
-// usualHere makes the table detected_usual, and appends the attempts that are slow against the history of their stage: those of some stages while what is
-// usual for the next ones is worked out.
+// usualHere makes the table detected_usual, and appends the attempts that are slow against the history of their stage: those of
+// some stages while what is usual for the next ones is worked out.
 func (p *part) usualHere(ctx context.Context, tx *store.Tx, eng engine.Loader) error {
 	compared := make(chan []timedExecution)
 	group, ctx := errgroup.WithContext(ctx)
@@ -125,7 +125,8 @@ func findPlace(n int, place int64, of func(int) int64) (int, bool) {
 	return sort.Find(n, func(k int) int { return cmp.Compare(place, of(k)) })
 }
 
-// stage has the figures of the executions that one of a stage is compared with, which nearly all are those of the one before, too.
+// stage has the figures of the executions that one of a stage is compared with, which nearly all are those of the one before,
+// too.
 type stage struct {
 	usual        []expectation
 	stride, next int64                  // of the places of executions that the figures are of
@@ -196,7 +197,8 @@ func (s *stage) expectAll(executions []stageExecution) {
 	}
 }
 
-// expect says what is usual for an execution of a stage. Products are rounded before they are added to, also on machines that need not.
+// expect says what is usual for an execution of a stage. Products are rounded before they are added to, also on machines that
+// need not.
 func (s *stage) expect(executions []stageExecution, i int) expectation {
 	own := &executions[i]
 	out := expectation{PhaseID: own.PhaseID, Executions: own.Place - 1, MedianS: own.MedianS}

@@ -19,8 +19,9 @@ const fileAttempts = 2_000_000
 // chunk is how many rows are appended at once.
 const chunk = 4096
 
-// writeRows writes the rows of a query into the transaction in an order that phase_id comes first in, each under the key of the input that
-// its phase came from. On an engine of many machines these write them, and none comes here; attempts is about how many the rows are about.
+// writeRows writes the rows of a query into the transaction in an order that phase_id comes first in, each under the key of the
+// input that its phase came from. On an engine of many machines these write them, and none comes here; attempts is about how
+// many the rows are about.
 func writeRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, p *part, sql, order string, attempts int64, phaseOf func(*R) schema.Key) error {
 	if many, ok := eng.(engine.RemoteRunner); ok {
 		r := copies.Rows{Table: schema.TableOf[R](), SQL: sql, Order: order, Partitions: int(attempts/fileAttempts) + 1, Tool: tx.Tool(), Inputs: p.inputsByBlock()}
@@ -81,7 +82,8 @@ func ordered(sql, order string) string {
 	return fmt.Sprintf("%s ORDER BY %s NULLS LAST", sql, strings.ReplaceAll(order, ",", " NULLS LAST,"))
 }
 
-// countAttempts is how many attempts some phases have, by their statistics; 0 on an engine in this process, which need not know.
+// countAttempts is how many attempts some phases have, by their statistics; 0 on an engine in this process, which need not
+// know.
 func countAttempts(ctx context.Context, eng engine.Engine, phaseStats string) (n int64, err error) {
 	if _, many := eng.(engine.RemoteRunner); !many {
 		return 0, nil
