@@ -403,7 +403,7 @@ func (s *Server) whatif(ctx context.Context, in whatifInput, progress func(float
 	for i := range sum.Results {
 		x := &sum.Results[i]
 		g := &x.All
-		verdict := string(x.Verdict(sum.ReplayErrorS))
+		verdict := string(x.Verdict(sum.Uncertainty()))
 		a.unsure(x.Name, verdict)
 		a.Rows = append(a.Rows, policyRow{x.Name, prose.Clean(x.Changed(), prose.TextRunes), x.Ideal, verdict, rounded(g.Saving.Mean), rounded(g.Saving.Low), rounded(g.Saving.High), rounded(g.Share), rounded(g.SlotChange), rounded(g.Copies), rounded(g.Wins), int64(sum.Seeds)})
 	}

@@ -180,7 +180,7 @@ const (
 	Costs      SavingVerdict = "costs time"
 	Nothing    SavingVerdict = "changes nothing"
 	Unclear    SavingVerdict = "no clear effect" // the interval holds 0
-	CannotTell SavingVerdict = "cannot tell"     // the replay of the unchanged log misses by more than the saving, or its limits are not known
+	CannotTell SavingVerdict = "cannot tell"     // the replay of the unchanged log misses by more than the saving, its limits are not known, or most attempts have no end
 )
 
 func (SavingVerdict) Values() []string {

@@ -299,7 +299,7 @@ type WhatifSaving struct {
 	SavingHigh     Null[float64] `col:"saving_high" unit:"s" doc:"upper end of that interval"`
 	SavingShare    Null[float64] `col:"saving_share" unit:"fraction" doc:"saving / replayed completion time"`
 	SlotTimeChange Null[float64] `col:"slot_time_change" unit:"fraction" doc:"change of the slot time used"`
-	Verdict        SavingVerdict `col:"verdict" doc:"what the saving comes to: saves, costs time, changes nothing, no clear effect where the interval holds 0, cannot tell where the replay misses the log by more or the interval is not known"`
+	Verdict        SavingVerdict `col:"verdict" doc:"what the saving comes to: saves, costs time, changes nothing, no clear effect where the interval holds 0, cannot tell where the replay misses the log by more, the interval is not known or most attempts have no end in the log"`
 	Assumptions    string        `col:"assumptions" unit:"JSON" doc:"what the figure rests on, the replay error among it"`
 }
 

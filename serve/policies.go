@@ -220,7 +220,7 @@ func replayListing(r *http.Request, p *catalog.Replay) *listing {
 			settings = strings.Join(prose.NonEmpty(settings, "progress off by "+prose.Percent(x.Error)), ", ")
 		}
 		g := &x.All
-		l.Rows = append(l.Rows, []cell{{Text: x.Name, Sub: prose.Clean(settings, prose.TextRunes)}, {Text: string(x.Verdict(p.Summary.ReplayErrorS))}, {Text: prose.Seconds(g.Saving.Mean)}, intervalCell(g.Saving),
+		l.Rows = append(l.Rows, []cell{{Text: x.Name, Sub: prose.Clean(settings, prose.TextRunes)}, {Text: string(x.Verdict(p.Summary.Uncertainty()))}, {Text: prose.Seconds(g.Saving.Mean)}, intervalCell(g.Saving),
 			{Text: prose.Percent(g.Share)}, {Text: prose.Percent(g.SlotChange)}, {Text: prose.Count(int64(g.Copies + 0.5))}, {Text: prose.Count(int64(g.Wins + 0.5))}})
 	}
 	l.finish(r, order{}, 0)

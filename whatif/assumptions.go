@@ -31,6 +31,17 @@ func (r *Result) Verdict(replayErrorS float64) schema.SavingVerdict {
 	return verdict(r.All.Saving, replayErrorS, r.All.Copies)
 }
 
+// Uncertainty is by how much a saving of the run may be wrong because the replay is: its error, and no bound at all where the log lacks the ends
+// of more attempts than it holds, so that what most of them took is assumed.
+func (s *Summary) Uncertainty() float64 { return uncertainty(s.ReplayErrorS, &s.Notes) }
+
+func uncertainty(replayErrorS float64, n *workload.Notes) float64 {
+	if 2*n.Unended > n.Attempts {
+		return math.Inf(1)
+	}
+	return replayErrorS
+}
+
 // assumptions travel with the saving over all jobs.
 type assumptions struct {
 	Ideal        bool        `json:"ideal,omitempty"` // a bound that no live scheduler reaches

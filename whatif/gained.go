@@ -51,7 +51,7 @@ func (s *Summary) MostGained(ctx context.Context, eng engine.Engine, apps select
 	var best *Result
 	for i := range s.Results {
 		r := &s.Results[i]
-		if r.Ideal || r.Best == 0 || r.Verdict(s.ReplayErrorS) != schema.Saves {
+		if r.Ideal || r.Best == 0 || r.Verdict(s.Uncertainty()) != schema.Saves {
 			continue
 		}
 		if best == nil || own(r.Name) && !own(best.Name) || own(r.Name) == own(best.Name) && r.All.Saving.Mean > best.All.Saving.Mean {

@@ -91,7 +91,7 @@ func (r *Result) Row(s *Summary) schema.WhatifSaving {
 	return schema.WhatifSaving{
 		Policy: r.Name, Parameters: r.Parameters(), SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),
 		SavingHigh: number(r.All.Saving.High), SavingShare: number(r.All.Share), SlotTimeChange: number(r.All.SlotChange),
-		Verdict: r.Verdict(s.ReplayErrorS), Assumptions: encode(assume(r, s)),
+		Verdict: r.Verdict(s.Uncertainty()), Assumptions: encode(assume(r, s)),
 	}
 }
 

@@ -172,7 +172,7 @@ func savingRows(s *whatif.Summary) table.Rows {
 		if r.Progress {
 			progress = r.Error
 		}
-		f.Add(r.Name, settings, progress, string(r.Verdict(s.ReplayErrorS)), round(g.Saving.Mean, 1e3), round(g.Saving.Low, 1e3), round(g.Saving.High, 1e3),
+		f.Add(r.Name, settings, progress, string(r.Verdict(s.Uncertainty())), round(g.Saving.Mean, 1e3), round(g.Saving.Low, 1e3), round(g.Saving.High, 1e3),
 			round(g.Share, 1e4), round(g.SlotChange, 1e4), g.Copies, g.Wins, g.Kills, round(g.WasteS, 1e3))
 	}
 	return f
@@ -244,4 +244,10 @@ func scheduler(text string) (schedule.Scheduler, error) {
 }
 
 // round rounds for display; the store has the full value.
-func round(x, parts float64) float64 { return math.Round(x*parts)/parts + 0 } // + 0: no negative zero
+// round rounds a figure to a part of one; one that is not known, as a share of nothing, is NULL.
+func round(x, parts float64) any {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return math.Round(x*parts)/parts + 0 // + 0: no negative zero
+}
