@@ -17,9 +17,11 @@ import (
 //	appstatus_<app> events_1_<app>.zstd events_2_<app>.zstd …                   rolling, since 3.0, the default since 4.0
 //	eventlog-2024-01-31--10-00.gz … eventlog                                    Databricks
 var (
-	rolledName     = regexp.MustCompile(`^events_(\d{1,9})_(.+?)((?:\.(?:lz4|lzf|snappy|zstd|zst|gz|bz2|xz|inprogress))*)(\.compact)?((?:\.(?:zst|gz|bz2|xz))*)$`)
-	appStatusName  = regexp.MustCompile(`^appstatus_(.+?)(\.inprogress)?$`)
-	numberedName   = regexp.MustCompile(`^EVENT_LOG_(\d{1,9})$`)
+	rolledName    = regexp.MustCompile(`^events_(\d{1,9})_(.+?)((?:\.(?:lz4|lzf|snappy|zstd|zst|gz|bz2|xz|inprogress))*)(\.compact)?((?:\.(?:zst|gz|bz2|xz))*)$`)
+	appStatusName = regexp.MustCompile(`^appstatus_(.+?)(\.inprogress)?$`)
+	numberedName  = regexp.MustCompile(`^EVENT_LOG_(\d{1,9})$`)
+	// applicationID is an id as Spark's cluster managers give them, with the number of the application's attempt where there are several.
+	applicationID  = regexp.MustCompile(`^(?:app-\d{14}-\d{4,}|application_\d+_\d+|local-\d+|spark-[0-9a-f]{32}|spark-application-\d+)(?:_\d+)?$`)
 	databricksName = regexp.MustCompile(`^eventlog(-\d{4}-\d{2}-\d{2}--\d{2}-\d{2})?(\.(gz|zst|zstd|bz2|xz))?$`)
 )
 
@@ -78,7 +80,7 @@ func claimRolling(dir ingest.Dir) []ingest.Group {
 	}
 	var groups []ingest.Group
 	for _, app := range apps {
-		if !strings.HasPrefix(base, rollingPrefix) && status[app] == nil {
+		if !strings.HasPrefix(base, rollingPrefix) && status[app] == nil && !applicationID.MatchString(app) {
 			continue // the names alone say too little
 		}
 		g := ingest.Group{Base: rollingPrefix + app, Drop: status[app]}

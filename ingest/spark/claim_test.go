@@ -30,6 +30,9 @@ func TestClaim(t *testing.T) {
 			{Base: "eventlog_v2_a", Names: []string{"events_1_a", "events_2_a"}, Drop: []string{"appstatus_a"}},
 			{Base: "eventlog_v2_b", Names: []string{"events_1_b"}, Drop: []string{"appstatus_b"}}}},
 		"names alone": {"downloads", "events_1_march.csv events_2_march.csv notes.txt", nil},
+		"copied elsewhere": {"downloads", "events_1_app-20261121032416-0006.zstd events_2_app-20261121032416-0006.zstd events_1_application_1707709865217_0493_1 events_1_spark-0f0e", []ingest.Group{
+			{Base: "eventlog_v2_app-20261121032416-0006", Names: []string{"events_1_app-20261121032416-0006.zstd", "events_2_app-20261121032416-0006.zstd"}},
+			{Base: "eventlog_v2_application_1707709865217_0493_1", Names: []string{"events_1_application_1707709865217_0493_1"}}}},
 		"spark 1.0": {"logs/app-1", "APPLICATION_COMPLETE COMPRESSION_CODEC_org.apache.spark.io.LZFCompressionCodec EVENT_LOG_1 EVENT_LOG_10 EVENT_LOG_2 SPARK_VERSION_1.0.2", []ingest.Group{
 			{Base: "app-1", Names: []string{"EVENT_LOG_1", "EVENT_LOG_2", "EVENT_LOG_10", "SPARK_VERSION_1.0.2"},
 				Drop: []string{"APPLICATION_COMPLETE", "COMPRESSION_CODEC_org.apache.spark.io.LZFCompressionCodec"}}}},
