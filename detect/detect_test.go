@@ -29,7 +29,7 @@ func TestTerms(t *testing.T) {
 	m := newMade()
 	p := m.phase(10, 10, 10, 10, 40)
 	m.bytes(p, 100e6)
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	s := d.of(t, p)
 	if s.Tasks != 5 || s.Attempts != 5 || s.Succeeded != 5 {
 		t.Errorf("%d tasks, %d attempts, %d succeeded; want 5 of each", s.Tasks, s.Attempts, s.Succeeded)
@@ -65,7 +65,7 @@ func TestSkewIsNoStraggler(t *testing.T) {
 	p := m.phase(10, 10, 10, 10, 40)
 	m.bytes(p, 100e6)
 	m.Attempts[4].InputBytes = schema.Some[int64](400e6)
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	s := d.of(t, p)
 	wantFloat(t, "slowdown_ratio", s.SlowdownRatio, 1)
 	if s.Stragglers.V != 0 || s.Outliers.V != 1 {
@@ -97,7 +97,7 @@ func TestBasis(t *testing.T) {
 			a := m.attempt(p, int64(i), seconds)
 			a.InputBytes, a.InputRecords = c.bytes(i), c.records(i)
 		}
-		s := run(t, &m.Trace, 1).of(t, p)
+		s := run(t, &m.Trace).of(t, p)
 		if s.SlowdownBasis.V != c.want {
 			t.Errorf("%s: the basis is %s, want %s", c.name, s.SlowdownBasis.V, c.want)
 		}
@@ -135,7 +135,7 @@ func TestWinner(t *testing.T) {
 	startAt(late, 5)
 	copied := m.attempt(p, 7, 8)
 	copied.Speculative = schema.Some(true)
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	s := d.of(t, p)
 	if s.Tasks != 8 || s.Attempts != 12 || s.Succeeded != 8 {
 		t.Errorf("%d tasks, %d attempts, %d succeeded; want 8, 12, 8", s.Tasks, s.Attempts, s.Succeeded)
@@ -163,7 +163,7 @@ func TestRunning(t *testing.T) {
 		a.Status, a.FinishTime, a.DurationS = schema.Running, schema.Null[schema.Time]{}, schema.Null[float64]{}
 		startAt := 12.
 		a.StartTime = schema.Some(origin.Add(startAt))
-		d := run(t, &m.Trace, 2)
+		d := run(t, &m.Trace)
 		o, ok := d.slow(6, schema.HighRuntime)
 		if ok == complete {
 			t.Errorf("complete %v: the running attempt is an outlier: %v", complete, ok)
@@ -180,7 +180,7 @@ func TestRecompute(t *testing.T) {
 	m := newMade()
 	p := m.phase(7)
 	m.Attempts[0].Recompute = true
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	o, ok := d.slow(1, schema.RecomputeRule)
 	if !ok || len(d.outliers) != 1 {
 		t.Fatalf("rows %v, want one of recompute", d.outliers)
@@ -197,7 +197,7 @@ func TestRecompute(t *testing.T) {
 	again := m.attempt(p, 0, 10)
 	startAt(again, 12)
 	again.Recompute = true
-	s := run(t, &m.Trace, 2).of(t, p)
+	s := run(t, &m.Trace).of(t, p)
 	wantFloat(t, "lost_s", s.LostS, 0)
 	wantFloat(t, "max_s", s.MaxS, 12)
 }
@@ -210,7 +210,7 @@ func TestLate(t *testing.T) {
 	for i, d := range []float64{10, 11, 13, 10, 24} {
 		startAt(m.attempt(p, int64(6+i), d), 15)
 	}
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	for task, want := range map[schema.Key]bool{3: false, 7: false, 8: false, 10: true} { // 3 ends at 34 s, a copy launched at 25 s at 35 s
 		if _, ok := d.slow(task+1, schema.LateSlowTask); ok != want {
 			t.Errorf("task %d is late_slow_task: %v, want %v", task, ok, want)
@@ -222,7 +222,7 @@ func TestLate(t *testing.T) {
 func TestLateNeedsMoreThanAQuarter(t *testing.T) {
 	m := newMade()
 	m.phase(10, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7, 10.8, 10.9, 11, 12)
-	if d := run(t, &m.Trace, 2); len(d.outliers) != 0 {
+	if d := run(t, &m.Trace); len(d.outliers) != 0 {
 		t.Errorf("%v", d.outliers)
 	}
 }
@@ -243,7 +243,7 @@ func TestLost(t *testing.T) {
 		for i := range m.Attempts {
 			startAt(&m.Attempts[i], c.start[i])
 		}
-		wantFloat(t, c.name, run(t, &m.Trace, 2).of(t, p).LostS, c.want)
+		wantFloat(t, c.name, run(t, &m.Trace).of(t, p).LostS, c.want)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestModel(t *testing.T) {
 			a.InputBytes = schema.Some(int64(1e12 + 1024*at.x))
 			a.RemoteBytes = schema.Null[int64]{V: int64(1e11 + 1000*at.z), OK: !c.absent || i > 0}
 		}
-		s := run(t, &m.Trace, 2).of(t, p)
+		s := run(t, &m.Trace).of(t, p)
 		if c.no != "" {
 			if s.ModelR2.OK || s.ModelN.OK || !strings.Contains(s.Note.V, c.no) {
 				t.Errorf("%s: r2 %v, n %v, note %q; want NULL, NULL, %q", c.name, s.ModelR2, s.ModelN, s.Note.V, c.no)
@@ -322,7 +322,7 @@ func TestNoVerdict(t *testing.T) {
 	} {
 		m := newMade()
 		p := c.build(m)
-		d := run(t, &m.Trace, 2)
+		d := run(t, &m.Trace)
 		s := d.of(t, p)
 		if s.Note.V != c.note {
 			t.Errorf("%s: note %q, want %q", c.name, s.Note.V, c.note)
@@ -346,7 +346,7 @@ func TestBadDurationIsUnknown(t *testing.T) {
 		p := m.phase(10, 10, 10, 40, 10)
 		m.bytes(p, 1000)
 		m.Attempts[4].DurationS = schema.Some(bad)
-		s := run(t, &m.Trace, 2).of(t, p)
+		s := run(t, &m.Trace).of(t, p)
 		wantFloat(t, "median_s", s.MedianS, 10)
 		wantFloat(t, "slowdown_ratio", s.SlowdownRatio, 4)
 		if s.Succeeded != 5 || s.Outliers.V != 1 {
@@ -366,7 +366,7 @@ func TestHuge(t *testing.T) {
 			a.InputBytes = schema.Some(int64(1e15) - int64(i))
 		}
 	}
-	s := run(t, &m.Trace, 2).of(t, p)
+	s := run(t, &m.Trace).of(t, p)
 	wantFloat(t, "median_s", s.MedianS, 1e8+5.5)
 	if s.SlowdownBasis.V != schema.BasisBytes || !s.SlowdownRatio.OK {
 		t.Errorf("basis %v, ratio %v", s.SlowdownBasis, s.SlowdownRatio)
@@ -377,14 +377,14 @@ func TestGangSaysSo(t *testing.T) {
 	m := newMade()
 	p := m.phase(10, 10, 10, 40)
 	m.Phases[0].Gang = true
-	s := run(t, &m.Trace, 2).of(t, p)
+	s := run(t, &m.Trace).of(t, p)
 	if !strings.Contains(s.Note.V, "gang: tasks wait for each other") || s.Outliers.V != 1 {
 		t.Errorf("note %q, %d outliers", s.Note.V, s.Outliers.V)
 	}
 }
 
 func TestEmptyStore(t *testing.T) {
-	d := run(t, &schema.Trace{}, 2)
+	d := run(t, &schema.Trace{})
 	if len(d.phases) != 0 || len(d.outliers) != 0 || d.summary.Phases != 0 {
 		t.Errorf("an empty store gives %v, %v, %+v", d.phases, d.outliers, d.summary)
 	}

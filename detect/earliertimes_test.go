@@ -33,7 +33,7 @@ func TestNightsReadNoAttemptsAgain(t *testing.T) {
 	for night := range before {
 		n.ingest(t, log(night))
 	}
-	runStore(t, n.Store, 2, Options{})
+	runStore(t, n.Store, Options{})
 	for night := before; night < before+3; night++ {
 		n.ingest(t, log(night))
 		eng, err := engines.Open(t.Context(), n.Store, engine.Options{Threads: 2, MemoryBytes: 1 << 30})

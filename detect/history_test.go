@@ -69,7 +69,7 @@ func TestSlowAsAWhole(t *testing.T) {
 	m := newMade()
 	m.nights(6, 10.01, 10.02, 10.03, 10.04)
 	p := m.execution(30.1, 30.2, 30.3, 30.4)
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	h := d.historyOf(t, p)
 	if !h.Slow.V || h.Executions != 6 || h.Compared != 6 || h.Note.OK || math.Abs(h.Ratio.V-3) > 0.1 || math.Abs(h.UsualS.V-10) > 0.2 {
 		t.Errorf("history %+v", h)
@@ -108,7 +108,7 @@ func TestNoHistory(t *testing.T) {
 	m.Applications[len(m.Applications)-1].Name = schema.Null[string]{}
 	again := m.execution(10, 10, 10)
 	m.Phases[again-1].Attempt = 1
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	for p, want := range map[schema.Key]string{
 		first: "no earlier execution in the store", third: "fewer than 3 earlier executions in the store", alone: "no earlier execution in the store",
 		anonymous: "its program has no name", again: "submitted again",
@@ -128,7 +128,7 @@ func TestUsual(t *testing.T) {
 		}
 		p := m.execution(20.1, 20.2, 20.3)
 		m.bytes(p, 200e6)
-		d := run(t, &m.Trace, 2)
+		d := run(t, &m.Trace)
 		if h := d.historyOf(t, p); h.Slow.V || math.Abs(h.WorkRatio.V-2) > 1e-9 || math.Abs(h.Ratio.V-2) > 0.1 || len(d.slowerThanUsual(m, p)) > 0 {
 			t.Errorf("twice the work in twice the time is slow: %+v", h)
 		}
@@ -137,7 +137,7 @@ func TestUsual(t *testing.T) {
 		m := newMade()
 		m.nights(6, 10, 10, 10, 10, 10, 40)
 		p := m.execution(10, 10, 10, 10, 40, 41)
-		d := run(t, &m.Trace, 2)
+		d := run(t, &m.Trace)
 		if got := d.slowerThanUsual(m, p); !slices.Equal(got, []int64{4}) {
 			t.Errorf("tasks %v are slower than usual, want 4, which is not long on other nights as 5 is", got)
 		}
@@ -147,7 +147,7 @@ func TestUsual(t *testing.T) {
 		m.nights(6, 10, 10, 10)
 		m.nights(5, 60, 65, 70)
 		p := m.execution(30, 30, 30)
-		if d := run(t, &m.Trace, 2); !slices.Equal(d.slowerThanUsual(m, p), []int64{0, 1, 2}) {
+		if d := run(t, &m.Trace); !slices.Equal(d.slowerThanUsual(m, p), []int64{0, 1, 2}) {
 			t.Errorf("after five bad nights of eleven, %v are slower than usual, want all; %+v", d.slowerThanUsual(m, p), d.historyOf(t, p))
 		}
 	})
@@ -158,7 +158,7 @@ func TestUsual(t *testing.T) {
 				m.nights(n-1, 10, 10, 10)
 				m.execution(bad, bad, bad)
 				p := m.execution(30, 30, 30)
-				if h := run(t, &m.Trace, 2).historyOf(t, p); !h.Slow.V || h.LimitS.V > 2*10.5 {
+				if h := run(t, &m.Trace).historyOf(t, p); !h.Slow.V || h.LimitS.V > 2*10.5 {
 					t.Errorf("after %d executions of some 10 s and one of %v s, three times as long is not slow: %+v", n-1, bad, h)
 				}
 			}
@@ -170,7 +170,7 @@ func TestUsual(t *testing.T) {
 			m.execution(1, 1, 1)
 		}
 		p := m.execution(3, 3, 3)
-		if h := run(t, &m.Trace, 2).historyOf(t, p); h.Slow.V || h.LimitS.V != 3 {
+		if h := run(t, &m.Trace).historyOf(t, p); h.Slow.V || h.LimitS.V != 3 {
 			t.Errorf("two ticks of the clock are slow: %+v", h)
 		}
 	})
@@ -189,13 +189,13 @@ func TestHistoryLooksBack(t *testing.T) {
 		}
 		m.execution(s...)
 	}
-	all := run(t, &m.Trace, 2)
+	all := run(t, &m.Trace)
 	seen := 0
 	for _, n := range []int{3, 40, 66, 130} {
 		part := m.Trace
 		part.Applications, part.Jobs, part.Phases = m.Applications[:n+1], m.Jobs[:n+1], m.Phases[:n] // one application is newMade's
 		part.Attempts = slices.DeleteFunc(slices.Clone(m.Attempts), func(a schema.Attempt) bool { return a.PhaseID > schema.Key(n) })
-		early := run(t, &part, 2)
+		early := run(t, &part)
 		for i := range n {
 			p := schema.Key(i + 1)
 			want := early.historyOf(t, p)
@@ -230,7 +230,7 @@ func TestHistoryAgainstReference(t *testing.T) {
 	for range 30 {
 		m.execution(5+r.Float64(), 6+r.Float64(), 7+r.Float64(), 7+r.Float64())
 	}
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	var medians []float64
 	for p := range schema.Key(30) {
 		h, s := d.historyOf(t, p+1), d.of(t, p+1)
@@ -255,10 +255,10 @@ func TestHistoryInChunks(t *testing.T) {
 	m := newMade()
 	m.nights(20, 10, 11, 12)
 	m.execution(40, 40, 40)
-	want := run(t, &m.Trace, 2)
+	want := run(t, &m.Trace)
 	st := enginetest.Store(t)
 	enginetest.IngestTrace(t, st, &m.Trace)
-	got := runStore(t, st, 2, Options{ChunkAttempts: 10})
+	got := runStore(t, st, Options{ChunkAttempts: 10})
 	if diff := gocmp.Diff(want.history, got.history); diff != "" {
 		t.Error(diff)
 	}
@@ -283,7 +283,7 @@ func TestDatedNames(t *testing.T) {
 		for i := range m.Applications[1:] {
 			m.Applications[i+1].Name = schema.Some(fmt.Sprintf(c.program, i+1))
 		}
-		if h := run(t, &m.Trace, 2).historyOf(t, p); h.Program.V != c.want || h.Slow.V != c.slow || h.Slow.OK != c.slow {
+		if h := run(t, &m.Trace).historyOf(t, p); h.Program.V != c.want || h.Slow.V != c.slow || h.Slow.OK != c.slow {
 			t.Errorf("%s: the seventh night is of the program %q, slow %v; want %q, %v", c.program, h.Program.V, h.Slow, c.want, c.slow)
 		}
 	}
@@ -323,7 +323,7 @@ func TestStagesByPlan(t *testing.T) {
 	changed := m.execution(30.1, 30.2, 30.3)
 	m.plan(changed, "another join of sales")
 	unplanned := m.execution(30.1, 30.2, 30.3)
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	if h := d.historyOf(t, slow); h.Executions != 4 || !h.Slow.V || h.Ordinal.V != 1 || h.Stage != "join at line 2" || h.Identity != "operator join of sales" {
 		t.Errorf("the same operators under another name, after a stage that is new: %+v", h)
 	}

@@ -88,7 +88,7 @@ func (n *night) fromScratch(t *testing.T) *detected {
 	if len(n.Shown) > 0 {
 		fresh.ingest(t, n.Shown)
 	}
-	return runStore(t, fresh.Store, 2, Options{})
+	return runStore(t, fresh.Store, Options{})
 }
 
 // Results do not depend on the order in which logs came, on how they were spread over ingests, on what was read again,
@@ -106,7 +106,7 @@ func TestOnlyWhatIsNew(t *testing.T) {
 			case 1:
 				n.narrowed(t, r, what)
 			}
-			got, want := runStore(t, n.Store, 2, Options{}), n.fromScratch(t)
+			got, want := runStore(t, n.Store, Options{}), n.fromScratch(t)
 			overtaken += n.overtaken(t)
 			clear(n.changed)
 			differ(t, fmt.Sprintf("seed %d, after %s", seed, what), want, got)
@@ -162,7 +162,7 @@ func TestSlowerThanUsualNightByNight(t *testing.T) {
 	for _, night := range []int{0, 1, 2, 4, 5, 6, 3} { // the fourth log comes last
 		n.ingest(t, log(night))
 		onCopies.ingest(t, log(night))
-		got, want := runStore(t, n.Store, 2, Options{}), n.fromScratch(t)
+		got, want := runStore(t, n.Store, Options{}), n.fromScratch(t)
 		differ(t, fmt.Sprintf("after night %d", night), want, got)
 		copied, _ := runCopies(t, onCopies.Store, Options{})
 		differ(t, fmt.Sprintf("on a cluster, after night %d", night), want, copied)
@@ -190,7 +190,7 @@ func TestStopsAtEachStep(t *testing.T) {
 		return out
 	}
 	n.ingest(t, logs(1, 2, 3, 4, 5))
-	before := runStore(t, n.Store, 2, Options{})
+	before := runStore(t, n.Store, Options{})
 	n.ingest(t, logs(3, 6, 7))
 	n.Retire(t, 5)
 	want := n.fromScratch(t)
@@ -281,13 +281,13 @@ func TestWritesOnlyWhatIsNew(t *testing.T) {
 	for i := range schema.Key(5) {
 		ingest(i+1, float64(i))
 	}
-	runStore(t, n.Store, 2, Options{})
+	runStore(t, n.Store, Options{})
 	for _, c := range []struct {
 		day  float64
 		rows int64
 	}{{9, 1}, {-1, 7}, {8, 2}} {
 		ingest(schema.Key(10+c.day), c.day)
-		d := runStore(t, n.Store, 2, Options{})
+		d := runStore(t, n.Store, Options{})
 		last, err := n.Result(t.Context(), store.Detect)
 		if err != nil {
 			t.Fatal(err)
@@ -377,11 +377,11 @@ func TestKeepsEarlierResults(t *testing.T) {
 	n := newNight(t)
 	first := owned(1, random(r, 20))
 	n.ingest(t, map[schema.Key]*schema.Trace{1: first})
-	if d := runStore(t, n.Store, 2, Options{}); d.summary.Kept || d.summary.Inputs != 1 {
+	if d := runStore(t, n.Store, Options{}); d.summary.Kept || d.summary.Inputs != 1 {
 		t.Errorf("the first run says %+v", d.summary)
 	}
 	n.ingest(t, map[schema.Key]*schema.Trace{2: owned(2, random(r, 5))})
-	if d := runStore(t, n.Store, 2, Options{}); !d.summary.Kept || d.summary.Inputs != 1 || d.summary.Phases != 25 {
+	if d := runStore(t, n.Store, Options{}); !d.summary.Kept || d.summary.Inputs != 1 || d.summary.Phases != 25 {
 		t.Errorf("the second run says %+v", d.summary)
 	}
 	last, err := n.Result(t.Context(), store.Detect)
@@ -389,7 +389,7 @@ func TestKeepsEarlierResults(t *testing.T) {
 		t.Errorf("the second run committed %+v, %v", last, err)
 	}
 	// With nothing new there is nothing to commit, by another version of straggler or on demand everything.
-	if d := runStore(t, n.Store, 2, Options{}); !d.summary.Kept || d.summary.Inputs != 0 {
+	if d := runStore(t, n.Store, Options{}); !d.summary.Kept || d.summary.Inputs != 0 {
 		t.Errorf("a third run says %+v", d.summary)
 	}
 	if c, err := n.Result(t.Context(), store.Detect); err != nil || c.Sequence != last.Sequence {
@@ -398,14 +398,14 @@ func TestKeepsEarlierResults(t *testing.T) {
 	// The same log read again, with the same content, may have been read in another way.
 	n.Read = 0
 	n.ingest(t, map[schema.Key]*schema.Trace{1: first})
-	if d := runStore(t, n.Store, 2, Options{}); d.summary.Inputs != 1 {
+	if d := runStore(t, n.Store, Options{}); d.summary.Inputs != 1 {
 		t.Errorf("of a log that was read again it says %+v", d.summary)
 	}
 	for _, o := range []Options{{Again: true}, {Tool: "another"}} {
-		if d := runStore(t, n.Store, 2, o); d.summary.Kept || d.summary.Inputs != 2 {
+		if d := runStore(t, n.Store, o); d.summary.Kept || d.summary.Inputs != 2 {
 			t.Errorf("%+v says %+v", o, d.summary)
 		}
-		if d := runStore(t, n.Store, 2, Options{Tool: o.Tool}); !d.summary.Kept || d.summary.Inputs != 0 {
+		if d := runStore(t, n.Store, Options{Tool: o.Tool}); !d.summary.Kept || d.summary.Inputs != 0 {
 			t.Errorf("after %+v a run says %+v", o, d.summary)
 		}
 	}
@@ -417,7 +417,7 @@ func TestSharedPhases(t *testing.T) {
 	first := newMade()
 	p := first.phase(10, 10, 10)
 	n.ingest(t, map[schema.Key]*schema.Trace{1: owned(1, &first.Trace)})
-	runStore(t, n.Store, 2, Options{})
+	runStore(t, n.Store, Options{})
 	more := owned(1, &newMade().Trace)
 	more.Applications, more.Jobs = nil, nil
 	for i := range 2 {
@@ -428,7 +428,7 @@ func TestSharedPhases(t *testing.T) {
 	}
 	n.ingest(t, map[schema.Key]*schema.Trace{2: more})
 	for range 2 {
-		d := runStore(t, n.Store, 2, Options{})
+		d := runStore(t, n.Store, Options{})
 		if s := d.of(t, schema.NewKeys(1, "phases").Nth(p)); s.Attempts != 5 || d.summary.Kept {
 			t.Errorf("%+v, %+v", s, d.summary)
 		}

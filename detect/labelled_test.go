@@ -36,7 +36,7 @@ func TestLabelledLogs(t *testing.T) {
 		t.Fatalf("%d applications and %d attempts: where are the logs?", len(tr.Applications), len(tr.Attempts))
 	}
 	seen := make(map[string]int)
-	d := runStore(t, st, 2, Options{})
+	d := runStore(t, st, Options{})
 	compare(t, tr, d, seen)
 	sameAsSQL(t, inSQL(t, st), d)
 	t.Logf("%d phases, %d attempts, %d outlier rows: %v", len(tr.Phases), len(tr.Attempts), len(d.outliers), seen)

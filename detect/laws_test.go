@@ -23,7 +23,7 @@ func TestUniformHasNone(t *testing.T) {
 			m.bytes(p, int64(n)<<20)
 		}
 	}
-	d := run(t, &m.Trace, 2)
+	d := run(t, &m.Trace)
 	if len(d.outliers) > 0 {
 		t.Errorf("outliers in a uniform trace: %v", d.outliers)
 	}
@@ -38,7 +38,7 @@ func TestUniformHasNone(t *testing.T) {
 func TestScaling(t *testing.T) {
 	const k = 8 // a power of two, so that the expectation is exact
 	tr := random(rand.New(rand.NewPCG(11, 5)), 80)
-	want := run(t, tr, 2)
+	want := run(t, tr)
 	for i := range tr.Attempts {
 		a := &tr.Attempts[i]
 		a.DurationS.V *= k
@@ -47,7 +47,7 @@ func TestScaling(t *testing.T) {
 			a.FinishTime.V = origin + k*(a.FinishTime.V-origin)
 		}
 	}
-	got := run(t, tr, 2)
+	got := run(t, tr)
 	for i := range want.phases {
 		s := &want.phases[i]
 		for _, v := range []*schema.Null[float64]{&s.MedianS, &s.P75S, &s.P95S, &s.MaxS, &s.LostS} {
@@ -67,7 +67,7 @@ func TestScaling(t *testing.T) {
 func TestPermutation(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 5))
 	tr := random(r, 80)
-	want := run(t, tr, 2)
+	want := run(t, tr)
 	phase, attempt := r.Perm(len(tr.Phases)+1), r.Perm(len(tr.Attempts)+1)
 	for i := range tr.Phases {
 		tr.Phases[i].PhaseID = schema.Key(1 + phase[tr.Phases[i].PhaseID])
@@ -79,7 +79,7 @@ func TestPermutation(t *testing.T) {
 	}
 	r.Shuffle(len(tr.Phases), func(i, j int) { tr.Phases[i], tr.Phases[j] = tr.Phases[j], tr.Phases[i] })
 	r.Shuffle(len(tr.Attempts), func(i, j int) { tr.Attempts[i], tr.Attempts[j] = tr.Attempts[j], tr.Attempts[i] })
-	got := run(t, tr, 2)
+	got := run(t, tr)
 	for i := range want.phases {
 		want.phases[i].PhaseID = schema.Key(1 + phase[want.phases[i].PhaseID])
 	}
@@ -93,16 +93,16 @@ func TestPermutation(t *testing.T) {
 // Law 7: the number of threads does not show, to the last bit.
 func TestThreads(t *testing.T) {
 	tr := random(rand.New(rand.NewPCG(13, 5)), 12000) // more rows than one thread takes
-	want := run(t, tr, 1)
+	want := runOn(t, tr, 1)
 	for range 2 {
-		differ(t, "with four threads", want, run(t, tr, 4))
+		differ(t, "with four threads", want, runOn(t, tr, 4))
 	}
 }
 
 // Neither does the number of phases that are looked at together.
 func TestChunks(t *testing.T) {
 	tr := random(rand.New(rand.NewPCG(14, 5)), 100)
-	want := run(t, tr, 2)
+	want := run(t, tr)
 	st, err := store.Temp(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestChunks(t *testing.T) {
 	defer st.Close()
 	enginetest.IngestTrace(t, st, tr)
 	for _, n := range []int64{250, 1500} {
-		differ(t, fmt.Sprintf("in chunks of %d", n), want, runStore(t, st, 2, Options{ChunkAttempts: n, Again: true}))
+		differ(t, fmt.Sprintf("in chunks of %d", n), want, runStore(t, st, Options{ChunkAttempts: n, Again: true}))
 	}
 }
 

@@ -313,7 +313,7 @@ func TestAgainstReference(t *testing.T) {
 	seen := make(map[string]int)
 	for seed := range uint64(6) {
 		tr := random(rand.New(rand.NewPCG(seed, 5)), 120)
-		compare(t, tr, run(t, tr, 2), seen)
+		compare(t, tr, run(t, tr), seen)
 	}
 	for _, what := range []string{"bytes", "records", "duration", "none", "high_runtime", "straggler", "late_slow_task", "recompute", "model"} {
 		if seen[what] == 0 {

@@ -61,7 +61,7 @@ func TestSlowerTasksAsInSQL(t *testing.T) {
 			if chunk > 0 {
 				heapPhases = 1
 			}
-			got := runStore(t, st, 2, Options{Again: true, ChunkAttempts: chunk})
+			got := runStore(t, st, Options{Again: true, ChunkAttempts: chunk})
 			heapPhases = all
 			if diff := gocmp.Diff(want.outliers, got.outliers, last); diff != "" {
 				t.Errorf("seed %d, chunks of %d (- SQL, + here):\n%.3000s", seed, chunk, diff)

@@ -129,7 +129,7 @@ func sparkAgrees(t *testing.T, open func(*store.Store) engine.Engine) {
 	tr.Phases, tr.Attempts = append(tr.Phases, m.Phases...), append(tr.Attempts, m.Attempts...)
 	tr.Applications[0].Name = schema.Some("a\tname\r\nof \\\\N lines, 'quoted'") // which copies are given in lines
 	enginetest.IngestTrace(t, st, tr)
-	want := runStore(t, st, 2, Options{})
+	want := runStore(t, st, Options{})
 	all := int64(0)
 	for _, p := range want.phases {
 		all += p.Attempts
@@ -151,7 +151,7 @@ func sparkOnlyWhatIsNew(t *testing.T, open func(*store.Store) engine.Engine) {
 	r := rand.New(rand.NewPCG(2, 33))
 	n := newNight(t)
 	n.ingest(t, map[schema.Key]*schema.Trace{1: owned(1, random(r, 6)), 2: owned(2, random(r, 6))})
-	runStore(t, n.Store, 2, Options{})
+	runStore(t, n.Store, Options{})
 	n.ingest(t, map[schema.Key]*schema.Trace{2: owned(2, random(r, 4)), 3: owned(3, random(r, 8))})
 	eng := open(n.Store)
 	defer eng.Close()

@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -89,27 +88,30 @@ func (d *detected) slow(attempt schema.Key, rule schema.Rule) (schema.Outlier, b
 	return schema.Outlier{}, false
 }
 
-func run(t *testing.T, tr *schema.Trace, threads int) *detected {
+// run detects in a trace, with the threads that users have.
+func run(t *testing.T, tr *schema.Trace) *detected { return runOn(t, tr, 0) }
+
+func runOn(t *testing.T, tr *schema.Trace, threads int) *detected {
 	t.Helper()
-	ctx := context.Background()
-	st, err := store.Temp(ctx)
+	st, err := store.Temp(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.Close()
 	enginetest.IngestTrace(t, st, tr)
-	return runStore(t, st, threads, Options{})
+	return runStoreOn(t, st, threads, Options{})
 }
 
-func runStore(t *testing.T, st *store.Store, threads int, o Options) *detected {
+func runStore(t *testing.T, st *store.Store, o Options) *detected { return runStoreOn(t, st, 0, o) }
+
+func runStoreOn(t *testing.T, st *store.Store, threads int, o Options) *detected {
 	t.Helper()
-	ctx := context.Background()
-	eng, err := engines.Open(ctx, st, engine.Options{Threads: threads, MemoryBytes: 1 << 30})
+	eng, err := engines.Open(t.Context(), st, engine.Options{Threads: threads, MemoryBytes: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	s, err := Run(ctx, st, eng, o)
+	s, err := Run(t.Context(), st, eng, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"straggler/engine"
 	"straggler/report"
 	"straggler/report/html"
 	"straggler/report/json"
@@ -111,8 +112,7 @@ func unescapedPipes(s string) string { return strings.ReplaceAll(s, `\|`, "") }
 
 // The same store gives the same bytes, however many threads read it.
 func TestSameBytes(t *testing.T) {
-	eng := reporttest.Labelled(t, "mixed")
-	render := func() string {
+	render := func(eng engine.Engine) string {
 		var b strings.Builder
 		d, err := report.Build(t.Context(), eng, report.Options{})
 		reporttest.Check(t, err)
@@ -123,10 +123,11 @@ func TestSameBytes(t *testing.T) {
 		reporttest.Check(t, perfetto.Write(context.Background(), &b, eng, selection.Applications{}))
 		return b.String()
 	}
-	first := render()
+	first := render(reporttest.LabelledOn(t, engine.Options{Threads: 1}, "mixed"))
+	eng := reporttest.LabelledOn(t, engine.Options{Threads: 4}, "mixed")
 	for range 3 {
-		if render() != first {
-			t.Fatal("two reports on one store differ")
+		if render(eng) != first {
+			t.Fatal("reports on the same logs differ, of one thread and of four")
 		}
 	}
 }

@@ -47,7 +47,7 @@ func Filled(t testing.TB, put func(*store.Tx)) engine.Engine {
 	put(tx)
 	_, err = tx.Commit(ctx)
 	Check(t, err)
-	return analysed(t, st)
+	return analysed(t, st, engine.Options{})
 }
 
 // Put appends rows to a transaction.
@@ -57,10 +57,10 @@ func Put[R any](t testing.TB, tx *store.Tx, rows []R) {
 }
 
 // analysed runs detect and causes.
-func analysed(t testing.TB, st *store.Store) engine.Engine {
+func analysed(t testing.TB, st *store.Store, o engine.Options) engine.Engine {
 	t.Helper()
 	ctx := context.Background()
-	eng, err := engines.Open(ctx, st, engine.Options{})
+	eng, err := engines.Open(ctx, st, o)
 	Check(t, err)
 	t.Cleanup(func() { eng.Close() })
 	_, err = detect.Run(ctx, st, eng, detect.Options{})
@@ -73,7 +73,13 @@ func analysed(t testing.TB, st *store.Store) engine.Engine {
 // Labelled reads some of the labelled logs of testdata into one store.
 func Labelled(t testing.TB, names ...string) engine.Engine {
 	t.Helper()
-	_, eng := labelled(t, names)
+	return LabelledOn(t, engine.Options{}, names...)
+}
+
+// LabelledOn is Labelled with an engine of some options.
+func LabelledOn(t testing.TB, o engine.Options, names ...string) engine.Engine {
+	t.Helper()
+	_, eng := labelled(t, o, names)
 	return eng
 }
 
@@ -81,7 +87,7 @@ func Labelled(t testing.TB, names ...string) engine.Engine {
 // one is a bound.
 func LabelledWithSavings(t testing.TB, names ...string) engine.Engine {
 	t.Helper()
-	st, eng := labelled(t, names)
+	st, eng := labelled(t, engine.Options{}, names)
 	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Whatif})
 	Check(t, err)
 	Check(t, store.Append(tx, 0, Savings()))
@@ -103,7 +109,7 @@ func Savings() []schema.WhatifSaving {
 		row("noskew", `{}`, 50, 50, 50, schema.Saves, `{"ideal":true,"all":{}}`)}
 }
 
-func labelled(t testing.TB, names []string) (*store.Store, engine.Engine) {
+func labelled(t testing.TB, o engine.Options, names []string) (*store.Store, engine.Engine) {
 	t.Helper()
 	var paths []string
 	for _, n := range names {
@@ -120,7 +126,7 @@ func labelled(t testing.TB, names []string) (*store.Store, engine.Engine) {
 	t.Cleanup(func() { st.Close() })
 	_, err = run.Run(ctx, st, []ingest.Format{spark.Format()}, paths, run.Options{})
 	Check(t, err)
-	return st, analysed(t, st)
+	return st, analysed(t, st, o)
 }
 
 // moduleRoot is the folder of go.mod: tests run in the folders of their packages.
