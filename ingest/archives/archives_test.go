@@ -111,6 +111,19 @@ func TestOldWorkflow(t *testing.T) {
 	}
 }
 
+// What follows a workflow in its file is not passed over in silence.
+func TestTextAfterWorkflow(t *testing.T) {
+	const instance = `{"name":"w","schemaVersion":"1.5","workflow":{"tasks":[{"name":"a","id":"1","runtime":2}]}}`
+	for after, rejects := range map[string]int{"": 0, " \n": 0, instance: 1, "\n" + instance: 1, "garbage": 1, "]": 1} {
+		r := ingesttest.Bytes(t, WfCommons(), "w.json", []byte(instance+after))
+		if r.Err != nil || len(r.Attempts) != 1 || len(r.Trace.Rejects) != rejects {
+			t.Errorf("%q: %v, %d attempts, rejects %+v", after, r.Err, len(r.Attempts), r.Trace.Rejects)
+		} else if rejects > 0 && (r.Trace.Rejects[0].ByteOffset != int64(len(instance)) || !strings.HasPrefix(strings.TrimSpace(after), strings.TrimSpace(r.Trace.Rejects[0].Sample))) {
+			t.Errorf("%q: %+v", after, r.Trace.Rejects[0])
+		}
+	}
+}
+
 // A workflow that is larger than its limit is said to be, and not taken for one that is still written.
 func TestLargeWorkflow(t *testing.T) {
 	const instance = `{"schemaVersion":"1.5","name":"w"}`

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -170,6 +171,13 @@ func readInstance(ctx context.Context, p ingest.Part, out *ingest.Sink, limit in
 		return nil, fmt.Errorf("%w: %s: a workflow of more than %d bytes", ingest.ErrLimit, p.Name, limit)
 	case err != nil:
 		return nil, read.Broken(p, dec, out, err)
+	}
+	at := dec.InputOffset()
+	dec.PeekKind() // the start of what follows is in the buffer then
+	rest := bytes.TrimLeft(dec.UnreadBuffer(), " \t\r\n")
+	rest = slices.Clone(rest[:min(len(rest), ingest.SampleBytes)])
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		read.Reject(out, p, at, rest, "text follows the workflow and is not read; a file holds one workflow")
 	}
 	return w, nil
 }
