@@ -63,10 +63,12 @@ func columns(line []byte) (c map[string]int, separator string) {
 	}
 	c = map[string]int{}
 	for i, name := range strings.Split(text, separator) {
-		c[strings.ToLower(strings.Trim(name, " \""))] = i
+		c[columnName(name)] = i
 	}
 	return c, separator
 }
+
+func columnName(field string) string { return strings.ToLower(strings.Trim(field, " \"")) }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := &reader{Application: read.NewApplication(in, out, "nextflow"), out: out, tasks: map[taskName]lastTry{}}
@@ -125,6 +127,11 @@ func (r *reader) line(p ingest.Part, line read.Line) error {
 		return nil
 	}
 	r.fields = strings.Split(strings.TrimRight(string(line.Data), "\r"), r.separator)
+	if r.isHeader() {
+		r.columns, _ = columns(line.Data)
+		r.out.Decoded(1)
+		return nil
+	}
 	if _, ok := r.columns["task_id"]; ok && r.get("task_id") == "" || len(r.fields) > len(r.columns) {
 		read.RejectLine(r.out, p, line, "the line does not have the "+strconv.Itoa(len(r.columns))+" fields of the header")
 		return nil
@@ -135,6 +142,16 @@ func (r *reader) line(p ingest.Part, line read.Line) error {
 		return nil
 	}
 	return r.task(statusOf(status, r.get("exit")))
+}
+
+// isHeader reports that all fields are names of columns, as where the traces of several runs were put one behind the other.
+func (r *reader) isHeader() bool {
+	for _, f := range r.fields {
+		if _, ok := r.columns[columnName(f)]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // get is a field by its column; - stands for unknown.

@@ -164,6 +164,21 @@ func TestAttemptNumbersAreUnique(t *testing.T) {
 	}
 }
 
+// Traces of several runs that were put one behind the other have their header in between, perhaps with the columns in another order.
+func TestRepeatedHeader(t *testing.T) {
+	const trace = "task_id\tname\tstatus\trealtime\n1\tA (1)\tCOMPLETED\t2000\ntask_id\tname\tstatus\trealtime\n1\tA (2)\tCOMPLETED\t3000\n" +
+		"task_id\tstatus\tname\trealtime\r\n1\tFAILED\tstatus\t4000\r\n"
+	r := ingesttest.Bytes(t, Format(), "trace.txt", []byte(trace))
+	if r.Err != nil || r.Decoded != 6 || len(r.Trace.Rejects) != 0 || len(r.Attempts) != 3 {
+		t.Fatalf("%v, %d decoded, rejects %+v, %d attempts", r.Err, r.Decoded, r.Trace.Rejects, len(r.Attempts))
+	}
+	for i, want := range []schema.AttemptStatus{schema.Success, schema.Success, schema.Failed} {
+		if r.Attempts[i].Status != want {
+			t.Errorf("%+v", r.Attempts[i])
+		}
+	}
+}
+
 // Lines without the header of a trace are none.
 func TestNoHeader(t *testing.T) {
 	for log, bad := range map[string]bool{
