@@ -149,7 +149,7 @@ func (s *taskState) reached(state string, ms float64) {
 // endExport turns what was gathered into attempts.
 func (r *reader) endExport() error {
 	for i := range r.exported {
-		if err := r.state(&r.exported[i]); err != nil {
+		if err := r.state(&r.exported[i]); err != nil && !errors.Is(err, errListed) {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ func sniff(h ingest.Head) ingest.Match {
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := &reader{Application: read.NewApplication(in, out, "ray"), out: out, tasks: map[string]int64{}, gathering: map[attemptID]int{}}
+	r := &reader{Application: read.NewApplication(in, out, "ray"), out: out, tasks: map[string]int64{}, gathering: map[attemptID]int{}, listed: map[attemptID]bool{}}
 	var errs []error
 	for _, p := range in.Parts {
 		errs = append(errs, r.part(ctx, p))
@@ -65,10 +65,11 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 type reader struct {
 	*read.Application
 	out       *ingest.Sink
-	tasks     map[string]int64  // index of a task by its id
-	exported  []taskState       // as far as exported events tell, in the order of their first ones
-	gathering map[attemptID]int // position in exported
-	events    []event           // of a timeline
+	tasks     map[string]int64   // index of a task by its id
+	exported  []taskState        // as far as exported events tell, in the order of their first ones
+	gathering map[attemptID]int  // position in exported
+	listed    map[attemptID]bool // attempts that have a row
+	events    []event            // of a timeline
 }
 
 // maxTasks bounds what the ids of tasks and the events of a timeline may cost.
@@ -114,7 +115,7 @@ func (r *reader) object(v jsontext.Value) (unusable, err error) {
 	if unusable != nil {
 		return unusable, nil
 	}
-	if err = take(); errors.Is(err, errNoTask) {
+	if err = take(); errors.Is(err, errNoTask) || errors.Is(err, errListed) {
 		return err, nil
 	}
 	return nil, err

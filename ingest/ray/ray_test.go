@@ -51,6 +51,15 @@ const timeline = `[{"cat":"task::f","name":"task::f","ph":"X","pid":"10.0.0.1","
 {"name":"process_name","ph":"M","pid":"10.0.0.1","args":{"name":"Node"}},
 {"cat":"worker_idle","name":"idle","ph":"X","pid":"10.0.0.1","tid":"worker:a1","ts":9000000,"dur":1,"args":{}}`
 
+// An attempt that a file lists again, as where lists of two moments were put one behind the other, is one attempt.
+func TestListedTwice(t *testing.T) {
+	once := ingesttest.Bytes(t, Format(), "tasks.json", []byte(states))
+	r := ingesttest.Bytes(t, Format(), "tasks.json", []byte(states+"\n"+states))
+	if d := cmp.Diff(rows(&once), rows(&r)); r.Err != nil || d != "" || r.Counts.Rejects != 2*once.Counts.Rejects+3 {
+		t.Errorf("error %v, rejects %+v, %s", r.Err, r.Trace.Rejects, d)
+	}
+}
+
 func TestTimeline(t *testing.T) {
 	r := ingesttest.Bytes(t, Format(), "timeline.json", []byte(timeline))
 	if r.Err == nil || r.Decoded != 6 || len(r.Trace.Rejects) != 1 {

@@ -2,6 +2,7 @@ package ray
 
 import (
 	"cmp"
+	"errors"
 
 	"straggler/ingest/read"
 	"straggler/schema"
@@ -56,8 +57,19 @@ func (r *reader) state(s *taskState) error {
 			return nil
 		}
 	}
+	id := attemptID{s.TaskID, int64(row.Number)}
+	switch {
+	case r.listed[id]:
+		return errListed
+	case len(r.listed) >= 2*maxTasks: // few tasks are tried again
+		return errTooMany
+	}
+	r.listed[id] = true
 	return r.add(phase, &row)
 }
+
+// errListed is the error of an attempt that is in the file twice, as where lists of several moments were put one behind the other.
+var errListed = errors.New("the same attempt of the same task stands in the file before, and is taken from there")
 
 // add completes the times of a row, whose attempt has no metrics, and gives it away.
 func (r *reader) add(phase int, row *schema.Attempt) error {
