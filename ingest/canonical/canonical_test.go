@@ -74,6 +74,19 @@ var tables = map[string]string{
 	"progress.csv": "attempt_id,time,progress\n10,2026-01-01 00:00:03+00,0.5\n",
 }
 
+// A row that describes again what another has described is rejected: two rows of one key would make one phase two.
+func TestDescribedTwice(t *testing.T) {
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{
+		"attempts.csv":     "application_id,job_id,phase_id,task,start_time,duration_s\na,j,p,0,1000,5\n",
+		"phases.csv":       "phase_id,job_id,name\np,j,first\np,j,second\n",
+		"jobs.csv":         "job_id,application_id\nj,a\nj,a\nk,a\n",
+		"applications.csv": "application_id\na\na\n",
+	}), ingest.Limits{})
+	if r.Err != nil || len(r.Phases) != 1 || r.Phases[0].Name.V != "first" || len(r.Jobs) != 2 || len(r.Applications) != 1 || len(r.Trace.Rejects) != 3 {
+		t.Errorf("%v, phases %+v, %d jobs, %d applications, rejects %+v", r.Err, r.Phases, len(r.Jobs), len(r.Applications), r.Trace.Rejects)
+	}
+}
+
 // Phases and jobs that no file describes ran while their attempts did: what a slow task cost them follows from that.
 func TestAddedRowsHaveTimes(t *testing.T) {
 	const csv = `job_id,phase_id,task,start_time,finish_time,status

@@ -298,15 +298,21 @@ func (r *reader) remember(rec *record) error {
 	r.rows++
 	switch row := rec.row.Interface().(type) {
 	case *schema.Application:
+		if err := r.describe("applications", row.ApplicationID, rec.key("application_id")); err != nil {
+			return err
+		}
 		t.Applications = append(t.Applications, *row)
-		r.there["applications"][row.ApplicationID] = true
 	case *schema.Job:
+		if err := r.describe("jobs", row.JobID, rec.key("job_id")); err != nil {
+			return err
+		}
 		t.Jobs = append(t.Jobs, *row)
-		r.there["jobs"][row.JobID] = true
 		r.name("applications", row.ApplicationID, rec.key("application_id"), ref{})
 	case *schema.Phase:
+		if err := r.describe("phases", row.PhaseID, rec.key("phase_id")); err != nil {
+			return err
+		}
 		t.Phases = append(t.Phases, *row)
-		r.there["phases"][row.PhaseID] = true
 		r.name("jobs", row.JobID, rec.key("job_id"), ref{app: r.key("applications", "all")})
 	case *schema.Attempt: // is handed on from where it lies
 		of := owners{row.PhaseID, row.JobID, row.ApplicationID}
@@ -329,6 +335,15 @@ func (r *reader) remember(rec *record) error {
 	if len(r.named["phases"])+len(r.named["jobs"])+len(r.named["applications"])+len(r.there["phases"]) > maxNamed {
 		return errTooMany
 	}
+	return nil
+}
+
+// describe notes that a row of a table describes a key, which no other may.
+func (r *reader) describe(table string, key schema.Key, text string) error {
+	if r.there[table][key] {
+		return fmt.Errorf("%.100q of %s was described before, and is taken from there", text, table)
+	}
+	r.there[table][key] = true
 	return nil
 }
 

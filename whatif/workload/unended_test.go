@@ -33,3 +33,19 @@ func TestUnendedAttempts(t *testing.T) {
 		}
 	}
 }
+
+// A phase that a store holds twice is replayed once.
+func TestPhaseTwice(t *testing.T) {
+	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
+	phase := schema.Phase{PhaseID: 3, JobID: 2, Kind: "map"}
+	tr := &schema.Trace{
+		Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}},
+		Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1}},
+		Phases:       []schema.Phase{phase, phase},
+		Attempts: []schema.Attempt{{AttemptID: 5, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Success, Machine: schema.Some("m"), StartTime: at(2), FinishTime: at(9),
+			DurationS: schema.Some(7.0)}},
+	}
+	if p := workload.Build(workloadtest.FromTrace(tr)).Pools[0]; len(p.Phases) != 1 || len(p.Tasks) != 1 || len(p.Attempts) != 1 {
+		t.Errorf("%d phases, %d tasks, %d attempts", len(p.Phases), len(p.Tasks), len(p.Attempts))
+	}
+}
