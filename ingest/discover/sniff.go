@@ -85,10 +85,36 @@ func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool
 		return best[0], match, nil
 	case len(best) > 1:
 		return nil, ingest.Match{}, fmt.Errorf("%w: %s; name one with --from", ErrAmbiguous, formatNames(best))
-	case bytes.HasPrefix(h.Bytes, []byte("\xff\xfe")) || bytes.HasPrefix(h.Bytes, []byte("\xfe\xff")):
-		return nil, ingest.Match{}, fmt.Errorf("%w: it is text in UTF-16; convert it to UTF-8, with iconv -f UTF-16 -t UTF-8", ErrNotRecognised)
+	}
+	if wide := wideEncoding(h.Bytes); wide != "" {
+		return nil, ingest.Match{}, fmt.Errorf("%w: it is text in UTF-16; convert it to UTF-8, with iconv -f %s -t UTF-8", ErrNotRecognised, wide)
 	}
 	return nil, ingest.Match{}, fmt.Errorf("%w; it starts with \"%s\"", ErrNotRecognised, ingest.Sample(h.Bytes[:min(len(h.Bytes), 40)]))
+}
+
+// wideEncoding is iconv's name of the encoding of a text in UTF-16, "" of any other: by its mark, or because the first of its characters, which are
+// those of ASCII in every log, have a byte of zero each.
+func wideEncoding(head []byte) string {
+	const enough = 16
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return "UTF-16"
+	case len(head) < enough:
+		return ""
+	}
+	var zeros [2]int
+	for i, b := range head[:enough] {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	switch zeros {
+	case [2]int{0, enough / 2}:
+		return "UTF-16LE"
+	case [2]int{enough / 2, 0}:
+		return "UTF-16BE"
+	}
+	return ""
 }
 
 func formatNames(formats []*ingest.Format) string {
