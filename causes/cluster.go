@@ -27,8 +27,8 @@ const (
 )
 
 // spreadAttempts is how many attempts are given to copies by one statement, or a twentieth of all where that is more: while it
-// runs, their rows lie on the disks of the cluster, 0.2 kB each.
-const spreadAttempts = 50_000_000
+// runs, their rows lie on the disks of the cluster, 0.2 kB each. Tests lower it.
+var spreadAttempts int64 = 50_000_000
 
 // partAttempts is how many attempts a copy gets, about, or a ten-thousandth of all where that is more: each leaves a file.
 const partAttempts = 200_000

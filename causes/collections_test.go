@@ -186,6 +186,12 @@ func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, true); !slices.Equal(got, nightly) {
 		t.Errorf("by copies: %d verdicts, and here %d, and not the same", len(got), len(nightly))
 	}
+	shares, statements := shareAttempts, spreadAttempts
+	defer func() { shareAttempts, spreadAttempts = shares, statements }()
+	shareAttempts, spreadAttempts = 500, 1000 // two or three phases a share, and five a statement
+	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, true); !slices.Equal(got, nightly) {
+		t.Errorf("by copies that get shares of an application: %d verdicts, and here %d, and not the same", len(got), len(nightly))
+	}
 	of := map[schema.Key]schema.Key{} // input of each attempt
 	for input, trace := range logs.Shown {
 		for i := range trace.Attempts {
