@@ -445,3 +445,56 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// A stream of zstd takes the decoder of one before it, which was left early: neither gets bytes of the other, nor those of a
+// damaged one.
+func TestZstdAfterAnother(t *testing.T) {
+	compressed := func(word string) []byte {
+		var b bytes.Buffer
+		w, err := zstd.NewWriter(&b, zstd.WithWindowSize(1<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 300000 {
+			fmt.Fprintln(w, word, i)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	open := func(z []byte) *Reader {
+		r, err := Open(bytes.NewReader(z), "log", int64(len(z)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one, other := compressed("one"), compressed("other")
+	want, err := io.ReadAll(open(other))
+	if err != nil || len(want) < 2<<20 {
+		t.Fatalf("%d bytes, %v", len(want), err)
+	}
+	damaged := bytes.Clone(one)
+	damaged[len(damaged)/2] ^= 0xff
+	for range 3 {
+		early := open(one)
+		if _, err := io.CopyN(io.Discard, early, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+		early.Close()
+		r := open(other)
+		if _, err := io.Copy(io.Discard, early); err == nil {
+			t.Error("a stream that is closed has an end")
+		}
+		bad := open(damaged)
+		if _, err := io.Copy(io.Discard, bad); err == nil {
+			t.Error("damage was not seen")
+		}
+		bad.Close()
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, %v, or others than before", len(got), err)
+		}
+		r.Close()
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -18,16 +19,58 @@ func isZstd(head []byte) bool {
 	return magic == 0xFD2FB528 || magic&^0xF == 0x184D2A50
 }
 
-// openZstd reads frames one after the other: Spark ends a frame at each flush. One goroutine: with more the decoder is
-// slower on the small frames of event logs, and would run ahead of a reader that stops.
+// openZstd reads frames one after the other: Spark ends a frame at each flush.
 func openZstd(r *bufio.Reader) (io.Reader, error) {
-	d, err := zstd.NewReader(r,
+	d, err := zstdDecoder(r)
+	if err != nil {
+		return nil, err
+	}
+	return &zstdStream{d: d}, nil
+}
+
+// zstdDecoders are those that streams are done with. A decoder has a buffer of the size of its largest window, which what
+// compresses a stream without knowing its length makes up to 128 MiB long: clearing one takes longer than decoding a small log.
+var zstdDecoders sync.Pool
+
+// zstdDecoder is a decoder of one goroutine: with more it is slower on the small frames of event logs, and would run ahead of a
+// reader that stops.
+func zstdDecoder(r io.Reader) (*zstd.Decoder, error) {
+	if d, ok := zstdDecoders.Get().(*zstd.Decoder); ok {
+		return d, d.Reset(r)
+	}
+	return zstd.NewReader(r,
 		zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxBlock),
 		zstd.WithDecoderMaxMemory(math.MaxInt64))
-	if err != nil {
-		return nil, err
+}
+
+// zstdStream reads a stream, and gives its decoder back when it is closed.
+type zstdStream struct {
+	d      *zstd.Decoder // nil: it is closed
+	failed bool
+}
+
+func (z *zstdStream) Read(p []byte) (int, error) {
+	if z.d == nil {
+		return 0, zstd.ErrDecoderClosed
 	}
-	return d.IOReadCloser(), nil
+	failed := true
+	defer func() { z.failed = z.failed || failed }() // after a panic, too
+	n, err := z.d.Read(p)
+	failed = err != nil && err != io.EOF
+	return n, err
+}
+
+func (z *zstdStream) Close() error {
+	d := z.d
+	z.d = nil
+	switch {
+	case d == nil:
+	case z.failed || d.Reset(nil) != nil:
+		d.Close()
+	default:
+		zstdDecoders.Put(d)
+	}
+	return nil
 }
