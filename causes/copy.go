@@ -32,7 +32,7 @@ func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader
 	var g given
 	flush := func() error {
 		defer g.next()
-		g.phase.Tasks = slices.DeleteFunc(g.phase.Tasks, func(t fit.Task) bool { return !lasted(t.Duration) })
+		g.phase.Tasks = slices.DeleteFunc(g.phase.Tasks, func(t fit.Task) bool { return !schema.IsDuration(t.Duration) })
 		if len(g.phase.Tasks) == 0 {
 			return nil
 		}
@@ -146,9 +146,6 @@ func worker(ctx context.Context, step, file string) (func(*given, *copies.Writer
 		return w.Message(p.ID, wire.Encode(x))
 	}, nil
 }
-
-// lasted reports whether tasks.sql gives attempts of that duration.
-func lasted(s float64) bool { return s >= 0 && s <= 1e15 }
 
 // mark says in the last of the tasks, if the row is about its attempt, that it is an outlier.
 func (r *copyRow) mark(tasks []fit.Task) {

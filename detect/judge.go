@@ -140,7 +140,7 @@ func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int
 	}
 	p := &s.past
 	for i := from; i < to; i++ {
-		if d := rows.duration[i]; inRange(d) && d > 0 && (len(rows.mark) == 0 || rows.mark[i]&timeSucceeded != 0) {
+		if d := rows.duration[i]; schema.IsDuration(d) && d > 0 && (len(rows.mark) == 0 || rows.mark[i]&timeSucceeded != 0) {
 			p.task = append(p.task, rows.task[i])
 			p.duration, p.bytes, p.records = append(p.duration, d), append(p.bytes, rows.bytes[i]), append(p.records, rows.records[i])
 		}
@@ -188,7 +188,7 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 	if byTask {
 		// What is usual is at least the 25th percentile and so the time at the rank below it.
 		times := s.seconds.sorted
-		if !(1.5*times[(len(times)-1)/4] < c.d) {
+		if !(schema.OutlierRatio*times[(len(times)-1)/4] < c.d) {
 			return slowAttempt{}, false
 		}
 		if math.IsNaN(s.usual) {
@@ -239,7 +239,7 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 
 // factorOf is how much longer than usual a task may take by chance: sd is of one more value, in logarithms, known from n.
 func factorOf(n, sd float64) float64 {
-	return max(1.5, math.Exp((2.33+3.73/(n-1)+5.72/((n-1)*(n-1)))*sd))
+	return max(schema.OutlierRatio, math.Exp((2.33+3.73/(n-1)+5.72/((n-1)*(n-1)))*sd))
 }
 
 // history is a figure of a task in earlier executions of its stage.

@@ -168,7 +168,7 @@ func (t *taskRows) longest() (s float64) {
 // addAttempts appends those of the attempts of a phase that may be such.
 func (t *taskRows) addAttempts(a *attempts) {
 	for i, flags := range a.flags {
-		if flags&(succeeded|killed) == 0 || !inRange(a.duration[i]) {
+		if flags&(succeeded|killed) == 0 || !schema.IsDuration(a.duration[i]) {
 			continue
 		}
 		var mark byte

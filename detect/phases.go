@@ -59,9 +59,6 @@ type figurer struct {
 	kept     []byte // for the file
 }
 
-// inRange says that a duration is known.
-func inRange(d float64) bool { return d >= 0 && d <= 1e15 }
-
 // exceeds is SQL's a > b, where NaN is greater than all numbers.
 func exceeds(a, b float64) bool { return a > b || math.IsNaN(a) && !math.IsNaN(b) }
 
@@ -71,6 +68,8 @@ type bounds struct{ low, high float64 }
 var noBounds = bounds{math.Inf(1), math.Inf(-1)}
 
 func (b *bounds) extend(v float64) { b.low, b.high = min(b.low, v), max(b.high, v) }
+
+func (b *bounds) vary() bool { return b.high > b.low }
 
 // unitScale shifts and scales what lies between the bounds to [-1, 1]; a range of 0 makes it 0.
 func (b bounds) unitScale() (mid, scale float64) {
@@ -87,28 +86,82 @@ type thresholds struct {
 	lastStart                 int64        // of first attempts
 }
 
+// winners are the attempts of a phase that succeeded, were not beaten by another of their task and have a duration.
+type winners struct {
+	n                      int
+	longest                float64
+	byteRates, recordRates int // how many have one
+	model                  modelled
+}
+
+// modelled are the winners whose input is known, by which the model explains durations.
+type modelled struct {
+	n, remotes             int
+	seconds, bytes, remote bounds
+}
+
 // figures works out those of a phase from all of its attempts.
 func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 	repeats := f.findBeaten(a)
 	s := &out.stats
 	s.PhaseID, s.Attempts, s.Tasks = phase, int64(a.len()), int64(a.len())-repeats
+	var w winners
+	w, s.Succeeded = f.winners(a)
+	if w.n > 0 {
+		var q [3]schema.Null[float64]
+		quantiles(f.values[0], []float64{0.5, 0.75, 0.95}, q[:])
+		s.MedianS, s.P75S, s.P95S, s.MaxS = q[0], q[1], q[2], schema.Some(w.longest)
+	}
+	t := thresholds{medianS: s.MedianS, p75S: s.P75S, basis: w.basis(s.MedianS.V), lastStart: noTime}
+	for i, number := range a.number {
+		if number == 0 {
+			t.lastStart = max(t.lastStart, a.start[i])
+		}
+	}
+	if t.basis != "" {
+		s.SlowdownBasis = schema.Some(t.basis)
+		if t.basis == schema.BasisDuration {
+			s.SlowdownRatio = schema.Some(w.longest / s.MedianS.V)
+		} else {
+			rates := f.rates(a, t.basis)
+			s.SlowestRate = schema.Some(slices.Min(rates))
+			s.MedianRate = median(rates)
+			s.SlowdownRatio = schema.Some(s.MedianRate.V / s.SlowestRate.V)
+			t.medianRate = s.MedianRate
+		}
+		f.countSlow(a, &t, s)
+	}
+	if w.model.varies() {
+		s.ModelR2, s.ModelN = schema.Some(f.explained(a, &w.model)), schema.Some(int64(w.model.n))
+	}
+	out.note[0] = w.whyNoVerdict(s)
+	if t.basis != "" && !s.ModelR2.OK {
+		out.note[1] = w.model.whyNone()
+	}
+	out.usage = f.usage(phase, a, s)
+	out.slow = f.outliers(a, &t)
+	return out
+}
+
+// winners finds them, with their durations and their rates of bytes as the first of f.values, and counts all that succeeded and
+// were not beaten.
+func (f *figurer) winners(a *attempts) (w winners, all int64) {
 	durations, rates := f.values[0][:0], f.values[1][:0]
 	y, x, z := noBounds, noBounds, noBounds
-	byteRates, recordRates, n, remotes, longest := 0, 0, 0, 0, math.Inf(-1)
+	recordRates, n, remotes, longest := 0, 0, 0, math.Inf(-1)
 	for i, flags := range a.flags {
 		if flags&succeeded == 0 || f.beaten != nil && f.beaten[i] {
 			continue
 		}
-		s.Succeeded++
+		all++
 		d := a.duration[i]
-		if !inRange(d) {
+		if !schema.IsDuration(d) {
 			continue
 		}
 		durations = append(durations, d)
 		longest = max(longest, d)
 		bytes := a.bytes[i]
 		if bytes > 0 && d > 0 {
-			byteRates++
 			rates = append(rates, bytes/d)
 		}
 		if a.records[i] > 0 && d > 0 {
@@ -125,83 +178,75 @@ func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 		}
 	}
 	f.values[0], f.values[1] = durations, rates
-	timed := len(durations)
-	if timed > 0 {
-		var q [3]schema.Null[float64]
-		quantiles(durations, []float64{0.5, 0.75, 0.95}, q[:])
-		s.MedianS, s.P75S, s.P95S, s.MaxS = q[0], q[1], q[2], schema.Some(longest)
-	}
-	t := thresholds{medianS: s.MedianS, p75S: s.P75S, lastStart: noTime}
-	for i, number := range a.number {
-		if number == 0 {
-			t.lastStart = max(t.lastStart, a.start[i])
-		}
-	}
+	return winners{len(durations), longest, len(rates), recordRates, modelled{n, remotes, y, x, z}}, all
+}
+
+// basis is what a slowdown is measured by; "": there is no verdict.
+func (w *winners) basis(medianS float64) schema.Basis {
 	switch {
-	case timed < 3 || s.MedianS.V == 0:
-	case 100*byteRates >= 95*timed:
-		t.basis = schema.BasisBytes
-	case 100*recordRates >= 95*timed:
-		t.basis = schema.BasisRecords
-		rates = rates[:0]
-		for i, flags := range a.flags {
-			if flags&succeeded != 0 && (f.beaten == nil || !f.beaten[i]) && inRange(a.duration[i]) && a.duration[i] > 0 && a.records[i] > 0 {
-				rates = append(rates, a.records[i]/a.duration[i])
-			}
+	case w.n < 3 || medianS == 0:
+		return ""
+	case 100*w.byteRates >= 95*w.n:
+		return schema.BasisBytes
+	case 100*w.recordRates >= 95*w.n:
+		return schema.BasisRecords
+	}
+	return schema.BasisDuration
+}
+
+// rates are those of bytes, which winners has found, or of records.
+func (f *figurer) rates(a *attempts, basis schema.Basis) []float64 {
+	if basis == schema.BasisBytes {
+		return f.values[1]
+	}
+	rates := f.values[1][:0]
+	for i, flags := range a.flags {
+		if d := a.duration[i]; flags&succeeded != 0 && (f.beaten == nil || !f.beaten[i]) && schema.IsDuration(d) && d > 0 && a.records[i] > 0 {
+			rates = append(rates, a.records[i]/d)
 		}
-		f.values[1] = rates
-	default:
-		t.basis = schema.BasisDuration
 	}
-	if t.basis == schema.BasisBytes || t.basis == schema.BasisRecords {
-		s.SlowestRate = schema.Some(slices.Min(rates))
-		s.MedianRate = median(rates)
-		t.medianRate = s.MedianRate
-	}
-	if t.basis != "" {
-		s.SlowdownBasis = schema.Some(t.basis)
-		s.SlowdownRatio = schema.Some(s.MedianRate.V / s.SlowestRate.V)
-		if t.basis == schema.BasisDuration {
-			s.SlowdownRatio = schema.Some(longest / s.MedianS.V)
-		}
-		f.countSlow(a, &t, s)
-	}
-	hasX, hasZ := x.high > x.low, remotes == n && z.high > z.low
-	if n >= 10 && y.high > y.low && (hasX || hasZ) {
-		r2 := f.model(a, n, y, x, z, hasX, hasZ, remotes == n)
-		if exceeds(r2, 1) {
-			r2 = 1
-		}
-		s.ModelR2, s.ModelN = schema.Some(r2), schema.Some(int64(n))
-	}
+	f.values[1] = rates
+	return rates
+}
+
+// varies says that there is something to explain and something that may explain it.
+func (m *modelled) varies() bool {
+	return m.n >= 10 && m.seconds.vary() && (m.bytes.vary() || m.remoteVaries())
+}
+
+func (m *modelled) allRemote() bool    { return m.remotes == m.n }
+func (m *modelled) remoteVaries() bool { return m.allRemote() && m.remote.vary() }
+
+// whyNoVerdict is the note of a phase without a verdict, or without rates.
+func (w *winners) whyNoVerdict(s *schema.PhaseStats) string {
 	switch {
 	case s.Succeeded == 0:
-		out.note[0] = "no successful attempt"
-	case timed == 0:
-		out.note[0] = "no successful attempt with a duration"
-	case timed == 1 && s.Tasks == 1:
-		out.note[0] = "single task"
-	case timed < 3:
-		out.note[0] = "fewer than 3 tasks with a duration"
-	case longest == 0:
-		out.note[0] = "all durations zero"
+		return "no successful attempt"
+	case w.n == 0:
+		return "no successful attempt with a duration"
+	case w.n == 1 && s.Tasks == 1:
+		return "single task"
+	case w.n < 3:
+		return "fewer than 3 tasks with a duration"
+	case w.longest == 0:
+		return "all durations zero"
 	case s.MedianS.V == 0:
-		out.note[0] = "median duration zero"
-	case t.basis == schema.BasisDuration:
-		out.note[0] = "no rates: too few tasks with a known input"
+		return "median duration zero"
+	case s.SlowdownBasis.V == schema.BasisDuration:
+		return "no rates: too few tasks with a known input"
 	}
+	return ""
+}
+
+// whyNone is the note of a phase without a model.
+func (m *modelled) whyNone() string {
 	switch {
-	case t.basis == "" || s.ModelR2.OK:
-	case n < 10:
-		out.note[1] = "no model: fewer than 10 tasks with a known input"
-	case y.high == y.low:
-		out.note[1] = "no model: durations do not vary"
-	default:
-		out.note[1] = "no model: inputs do not vary"
+	case m.n < 10:
+		return "no model: fewer than 10 tasks with a known input"
+	case !m.seconds.vary():
+		return "no model: durations do not vary"
 	}
-	out.usage = f.usage(phase, a, s)
-	out.slow = f.outliers(a, &t)
-	return out
+	return "no model: inputs do not vary"
 }
 
 // findBeaten finds the attempts that succeeded after another of their task had, and counts those of repeated tasks beside the
@@ -250,7 +295,7 @@ func (f *figurer) countSlow(a *attempts, t *thresholds, s *schema.PhaseStats) {
 	for i, flags := range a.flags {
 		d := a.duration[i]
 		won := f.beaten == nil || !f.beaten[i]
-		if flags&succeeded == 0 || !inRange(d) || !won && flags&recompute == 0 {
+		if flags&succeeded == 0 || !schema.IsDuration(d) || !won && flags&recompute == 0 {
 			continue
 		}
 		last = max(last, a.finish[i])
@@ -262,7 +307,7 @@ func (f *figurer) countSlow(a *attempts, t *thresholds, s *schema.PhaseStats) {
 		if !won {
 			continue
 		}
-		if d > 1.5*medianS {
+		if d > schema.OutlierRatio*medianS {
 			outliers++
 		}
 		if t.isStraggler(a, i) {
@@ -294,16 +339,17 @@ func (t *thresholds) isStraggler(a *attempts, i int) bool {
 	return d > 2*t.medianS.V
 }
 
-// model gives the share of the variance of durations that inputs explain. Sums are of integers, in units of n/4e15, and stay
+// explained gives the share of the variance of durations that inputs explain. Sums are of integers, in units of n/4e15, and stay
 // under 2^53.
-func (f *figurer) model(a *attempts, n int, ys, xs, zs bounds, hasX, hasZ, allRemote bool) float64 {
-	unit := 4e15 / float64(n)
-	yMid, yScale := ys.unitScale()
-	xMid, xScale := xs.unitScale()
-	zMid, zScale := zs.unitScale()
+func (f *figurer) explained(a *attempts, m *modelled) float64 {
+	unit := 4e15 / float64(m.n)
+	yMid, yScale := m.seconds.unitScale()
+	xMid, xScale := m.bytes.unitScale()
+	zMid, zScale := m.remote.unitScale()
+	allRemote := m.allRemote()
 	var sx, sy, sz, sxx, sxy, sxz, syy, syz, szz float64
 	for i, flags := range a.flags {
-		if flags&succeeded == 0 || !inRange(a.duration[i]) || a.bytes[i] != a.bytes[i] || f.beaten != nil && f.beaten[i] {
+		if flags&succeeded == 0 || !schema.IsDuration(a.duration[i]) || a.bytes[i] != a.bytes[i] || f.beaten != nil && f.beaten[i] {
 			continue
 		}
 		x, y := (a.bytes[i]-xMid)*xScale, (a.duration[i]-yMid)*yScale
@@ -321,18 +367,24 @@ func (f *figurer) model(a *attempts, n int, ys, xs, zs bounds, hasX, hasZ, allRe
 			szz += math.Floor(float64(unit*z*z) + 0.5)
 		}
 	}
-	k := float64(n)
+	k := float64(m.n)
 	sx, sy, sz = sx/unit, sy/unit, sz/unit
 	about := func(sum, u, v float64) float64 { return sum/unit - u*v/k }
 	xx, yy, zz := about(sxx, sx, sx), about(syy, sy, sy), about(szz, sz, sz)
 	xy, xz, yz := about(sxy, sx, sy), about(sxz, sx, sz), about(syz, sy, sz)
-	if both := float64(xx*zz) - float64(xz*xz); hasX && hasZ && exceeds(both, 1e-9*xx*zz) {
-		return (float64(xy*xy*zz) - float64(2*xy*yz*xz) + float64(yz*yz*xx)) / (both * yy)
+	var r2 float64
+	switch both := float64(xx*zz) - float64(xz*xz); {
+	case m.bytes.vary() && m.remoteVaries() && exceeds(both, 1e-9*xx*zz):
+		r2 = (float64(xy*xy*zz) - float64(2*xy*yz*xz) + float64(yz*yz*xx)) / (both * yy)
+	case m.bytes.vary():
+		r2 = xy * xy / (xx * yy)
+	default:
+		r2 = yz * yz / (zz * yy)
 	}
-	if hasX {
-		return xy * xy / (xx * yy)
+	if exceeds(r2, 1) {
+		return 1
 	}
-	return yz * yz / (zz * yy)
+	return r2
 }
 
 // usage is what a task had to do and spent its time on: medians of the successful attempts.
@@ -344,7 +396,7 @@ func (f *figurer) usage(phase schema.Key, a *attempts, s *schema.PhaseStats) tas
 	}
 	any, whole := false, true
 	for i, flags := range a.flags {
-		if flags&succeeded == 0 || !inRange(a.duration[i]) {
+		if flags&succeeded == 0 || !schema.IsDuration(a.duration[i]) {
 			continue
 		}
 		any = true
@@ -378,7 +430,7 @@ func (f *figurer) outliers(a *attempts, t *thresholds) []slowAttempt {
 	from := len(f.slow)
 	longS := math.Inf(1)
 	if t.basis != "" {
-		longS = min(1.5*t.medianS.V, t.p75S.V)
+		longS = min(schema.OutlierRatio*t.medianS.V, t.p75S.V)
 	}
 	for i, flags := range a.flags {
 		d := a.duration[i]
@@ -404,7 +456,7 @@ func bySlowAttempt(a, b slowAttempt) int {
 // judge appends what the rules say of an attempt.
 func (f *figurer) judge(a *attempts, i int, t *thresholds) {
 	flags, d, start := a.flags[i], a.duration[i], a.start[i]
-	if !inRange(d) {
+	if !schema.IsDuration(d) {
 		d = math.NaN()
 		if seen, ok := f.lastSeen[a.application[i]]; ok && flags&running != 0 && start != noTime && start <= seen {
 			d = float64(seen-start) / 1e6
@@ -418,7 +470,7 @@ func (f *figurer) judge(a *attempts, i int, t *thresholds) {
 		f.slow = append(f.slow, slowAttempt{a.id[i], ratio, excess, rule})
 	}
 	judged := t.basis != "" && flags&(succeeded|killed|running) != 0
-	if judged && d > 1.5*medianS {
+	if judged && d > schema.OutlierRatio*medianS {
 		add(0, d/medianS, d-medianS)
 	}
 	if judged && d > t.p75S.V && start != noTime && t.lastStart != noTime && float64(start-t.lastStart)/1e6+d > 2*medianS {

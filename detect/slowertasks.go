@@ -47,12 +47,12 @@ type timedExecution struct {
 // mayHaveCandidates is false where no attempt is one of candidates.sql; of attempts that are in the store alone that is not
 // known yet.
 func (e *timedExecution) mayHaveCandidates() bool {
-	return e.compared > 0 && (e.scanned == nil || e.longestS > 1.5*e.usualS)
+	return e.compared > 0 && (e.scanned == nil || e.longestS > schema.OutlierRatio*e.usualS)
 }
 
 // isCandidate says that an attempt of the execution is one of candidates.sql, by its duration and mark.
 func (e *timedExecution) isCandidate(d float64, mark byte) bool {
-	return inRange(d) && d > 1.5*e.usualS && mark&timeRecompute == 0
+	return schema.IsDuration(d) && d > schema.OutlierRatio*e.usualS && mark&timeRecompute == 0
 }
 
 // stageGroups gathers executions whose tasks are compared, stage by stage, each from the first on, and gives those on that are

@@ -24,7 +24,7 @@ func (w *Watcher) why(t *SlowTask) {
 	switch f := w.factor(t.Machine); {
 	case f > 1:
 		t.Cause, t.Evidence = schema.BadMachine, fmt.Sprintf("its machine takes %s as long as others", prose.Times(f))
-	case t.Size.OK && t.Size.V > overMedian:
+	case t.Size.OK && t.Size.V > schema.OutlierRatio:
 		t.Cause, t.Evidence = schema.DataSkew, "it has read "+prose.Times(t.Size.V)+" the median already"
 	case t.Basis == ByDuration:
 		t.Cause, t.Evidence = schema.UnexplainedCause, "those that ran as long, or on its machine, took that long"
@@ -43,7 +43,7 @@ const helps, mayHelp = 0.5, 0.25
 // read something, it is not known whether it only has more to read.
 func (t *SlowTask) advise(unreported bool) {
 	c := &t.Copy
-	skewed := t.Size.OK && t.Size.V > overMedian
+	skewed := t.Size.OK && t.Size.V > schema.OutlierRatio
 	switch {
 	case !c.Wins.OK:
 		c.Advice = "whether copying would help is not known"

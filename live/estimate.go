@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"straggler/schema"
 	"straggler/whatif/replay"
 )
 
@@ -67,7 +68,7 @@ func (p *pace) one(machine string, seconds float64) {
 // killed adds an attempt that was killed, as when its copy ends first. Of one that had run for long it is known that it was
 // slow, and on which machine: that it would have taken no longer is the least that can be said. Of others nothing is known.
 func (p *pace) killed(machine string, seconds float64) {
-	if len(p.took) >= leastDone && seconds > overMedian*median(p.took) {
+	if len(p.took) >= leastDone && seconds > schema.OutlierRatio*median(p.took) {
 		p.one(machine, seconds)
 	}
 }

@@ -176,9 +176,6 @@ type slowAttempt struct {
 // A false alarm costs more trust than a few seconds.
 const sure = 0.9
 
-// overMedian is the ratio from which on an attempt is an outlier (MANTRI §4.1), as in detect.
-const overMedian = 1.5
-
 // leastDone is of how many tasks the durations must be known to call another one slow, as in detect.
 const leastDone = 3
 
@@ -214,7 +211,7 @@ func (w *Watcher) findSlow(s *State) []slowAttempt {
 		m, p := medians[x.phase], &x.phase.pace
 		g := w.guess(x, a.Machine.V, elapsed, s.Now)
 		w.note(a, x, p, elapsed)
-		if len(p.took) >= leastDone && m > 0 && g.over(overMedian*m) >= sure {
+		if len(p.took) >= leastDone && m > 0 && g.over(schema.OutlierRatio*m) >= sure {
 			slow = append(slow, slowAttempt{a, x, elapsed, m, g})
 		}
 	})

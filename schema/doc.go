@@ -10,7 +10,7 @@
 //  5. describe.go prints the tables for a reader.
 //  6. null.go is a value that may be unknown, and instants; window.go extends the window of a phase.
 //  7. node.go finds the physical machine of a container or slot by its name; lasting.go takes from a program's name what
-//     differs in each run, such as a date.
+//     differs in each run, such as a date; durations.go says which durations count, and how long an outlier takes.
 //
 // Instants are UTC microseconds, durations _s are seconds, sizes _bytes are bytes. NULL means the log does not say;
 // it is never 0. Package laws says what holds of all rows; package synth makes whole traces, with the truth about them.

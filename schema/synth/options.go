@@ -233,7 +233,7 @@ func (o *Options) Check() error {
 		{"Faults.Spill.Amount", o.Faults.Spill.Amount, 0}, {"Faults.Scheduler.DelayS", o.Faults.Scheduler.DelayS, 0},
 		{"Faults.Deserialize.ColdS", o.Faults.Deserialize.ColdS, 0}, {"Faults.Start.Factor", o.Faults.Start.Factor, 0}, {"Faults.Loss.RestartS", o.Faults.Loss.RestartS, 0},
 	} {
-		if !(r.v.Low >= r.low) || !(r.v.High >= r.v.Low) || r.v.High > 1e15 {
+		if !(r.v.Low >= r.low) || !(r.v.High >= r.v.Low) || r.v.High > schema.LongestS {
 			return bad(r.what, r.v)
 		}
 	}
