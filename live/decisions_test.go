@@ -44,7 +44,7 @@ func watched(tb testing.TB, s *livetest.Server, every float64, policies []policy
 			tb.Fatal(err)
 		}
 		st.Now, st.Read = now, 0 // time stands still between two polls
-		do(w.Update(st))
+		do(update(tb, w, st))
 		last = st
 		if st.Ended {
 			return last

@@ -37,7 +37,11 @@ func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, err
 			return last, ctx.Err()
 		case err == nil:
 			last, since, wait = s, time.Time{}, time.Second
-			o.Show(w.Update(s))
+			f, err := w.Update(ctx, s)
+			if err != nil {
+				return s, err
+			}
+			o.Show(f)
 			if s.Ended {
 				return s, nil
 			}
@@ -64,7 +68,11 @@ func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, err
 			}
 			last.Ended = true
 			last.Notes = append(last.Notes[:len(last.Notes):len(last.Notes)], fmt.Sprintf("the end was not seen: %v; the application has probably ended", err))
-			o.Show(w.Update(last))
+			f, err := w.Update(ctx, last)
+			if err != nil {
+				return last, err
+			}
+			o.Show(f)
 			return last, nil
 		}
 		if err := sleep(ctx, wait); err != nil {

@@ -94,18 +94,27 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+func update(tb testing.TB, w *live.Watcher, s *live.State) *live.Frame {
+	tb.Helper()
+	f, err := w.Update(tb.Context(), s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
 // An application that starts anew under another attempt is followed from its start, with nothing of the one before.
 func TestRestartedAttempt(t *testing.T) {
 	trace := livetest.Log(t, livetest.Labelled(t, "clean"))
 	first := &live.State{Trace: trace, Now: trace.Applications[0].StartTime.V.Add(40)}
 	again := stateOf(trace.Applications[0].NativeID, 99)
 	w := live.New(live.Options{Policies: chosen(t, "late", "spark")})
-	w.Update(first)
-	f := w.Update(again)
+	update(t, w, first)
+	f := update(t, w, again)
 	if f.Application.ApplicationID != 99 || len(f.Slow)+len(f.Machines)+len(f.Errors)+len(f.Stages) > 0 {
 		t.Errorf("after the restart: %+v", f)
 	}
-	if f = w.Update(again); f.Application.ApplicationID != 99 {
+	if f = update(t, w, again); f.Application.ApplicationID != 99 {
 		t.Errorf("and later: %+v", f)
 	}
 }

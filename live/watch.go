@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -59,10 +60,10 @@ func New(o Options) *Watcher {
 }
 
 // Update takes a state and gives what to show of it. Of an application that starts anew, under another attempt, nothing
-// earlier is kept.
-func (w *Watcher) Update(s *State) *Frame {
+// earlier is kept. It fails when the context ends, and is not to be called again then.
+func (w *Watcher) Update(ctx context.Context, s *State) (*Frame, error) {
 	if len(s.Trace.Applications) == 0 {
-		return &Frame{Now: s.Now, Notes: s.Notes}
+		return &Frame{Now: s.Now, Notes: s.Notes}, nil
 	}
 	app := &s.Trace.Applications[0]
 	if w.feed == nil || w.app != app.ApplicationID {
@@ -73,10 +74,13 @@ func (w *Watcher) Update(s *State) *Frame {
 		p.pace.add(w.feed.to.View(p.number), w.factor)
 		w.past.add(&p.pace)
 	}
-	decided := w.feed.to.Advance(w.feed.time(s.Now))
+	decided, err := w.feed.to.Advance(ctx, w.feed.time(s.Now))
+	if err != nil {
+		return nil, err
+	}
 	slow := w.findSlow(s)
 	w.analyse(s, slow)
-	return w.frame(s, slow, decided)
+	return w.frame(s, slow, decided), nil
 }
 
 // begin forgets all of another application.

@@ -278,7 +278,7 @@ func TestSlowServer(t *testing.T) {
 		}
 	}
 	defer close(stop)
-	src := sparkrest.NewSource(client(t, s.URL, rest.Options{Timeout: 50 * time.Millisecond}), "")
+	src := sparkrest.NewSource(client(t, s.URL, rest.Options{Timeout: 300 * time.Millisecond}), "")
 	for _, h := range []bool{false, true} {
 		half.Store(h)
 		if _, err := src.Poll(t.Context()); !errors.Is(err, live.ErrAway) || !strings.Contains(fmt.Sprint(err), s.URL) {

@@ -117,7 +117,10 @@ func TestDecisionsByProgress(t *testing.T) {
 		c.set(now)
 		st := poll(t, s)
 		st.Now = schema.FromMillis(c.millis(now))
-		f := w.Update(st)
+		f, err := w.Update(t.Context(), st)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range f.Decisions {
 			decided = append(decided, d.Text)
 			if now < 61 || now > 65 {

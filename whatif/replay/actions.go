@@ -20,6 +20,7 @@ func (s *Sim) look(list *[]int32) {
 		ph.looking = false
 		s.view.ph = i
 		again := s.o.Policy.Look(&s.view, &s.actions)
+		ph.looks++
 		if s.phaseOver(i) { // for the last time
 			ph.memory = nil
 			s.keepStarted(ph)
@@ -27,7 +28,7 @@ func (s *Sim) look(list *[]int32) {
 		}
 		ph.onEnd = again.End
 		if again.At > 0 {
-			at := max(int64(again.At), s.now+ph.pause(s.now))
+			at := max(int64(again.At), soonest(s.now, ph.released, ph.looks))
 			if at != ph.lookAt || at <= s.now {
 				ph.lookAt = at
 				s.timers.push(timerOf(at, look, i))
@@ -35,23 +36,6 @@ func (s *Sim) look(list *[]int32) {
 		}
 		s.act(i)
 	}
-}
-
-// patience is how many looks at a phase may go by while none of its attempts starts or ends, before they come less often.
-const patience = 20_000
-
-// pause is the least time until the next look, of which now is one. Of a log with an attempt that ends a century late, a policy
-// that looks every second would look three billion times; so after many looks at a phase in which nothing happens, each further
-// one waits for that part of the time in which nothing has happened, so that there are only patience · ln(time) of them and no
-// decision is later by more than 1/patience of that time.
-func (ph *phaseRun) pause(now int64) int64 {
-	if len(ph.started) != ph.quiet.started || len(ph.running) != ph.quiet.running {
-		ph.quiet = quiet{since: now, started: len(ph.started), running: len(ph.running)}
-	}
-	if ph.quiet.looks++; ph.quiet.looks < patience {
-		return 1
-	}
-	return max((now-ph.quiet.since)/patience, 1)
 }
 
 // act does what the policy asked for about phase i.

@@ -5,7 +5,8 @@
 //  1. sim.go runs the events, which queue.go keeps in order; draws.go draws what happens to copies.
 //  2. dispatch.go gives slots to tasks, in the order of the log or that of order.go, ends.go takes them back; actions.go
 //     carries out what a policy asks for, clones.go how clones read what others made, progress.go what attempts report.
-//  3. view.go is what a policy may see, policy.go what it may ask for; observed.go shows it an application that runs elsewhere.
+//  3. view.go is what a policy may see, policy.go what it may ask for, looks.go how often; observed.go shows it an application
+//     that runs elsewhere.
 //  4. scheduler.go is what a scheduler may see and do, assign.go how it is asked, near.go which tasks are near a machine.
 //  5. stages.go runs the parts of a task's time in a planned pool: reading, copying and computing, over package network;
 //     hosts.go shares a host's disks among its virtual machines that work, and theirs among their attempts; parts.go is the

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"straggler/schema"
@@ -94,6 +95,7 @@ type note struct{ note, last float64 }
 type observedPhase struct {
 	memory any
 	lookAt Time // 0: at no instant
+	looks  int
 	onEnd  bool
 	due    bool // an attempt ended and it asked for ends
 }
@@ -147,8 +149,8 @@ func (o *Observed) Phase(job int32, key schema.Key, kind string, gang bool, task
 // Report takes an event. Of one that happened before the instant of the last Advance it is seen in the next.
 func (o *Observed) Report(e Event) { o.events = append(o.events, e) }
 
-// Advance goes to an instant and gives what the policies decided on the way.
-func (o *Observed) Advance(to Time) []Decision {
+// Advance goes to an instant and gives what the policies decided on the way, unless the context ends first.
+func (o *Observed) Advance(ctx context.Context, to Time) ([]Decision, error) {
 	for i := range o.events {
 		if e := &o.events[i]; e.What != Launched {
 			e.At = max(e.At, Time(o.s.now))
@@ -158,7 +160,10 @@ func (o *Observed) Advance(to Time) []Decision {
 		return cmp.Or(cmp.Compare(o.seen(&a), o.seen(&b)), cmp.Compare(a.What, b.What))
 	})
 	o.decided = nil
-	for {
+	for n := 0; ; n++ {
+		if n&0xff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		at := o.nextLook()
 		if len(o.events) > 0 {
 			at = min(at, o.seen(&o.events[0]))
@@ -170,7 +175,7 @@ func (o *Observed) Advance(to Time) []Decision {
 		o.instant()
 	}
 	o.s.now = max(o.s.now, int64(to))
-	return o.decided
+	return o.decided, nil
 }
 
 // seen is the instant at which an event is taken in.
@@ -233,10 +238,10 @@ func (o *Observed) look(phases []int32, wanted func(*observedPhase) bool) {
 			for j := range x.notes[i] {
 				x.notes[i][j] = note{running[j].Note, running[j].Last}
 			}
-			*ph = observedPhase{memory: o.s.phases[i].memory, onEnd: again.End}
+			*ph = observedPhase{memory: o.s.phases[i].memory, onEnd: again.End, looks: ph.looks + 1}
 			x.jobs[job] = o.s.jobs[job].memory
 			if again.At > 0 {
-				ph.lookAt = max(again.At, Time(o.s.now)+1)
+				ph.lookAt = max(again.At, Time(soonest(o.s.now, o.s.phases[i].released, ph.looks)))
 			}
 			if o.s.phaseOver(i) {
 				*ph = observedPhase{}

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 )
@@ -24,6 +26,45 @@ func (c *counting) Look(v *View, _ *Actions) Again {
 	return Again{At: v.Now() + Seconds(1)}
 }
 
+func advance(t *testing.T, o *Observed, to Time) {
+	t.Helper()
+	if _, err := o.Advance(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// each looks every second.
+type each struct{ looks int }
+
+func (e *each) Look(v *View, _ *Actions) Again {
+	e.looks++
+	return Again{At: v.Now() + Seconds(1)}
+}
+
+// An attempt that runs for three centuries is looked at a bounded number of times, and not at all once the context has ended.
+func TestObservedForLong(t *testing.T) {
+	e := &each{}
+	o := NewObserved(&Application{}, []Policy{e}, func(*View, *Running) float64 { return 0 })
+	phase := o.Phase(o.Job(1), 1, "stage", false, 1)
+	o.Report(Event{What: ExecutorCame, Machine: "m", Executor: "e", Slots: 1})
+	o.Report(Event{What: Released, Phase: phase})
+	o.Report(Event{What: Launched, Phase: phase, Machine: "m", Executor: "e"})
+	advance(t, o, Seconds(1000))
+	if e.looks < 1000 || e.looks > 1010 {
+		t.Errorf("%d looks in 1000 s", e.looks)
+	}
+	advance(t, o, Seconds(1e10))
+	if e.looks > 20*patience {
+		t.Errorf("%d looks", e.looks)
+	}
+	before := e.looks
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := o.Advance(ctx, Seconds(2e10)); !errors.Is(err, context.Canceled) || e.looks != before {
+		t.Errorf("%d looks more, %v", e.looks-before, err)
+	}
+}
+
 // What a policy keeps with an attempt it finds again, whatever other policies look at the same application and whichever
 // attempts end meanwhile.
 func TestObservedNotes(t *testing.T) {
@@ -37,10 +78,10 @@ func TestObservedNotes(t *testing.T) {
 		o.Report(Event{What: Launched, Phase: phase, Task: i, Attempt: i, Machine: "m", Executor: "e"})
 	}
 	for i := range int32(tasks) {
-		o.Advance(Seconds(float64(3*i + 3)))
+		advance(t, o, Seconds(float64(3*i+3)))
 		o.Report(Event{What: Succeeded, At: Seconds(float64(3*i + 3)), Phase: phase, Task: i, Attempt: i})
 	}
-	o.Advance(Seconds(20))
+	advance(t, o, Seconds(20))
 	for _, c := range []*counting{one, ten} {
 		for _, err := range c.errs {
 			t.Errorf("step %v: %s", c.step, err)

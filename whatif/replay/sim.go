@@ -148,7 +148,7 @@ type phaseRun struct {
 	released  int64
 	opened    int64 // when its parents were over, where attempts waited for that
 	lookAt    int64
-	quiet     quiet
+	looks     int // of the policy at it
 	onEnd     bool
 	looking   bool
 	begun     bool    // it was released
@@ -166,12 +166,6 @@ type phaseRun struct {
 	read      float64       // the sum of the factors at which as many attempts that succeeded have read
 	counted   int
 	memory    any
-}
-
-// quiet is since when no attempt of a phase has started or ended, as far as looks tell, and how many looks that has been.
-type quiet struct {
-	since                   int64
-	started, running, looks int
 }
 
 type taskRun struct {
