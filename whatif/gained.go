@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"straggler/engine"
@@ -31,12 +30,8 @@ type Gained struct {
 // process's own, its summary may spare reading the store again; nil otherwise.
 func MostGained(ctx context.Context, eng engine.Engine, last *Summary) (*Gained, error) {
 	all := tables{eng: eng}
-	g, row, err := gained(ctx, all)
+	g, seed, err := gained(ctx, all)
 	if err != nil || g == nil {
-		return nil, err
-	}
-	seed, err := typicalSeed(ctx, all, row)
-	if err != nil {
 		return nil, err
 	}
 	if last == nil {
@@ -112,15 +107,17 @@ func (s *Summary) replayedPools(ctx context.Context, eng engine.Engine, apps sel
 	return l.pass(ctx), nil
 }
 
-// gain is a row of whatif_savings of a job.
+// gain is a row of gained.sql.
 type gain struct {
-	Policy     string     `col:"policy"`
-	Parameters string     `col:"parameters"`
-	JobID      schema.Key `col:"job_id"`
+	Policy     string             `col:"policy"`
+	Parameters string             `col:"parameters"`
+	JobID      schema.Key         `col:"job_id"`
+	Seed       schema.Null[int64] `col:"seed"`
 }
 
-// gained finds the job and the policy; nil where no policy saves anything.
-func gained(ctx context.Context, from tables) (*Gained, *gain, error) {
+// gained finds the job and the policy, nil where no policy saves anything, and the seed under which the job takes what lies in the
+// middle of all seeds.
+func gained(ctx context.Context, from tables) (*Gained, int64, error) {
 	var first, others []string
 	for _, s := range policy.Specs() {
 		switch {
@@ -135,18 +132,19 @@ func gained(ctx context.Context, from tables) (*Gained, *gain, error) {
 		policies := "'" + strings.Join(names, "', '") + "'"
 		err := collect(ctx, from, &found, strings.Replace(query("gained"), "{policies}", policies, 1))
 		if err != nil {
-			return nil, nil, fmt.Errorf("whatif: reading the savings: %w", err)
+			return nil, 0, fmt.Errorf("whatif: reading the savings: %w", err)
 		}
 		if len(found) == 0 {
 			continue
 		}
-		v, err := variantOf(found[0].Policy, found[0].Parameters)
+		typical := found[len(found)/2]
+		v, err := variantOf(typical.Policy, typical.Parameters)
 		if err != nil {
-			return nil, nil, fmt.Errorf("whatif: %w", err)
+			return nil, 0, fmt.Errorf("whatif: %w", err)
 		}
-		return &Gained{Job: found[0].JobID, Variant: v}, &found[0], nil
+		return &Gained{Job: typical.JobID, Variant: v}, typical.Seed.Or(1), nil
 	}
-	return nil, nil, nil
+	return nil, 0, nil
 }
 
 // variantOf is the variant that a row of results is of.
@@ -169,24 +167,4 @@ func variantOf(name, parameters string) (Variant, error) {
 		}
 	}
 	return v, nil
-}
-
-// typicalSeed is the seed under which the job took what lies in the middle of all seeds.
-func typicalSeed(ctx context.Context, from tables, g *gain) (int64, error) {
-	type run struct {
-		Seed       int64   `col:"seed"`
-		Parameters string  `col:"parameters"`
-		PredictedS float64 `col:"predicted_s"`
-	}
-	var runs []run
-	fill := strings.NewReplacer("{job}", fmt.Sprint(int64(g.JobID)), "{policy}", "'"+g.Policy+"'")
-	err := collect(ctx, from, &runs, fill.Replace(query("predicted")))
-	if err != nil {
-		return 0, fmt.Errorf("whatif: reading the runs: %w", err)
-	}
-	runs = slices.DeleteFunc(runs, func(r run) bool { return r.Parameters != g.Parameters })
-	if len(runs) == 0 {
-		return 1, nil
-	}
-	return runs[len(runs)/2].Seed, nil
 }

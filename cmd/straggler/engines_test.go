@@ -133,6 +133,9 @@ func readRows(ctx context.Context, p *pair) error {
 	if _, err := verify.Rows(ctx, p, verify.Options{}); err != nil {
 		return err
 	}
+	if _, err := whatif.MostGained(ctx, p, nil); err != nil {
+		return err
+	}
 	g, err := measure.NewGrouping("")
 	if err != nil {
 		return err
