@@ -27,8 +27,8 @@ const (
 )
 
 // spreadAttempts is how many attempts are given to copies by one statement, or a twentieth of all where that is more: while it
-// runs, their rows lie on the disks of the cluster, 0.2 kB each. Tests lower it.
-var spreadAttempts int64 = 50_000_000
+// runs, their rows lie on the disks of the cluster, 0.2 kB each.
+const spreadAttempts = 50_000_000
 
 // partAttempts is how many attempts a copy gets, about, or a ten-thousandth of all where that is more: each leaves a file.
 const partAttempts = 200_000
@@ -83,7 +83,7 @@ func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx,
 		all += r.phases[i].Attempts
 	}
 	at := 0
-	for _, c := range r.chunks(step == stepAttribute, max(spreadAttempts, all/20)) {
+	for _, c := range r.chunks(step == stepAttribute, max(r.o.spreadAttempts, all/20)) {
 		w := engine.RemoteJob{SQL: rows(&c), Columns: copyColumns, Order: copyOrder, Partitions: int(c.attempts/max(partAttempts, all/10_000)) + 2,
 			Verb: []string{"copy", step, "--version", r.o.Tool}, File: file}
 		err := copies.Run(ctx, tx, eng, w, func(phase schema.Key, found []byte) error {

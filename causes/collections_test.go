@@ -147,12 +147,12 @@ func TestPauseOfAnotherPhase(t *testing.T) {
 func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 	st, eng := Filled(t, func(*store.Store) error { return nil })
 	logs := enginetest.NewLogs(st)
-	verdicts := func(work engine.Engine, again bool) (out []string) {
+	verdicts := func(work engine.Engine, o Options) (out []string) {
 		t.Helper()
 		if _, err := detect.Run(t.Context(), st, eng, detect.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Run(t.Context(), st, work, Options{Again: again}); err != nil {
+		if _, err := Run(t.Context(), st, work, o); err != nil {
 			t.Fatal(err)
 		}
 		type row struct {
@@ -170,7 +170,7 @@ func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 	for input := schema.Key(1); input <= 3; input++ {
 		trace := waitsForTheFirst.trace(input, uint64(50+input))
 		logs.Ingest(t, map[schema.Key]*schema.Trace{input: trace})
-		nightly = verdicts(eng, false)
+		nightly = verdicts(eng, Options{})
 		for i := range trace.Attempts {
 			if a := &trace.Attempts[i]; a.FetchWaitS.V == 3 && slices.Contains(nightly, fmt.Sprintln(a.AttemptID, schema.GC, "machine m2")) {
 				paused++
@@ -180,16 +180,14 @@ func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 	if paused < 60 {
 		t.Errorf("%d tasks waited for m2 to collect, want 60", paused)
 	}
-	if got := verdicts(eng, true); !slices.Equal(got, nightly) {
+	if got := verdicts(eng, Options{Again: true}); !slices.Equal(got, nightly) {
 		t.Errorf("at once: %d verdicts, and night by night %d, and not the same", len(got), len(nightly))
 	}
-	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, true); !slices.Equal(got, nightly) {
+	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, Options{Again: true}); !slices.Equal(got, nightly) {
 		t.Errorf("by copies: %d verdicts, and here %d, and not the same", len(got), len(nightly))
 	}
-	shares, statements := shareAttempts, spreadAttempts
-	defer func() { shareAttempts, spreadAttempts = shares, statements }()
-	shareAttempts, spreadAttempts = 500, 1000 // two or three phases a share, and five a statement
-	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, true); !slices.Equal(got, nightly) {
+	small := Options{Again: true, shareAttempts: 500, spreadAttempts: 1000} // two or three phases a share, and five a statement
+	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, small); !slices.Equal(got, nightly) {
 		t.Errorf("by copies that get shares of an application: %d verdicts, and here %d, and not the same", len(got), len(nightly))
 	}
 	of := map[schema.Key]schema.Key{} // input of each attempt
@@ -200,7 +198,7 @@ func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 	}
 	logs.Retire(t, 2)
 	want := slices.DeleteFunc(nightly, func(v string) bool { return of[attemptOf(t, v)] == 2 })
-	if got := verdicts(eng, false); len(got) != len(want) || slices.ContainsFunc(got, func(v string) bool { return of[attemptOf(t, v)] == 2 }) {
+	if got := verdicts(eng, Options{}); len(got) != len(want) || slices.ContainsFunc(got, func(v string) bool { return of[attemptOf(t, v)] == 2 }) {
 		t.Errorf("without the second log: %d verdicts that copies found, want %d", len(got), len(want))
 	}
 }

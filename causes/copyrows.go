@@ -44,8 +44,8 @@ var copyColumns = []string{"share", "phase_id", "about", "attempt_id", "other", 
 const copyOrder = "phase_id, attempt_id NULLS LAST, about, start_us NULLS LAST"
 
 // shareAttempts is how many attempts a share has, about: shares come to copies by a hash, eight to each, which makes them alike,
-// and collections of an application, mostCollections at most, are sent once for each share of it. Tests lower it.
-var shareAttempts int64 = partAttempts / 8
+// and collections of an application, mostCollections at most, are sent once for each share of it.
+const shareAttempts = partAttempts / 8
 
 // prepareRows makes the tables of what copies are given to attribute.
 func (r *run) prepareRows(ctx context.Context) error {
@@ -53,7 +53,7 @@ func (r *run) prepareRows(ctx context.Context) error {
 	if r.part.whole {
 		input = "CAST(NULL AS BIGINT)"
 	}
-	attributed := strings.NewReplacer("{input}", input, "{attempts}", strconv.FormatInt(shareAttempts, 10)).Replace(copiesAttributedSQL)
+	attributed := strings.NewReplacer("{input}", input, "{attempts}", strconv.FormatInt(r.o.shareAttempts, 10)).Replace(copiesAttributedSQL)
 	facts := strings.NewReplacer("{stage}", strconv.Itoa(aboutStage), "{output}", strconv.Itoa(aboutOutput), "{gap}", strconv.Itoa(aboutGap)).Replace(copiesFactsSQL)
 	for _, t := range []struct{ name, sql string }{
 		{"causes_attributed", attributed}, {"causes_facts", facts}, {"causes_collections", collectionsQuery()},

@@ -42,6 +42,8 @@ type Options struct {
 	Tool          string  // version of straggler, for the commit
 
 	Applications selection.Applications // work only on the logs of these; results of the others stay as they are
+
+	shareAttempts, spreadAttempts int64 // 0: the constants of these names, which tests replace
 }
 
 // ErrNotDetected is wrapped by the error about a store on which detect has not run.
@@ -114,6 +116,7 @@ func newRun(eng engine.Engine, o Options) *run {
 	if o.FalseShare <= 0 {
 		o.FalseShare = 0.05
 	}
+	o.shareAttempts, o.spreadAttempts = cmp.Or(o.shareAttempts, shareAttempts), cmp.Or(o.spreadAttempts, spreadAttempts)
 	return &run{eng: eng, o: o, applications: map[schema.Key]*application{}}
 }
 

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -35,6 +36,14 @@ type Options struct {
 	Tool          string // version of straggler, for the commit
 
 	Applications selection.Applications // work only on the logs of these; results of the others stay as they are
+
+	limits limits
+}
+
+// limits are of what the process holds in memory; 0 is the usual one, which tests replace.
+type limits struct {
+	heapPhases   int64 // phases that are held in Go's heap
+	copiedPhases int64 // phases whose figures copies find
 }
 
 // Summary is the result of a run: of the whole store, however much of it was worked on, or of the chosen applications.
@@ -58,6 +67,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	if o.ChunkAttempts <= 0 {
 		o.ChunkAttempts = 40_000_000
 	}
+	o.limits = limits{cmp.Or(o.limits.heapPhases, heapPhases), cmp.Or(o.limits.copiedPhases, copiedPhases)}
 	tx, err := st.Begin(ctx, store.Origin{Kind: store.Detect, Tool: o.Tool})
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: %w", err)
@@ -67,6 +77,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: what is new: %w", err)
 	}
+	p.limits = o.limits
 	kept := tx.Resumed()
 	if !tx.Unchanged() && !p.nothing {
 		if err := p.work(ctx, tx, eng, o.ChunkAttempts); err != nil {

@@ -71,7 +71,7 @@ func (p *part) readPhases(ctx context.Context, eng engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	if p.scanned, p.freeScanned, err = phaseList(n); err != nil {
+	if p.scanned, p.freeScanned, err = phaseList(n, p.limits.heapPhases); err != nil {
 		return err
 	}
 	sql := "SELECT p.phase_id, p.gang, p.status = 'skipped' AS skipped, coalesce(n.attempts, 0) AS attempts FROM " + p.from("phases") +

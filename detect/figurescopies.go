@@ -37,13 +37,13 @@ type copyFile struct {
 }
 
 // figuresOnCopies is figuresHere on an engine of many machines. errors.ErrUnsupported is returned, before anything is run,
-// where their machines cannot write to the store, and where there are more phases than mostOnCopies.
+// where their machines cannot write to the store, and where there are more than copiedPhases.
 func (p *part) figuresOnCopies(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner) (usage string, err error) {
 	phases, err := p.count(ctx, eng)
 	if err != nil {
 		return "", err
 	}
-	if phases > mostOnCopies {
+	if phases > p.limits.copiedPhases {
 		return "", fmt.Errorf("%d phases: %w", phases, errors.ErrUnsupported)
 	}
 	lastSeen, err := p.lastSeen(ctx, eng)
@@ -77,9 +77,8 @@ const copyAttempts = 500_000
 // partitionsOf is into how many shares attempts are divided for copies.
 func partitionsOf(attempts int64) int { return int(attempts/max(copyAttempts, attempts/5_000)) + 2 }
 
-// mostOnCopies is of how many phases the process that commits holds the usage of tasks and what is usual, in some 400 bytes
-// each; tests lower it.
-var mostOnCopies int64 = 20_000_000
+// copiedPhases is of how many phases the process that commits holds the usage of tasks and what is usual, in some 400 bytes each.
+const copiedPhases = 20_000_000
 
 // count sets about how many attempts there are, and gives the number of phases.
 func (p *part) count(ctx context.Context, eng engine.Engine) (phases int64, err error) {

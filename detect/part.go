@@ -34,6 +34,7 @@ type part struct {
 
 	slowAppended func() error // waits until the attempts are written that are slow against their phase
 	timesAtOnce  int64        // how many tasks are held that others are compared with
+	limits       limits
 
 	attempts int64 // about how many, on an engine of many machines
 	onCopies bool  // of which copies of this program do what concerns attempts

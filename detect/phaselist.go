@@ -10,12 +10,12 @@ import (
 // heapPhases is how many phases are held in Go's heap, in 56 bytes each: 450 MB, beside 768 MB of the engine's memory and some
 // 300 MB of attempts and buffers. More of them, as of a billion attempts, lie in a file that is mapped into memory: the system
 // keeps as much of it there as there is room for.
-var heapPhases int64 = 8 << 20
+const heapPhases = 8 << 20
 
-// phaseList makes room for n phases, which is there until it is freed.
-func phaseList(n int64) (phases []scannedPhase, free func(), err error) {
+// phaseList makes room for n phases, which is there until it is freed; in the heap where they are no more than inHeap.
+func phaseList(n, inHeap int64) (phases []scannedPhase, free func(), err error) {
 	free = func() {}
-	if n <= heapPhases {
+	if n <= inHeap {
 		return make([]scannedPhase, 0, n), free, nil
 	}
 	size := n * int64(unsafe.Sizeof(scannedPhase{}))

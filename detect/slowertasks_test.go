@@ -47,22 +47,18 @@ func TestSlowerTasksAsInSQL(t *testing.T) {
 			t.Errorf("only %d attempts are slower than usual: the runs are too tame", slow)
 		}
 		last := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*max(math.Abs(a), math.Abs(b)) })
-		for _, most := range []int64{0, mostOnCopies} { // without the figures of phases, which SQL finds then, and with them
-			all := mostOnCopies
-			mostOnCopies = most
-			got, _ := runCopies(t, st, Options{Again: true})
-			mostOnCopies = all
+		for _, most := range []int64{-1, copiedPhases} { // without the figures of phases, which SQL finds then, and with them
+			got, _ := runCopies(t, st, Options{Again: true, limits: limits{copiedPhases: most}})
 			if diff := gocmp.Diff(want.outliers, got.outliers, last); diff != "" {
 				t.Errorf("seed %d, at most %d phases on copies (- SQL, + copies):\n%.3000s", seed, most, diff)
 			}
 		}
 		for _, chunk := range []int64{0, 500} {
-			all := heapPhases
+			held := int64(heapPhases)
 			if chunk > 0 {
-				heapPhases = 1
+				held = 1
 			}
-			got := runStore(t, st, Options{Again: true, ChunkAttempts: chunk})
-			heapPhases = all
+			got := runStore(t, st, Options{Again: true, ChunkAttempts: chunk, limits: limits{heapPhases: held}})
 			if diff := gocmp.Diff(want.outliers, got.outliers, last); diff != "" {
 				t.Errorf("seed %d, chunks of %d (- SQL, + here):\n%.3000s", seed, chunk, diff)
 			}
