@@ -292,6 +292,7 @@ func (d *draft) newAttempt(row *LoggedAttempt) {
 	if row.Ending == Unended || end == NoTime {
 		end = max(d.latest(d.Tasks[t].Phase), start)
 		d.notes.Unended++
+		d.Jobs[d.Phases[d.Tasks[t].Phase].Job].Unended++
 	}
 	if row.Copy {
 		d.notes.Copies++
