@@ -31,12 +31,14 @@ func (r *Result) Verdict(replayErrorS float64) schema.SavingVerdict {
 	return verdict(r.All.Saving, replayErrorS, r.All.Copies)
 }
 
-// Uncertainty is by how much a saving of the run may be wrong because the replay is: its error, and no bound at all where the log lacks the ends
-// of more attempts than it holds, so that what most of them took is assumed.
-func (s *Summary) Uncertainty() float64 { return uncertainty(s.ReplayErrorS, &s.Notes) }
+// Uncertainty is by how much a saving of the run may be wrong because the replay is: its error, and no bound at all where the
+// log lacks the ends of most attempts, so that what they took is assumed.
+func (s *Summary) Uncertainty() float64 {
+	return uncertainty(s.ReplayErrorS, s.Notes.MostlyUnended())
+}
 
-func uncertainty(replayErrorS float64, n *workload.Notes) float64 {
-	if 2*n.Unended > n.Attempts {
+func uncertainty(replayErrorS float64, mostlyUnended bool) float64 {
+	if mostlyUnended {
 		return math.Inf(1)
 	}
 	return replayErrorS

@@ -237,9 +237,9 @@ func (s *surveyed) Fields(c *wire.Codec) {
 }
 
 func (f *survey) fields(c *wire.Codec) {
-	for _, n := range [...]*int{&f.notes.Attempts, &f.notes.Reported, &f.pools, &f.without} {
-		c.Int(n)
-	}
+	notesField(c, &f.notes)
+	c.Int(&f.pools)
+	c.Int(&f.without)
 	c.String(&f.foreign)
 	wire.Slice(c, &f.needs, func(u *unmet) {
 		lacks := ""
@@ -258,16 +258,19 @@ func (b *batchResults) Fields(c *wire.Codec) {
 	c.Int(&b.jobs)
 	c.Float(&b.missed)
 	c.Float(&b.observed)
-	notes, err := json.Marshal(b.notes) // counts, and one duration
+	notesField(c, &b.notes)
+	wire.Slice(c, &b.totals, func(t *total) { t.fields(c) })
+}
+
+func notesField(c *wire.Codec, n *workload.Notes) {
+	notes, err := json.Marshal(n) // counts, and one duration
 	if err != nil {
 		panic(err)
 	}
 	text := string(notes)
-	c.String(&text)
-	if c.Reading() && json.Unmarshal([]byte(text), &b.notes) != nil {
-		b.notes = workload.Notes{}
+	if c.String(&text); c.Reading() && json.Unmarshal([]byte(text), n) != nil {
+		*n = workload.Notes{}
 	}
-	wire.Slice(c, &b.totals, func(t *total) { t.fields(c) })
 }
 
 func (t *total) fields(c *wire.Codec) {

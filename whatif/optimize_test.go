@@ -42,6 +42,15 @@ func TestOptimize(t *testing.T) {
 		t.Errorf("a clean run: %s, %q, saves %+v", a.Verdict, a.Lines, a.Result.All.Saving)
 	}
 
+	// Of a log that lacks the ends of most attempts nothing can be told.
+	w.Notes.Unended = w.Notes.Attempts/2 + 1
+	if a, err = optimizeOf(context.Background(), w, Options{Seeds: 6}); err != nil {
+		t.Fatal(err)
+	}
+	if a.Verdict != schema.CannotTell || a.Lines != nil {
+		t.Errorf("without most ends: %s, %q", a.Verdict, a.Lines)
+	}
+
 	// Where the replay misses the log by more than is saved, nothing can be told, and nothing is advised.
 	if v := verdict(Interval{5, 4, 6}, 7, 3); v != schema.CannotTell {
 		t.Errorf("a saving of 5 s and a replay that is 7 s off: %s", v)

@@ -37,8 +37,7 @@ func (u *unmet) merge(o unmet) {
 func newSurvey(o *Options) *survey { return &survey{o: o, needs: make([]unmet, 1+len(o.Policies))} }
 
 func (f *survey) add(w *workload.Workload) {
-	f.notes.Attempts += w.Notes.Attempts
-	f.notes.Reported += w.Notes.Reported
+	f.notes.Add(&w.Notes)
 	f.pools += len(w.Pools)
 	for _, p := range w.Pools {
 		for _, a := range p.Applications {
@@ -58,8 +57,7 @@ func (f *survey) add(w *workload.Workload) {
 
 // merge takes what another survey found in the pools after these.
 func (f *survey) merge(g *survey) {
-	f.notes.Attempts += g.notes.Attempts
-	f.notes.Reported += g.notes.Reported
+	f.notes.Add(&g.notes)
 	f.pools += g.pools
 	f.without += g.without
 	if g.foreign != "" {

@@ -101,14 +101,10 @@ func jobRow(v Variant, parameters string, g *JobSaving, p *workload.Pool, j int,
 	if observed := p.Observed(j); observed >= 0 {
 		miss = math.Abs(float64(none.Took-observed)) / 1e6
 	}
-	uncertainty := miss
-	if p.MostlyUnended(j) {
-		uncertainty = math.Inf(1)
-	}
 	return schema.WhatifSaving{
 		Policy: v.Name, Parameters: parameters, JobID: schema.Some(key), SavingS: number(g.Saving.Mean),
 		SavingLow: number(g.Saving.Low), SavingHigh: number(g.Saving.High), SavingShare: number(g.Share),
-		SlotTimeChange: number(g.SlotChange), Verdict: verdict(g.Saving, uncertainty, g.Copies),
+		SlotTimeChange: number(g.SlotChange), Verdict: verdict(g.Saving, uncertainty(miss, p.MostlyUnended(j)), g.Copies),
 		Assumptions: encode(jobAssumptions{ReplayErrorS: finite(miss), Copies: g.Copies, WasteS: g.WasteS}),
 	}
 }

@@ -189,6 +189,9 @@ type Notes struct {
 	Contradicted     int // jobs that end before their tasks did, by more than they took
 }
 
+// MostlyUnended reports that the log lacks the ends of more attempts than it holds.
+func (n *Notes) MostlyUnended() bool { return 2*n.Unended > n.Attempts }
+
 // Add adds the notes of other pools.
 func (n *Notes) Add(m *Notes) {
 	n.Attempts += m.Attempts
