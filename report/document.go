@@ -101,6 +101,14 @@ type Application struct {
 	Loss Loss `col:"loss"`
 }
 
+// TookS is how long it ran, in seconds; NULL where the log does not say, or has it end before it started.
+func (a *Application) TookS() schema.Null[float64] {
+	if !a.StartTime.OK || !a.FinishTime.OK || a.FinishTime.V < a.StartTime.V {
+		return schema.Null[float64]{}
+	}
+	return schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
+}
+
 // ApplicationRow is a row of applications.sql.
 type ApplicationRow struct {
 	ApplicationID    schema.Key               `col:"application_id"`

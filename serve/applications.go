@@ -159,7 +159,7 @@ func compareApplications(a, b *report.Application, by string) int {
 	case "user":
 		return strings.Compare(a.User.V, b.User.V)
 	case "took":
-		return cmp.Compare(took(a).Or(-1), took(b).Or(-1))
+		return cmp.Compare(a.TookS().Or(-1), b.TookS().Or(-1))
 	case "attempts":
 		return cmp.Compare(a.Attempts, b.Attempts)
 	case "jobs":
@@ -172,13 +172,6 @@ func compareApplications(a, b *report.Application, by string) int {
 		return strings.Compare(string(a.Status), string(b.Status))
 	}
 	return cmp.Compare(a.StartTime.V, b.StartTime.V)
-}
-
-func took(a *report.Application) schema.Null[float64] {
-	if !a.StartTime.OK || !a.FinishTime.OK || a.FinishTime.V < a.StartTime.V {
-		return schema.Null[float64]{}
-	}
-	return schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
 }
 
 func applicationRow(a *report.Application, judged bool) []cell {
@@ -204,7 +197,7 @@ func applicationRow(a *report.Application, judged bool) []cell {
 		mostly.Sub = prose.Seconds(most.LostS)
 	}
 	return []cell{id, {Text: prose.Clean(strings.TrimSpace(a.Framework+" "+a.FrameworkVersion.V), 40)}, {Text: prose.MaybeName(a.User)},
-		{Text: prose.OrDash(a.StartTime, func(t schema.Time) string { return prose.Instant(t, a.TimeOrigin) })}, figure(took(a), prose.Seconds, "the log does not say"),
+		{Text: prose.OrDash(a.StartTime, func(t schema.Time) string { return prose.Instant(t, a.TimeOrigin) })}, figure(a.TookS(), prose.Seconds, "the log does not say"),
 		{Text: prose.Count(a.Attempts)}, figure(a.Loss.CompletionS, prose.Seconds, unknown), figure(a.Loss.LostS, prose.Seconds, unknown), figure(a.Loss.LostShare, prose.Percent, unknown),
 		mostly, ended}
 }

@@ -11,6 +11,7 @@ import (
 	"straggler/audit"
 	"straggler/report/prose"
 	"straggler/schema"
+	"straggler/serve/api"
 )
 
 // mostChoices bounds the applications that can be picked from a form; any two can be compared by the address.
@@ -66,7 +67,7 @@ func (s *Server) pair(ctx context.Context, r *http.Request) (*audit.Pair, error)
 	for i, name := range [...]string{"a", "b"} {
 		var err error
 		if keys[i], err = strconv.ParseInt(r.FormValue(name), 10, 64); err != nil {
-			return nil, errNoPage
+			return nil, api.ErrAddress
 		}
 	}
 	return s.c.Compare(ctx, keys[0], keys[1])

@@ -2,18 +2,17 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"straggler/engine"
 	"straggler/report/prose"
 	"straggler/schema"
+	"straggler/serve/api"
 	"straggler/serve/catalog"
 	"straggler/table"
 )
@@ -149,48 +148,6 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	case begun: // the browser must not take what it has for the whole
 		panic(http.ErrAbortHandler)
 	default:
-		http.Error(w, prose.Clean(err.Error(), 4*prose.TextRunes), queryCode(err))
+		http.Error(w, prose.Clean(err.Error(), 4*prose.TextRunes), api.QueryStatus(err))
 	}
-}
-
-// queryCode is the status of an answer to a query that failed.
-func queryCode(err error) int {
-	switch {
-	case errors.Is(err, engine.ErrStatement):
-		return http.StatusForbidden
-	case errors.Is(err, catalog.ErrTime):
-		return http.StatusGatewayTimeout
-	case strings.Contains(err.Error(), "Error: "): // of DuckDB, about the text of the query
-		return http.StatusBadRequest
-	}
-	return http.StatusInternalServerError
-}
-
-// schemaAPI lists the tables for the console's completion.
-func (s *Server) schemaAPI(w http.ResponseWriter, _ *http.Request) {
-	var tables []tableAnswer
-	for _, t := range schema.Tables() {
-		a := tableAnswer{Name: t.Name, Doc: t.Doc, Columns: []columnAnswer{}}
-		for _, c := range t.Columns {
-			a.Columns = append(a.Columns, columnAnswer{Name: c.Name, Type: string(c.Type), Nullable: c.Nullable, Unit: c.Unit, Doc: c.Doc, Values: c.Values})
-		}
-		tables = append(tables, a)
-	}
-	writeJSON(w, http.StatusOK, tables)
-}
-
-// tableAnswer and columnAnswer describe a table.
-type tableAnswer struct {
-	Name    string         `json:"name"`
-	Doc     string         `json:"doc"`
-	Columns []columnAnswer `json:"columns"`
-}
-
-type columnAnswer struct {
-	Name     string   `json:"name"`
-	Type     string   `json:"type"`
-	Nullable bool     `json:"nullable"`
-	Unit     string   `json:"unit,omitempty"`
-	Doc      string   `json:"doc"`
-	Values   []string `json:"values,omitempty"`
 }

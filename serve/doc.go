@@ -1,5 +1,5 @@
-// Package serve takes a catalog of a store and gives a web server: pages that are the report's documents, an API, and a SQL
-// console.
+// Package serve takes a catalog of a store and gives a web server: pages that are the report's documents, and a SQL console. The
+// API for programs is package api's.
 //
 //  1. serve.go listens until the context ends, and then lets the requests that are under way end.
 //  2. guard.go stands before every request: who may ask, from where, how much at once, and what a browser may do with the
@@ -13,9 +13,7 @@
 //     would have saved and replays others, audit.go what got worse, and nights.go what each night found. heat.go is the heat
 //     map of machines and of programs.
 //  6. console.go runs the SQL of users, and chart.go draws its rows.
-//  7. api.go answers programs, spark.go, sparktasks.go and sparkparts.go in the shape of Spark's own API; openapi.go has the
-//     table of what they may ask and describes it, status.go says how far the catalog is.
-//  8. assets.go has the style sheets and scripts.
+//  7. assets.go has the style sheets and scripts.
 //
 // Whatever comes from a log is hostile: prose bounds it, html/template escapes it, addresses hold keys and no names but those
 // of machines.

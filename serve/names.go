@@ -2,18 +2,15 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"straggler/report"
 	"straggler/report/prose"
+	"straggler/serve/api"
 )
 
 // The framework's own id of an application names the same run in every store and at any time, so that /history/ID is an address
@@ -46,7 +43,7 @@ func (s *Server) historyLink(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, runningAddress(id), http.StatusFound)
 		return
 	case len(found) == 0:
-		s.fail(w, r, fmt.Errorf("%w: no application has the id %q", errNoPage, prose.Clean(id, prose.NameRunes)))
+		s.fail(w, r, fmt.Errorf("%w: no application has the id %q", api.ErrAddress, prose.Clean(id, prose.NameRunes)))
 		return
 	}
 	title := prose.Upper(prose.Plural(int64(len(found)), "application", "applications")) + " of the id " + prose.Name(id)
@@ -69,54 +66,4 @@ func (s *Server) historyLink(w http.ResponseWriter, r *http.Request) {
 		_, err := fmt.Fprintf(w, "<p><a href=\"/compare?a=%d&amp;b=%d\">Compare the first two</a></p>", found[1].ApplicationID, found[0].ApplicationID)
 		return err
 	})
-}
-
-// errSeveral is returned for an id that several applications have.
-var errSeveral = errors.New("several applications have this id")
-
-// plainID is an id of a framework as clients put it into an address: they leave a slash in it as it is.
-var plainID = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:-]*$`)
-
-// apiID is the id by which the API lists an application: the framework's own, or its key where several have that, or where
-// clients could not ask for it.
-func apiID(a *report.Application, count map[string]int) string {
-	if count[a.NativeID] > 1 || !plainID.MatchString(a.NativeID) {
-		return strconv.FormatInt(a.ApplicationID, 10)
-	}
-	return a.NativeID
-}
-
-// nativeIDs counts the applications of each id.
-func nativeIDs(apps []report.Application) map[string]int {
-	count := make(map[string]int, len(apps))
-	for i := range apps {
-		count[apps[i].NativeID]++
-	}
-	return count
-}
-
-// native finds the application of a request by its key, or by the framework's id where no other has that.
-func (s *Server) native(r *http.Request) (*report.Application, error) {
-	apps, _ := s.c.Applications()
-	id := r.PathValue("id")
-	var found []*report.Application
-	for i := range apps {
-		if strconv.FormatInt(apps[i].ApplicationID, 10) == id {
-			return &apps[i], nil
-		}
-		if apps[i].NativeID == id {
-			found = append(found, &apps[i])
-		}
-	}
-	switch len(found) {
-	case 0:
-		return nil, fmt.Errorf("%w: unknown app: %s", report.ErrNoRow, prose.Clean(id, prose.NameRunes))
-	case 1:
-		return found[0], nil
-	}
-	var keys []string
-	for _, a := range found[:min(len(found), 10)] {
-		keys = append(keys, strconv.FormatInt(a.ApplicationID, 10))
-	}
-	return nil, fmt.Errorf("%w: ask with a key in place of %s: %s", errSeveral, prose.Clean(id, prose.NameRunes), strings.Join(keys, ", "))
 }

@@ -19,6 +19,7 @@ import (
 	"straggler/report/html"
 	"straggler/report/prose"
 	"straggler/schema"
+	"straggler/serve/api"
 	"straggler/serve/catalog"
 )
 
@@ -85,7 +86,7 @@ func (s *Server) writeNights(ctx context.Context, w io.Writer) error {
 func (s *Server) nightPage(w http.ResponseWriter, r *http.Request) {
 	day := r.PathValue("day")
 	if _, err := time.Parse(time.DateOnly, day); err != nil {
-		s.fail(w, r, fmt.Errorf("%w: a night is a day such as 2026-11-20", errNoPage))
+		s.fail(w, r, fmt.Errorf("%w: a night is a day such as 2026-11-20", api.ErrAddress))
 		return
 	}
 	s.write(w, r, page{Title: "Audit of " + day, Crumbs: []link{{"Audit", "/audit"}}}, func(ctx context.Context, w io.Writer) error {

@@ -17,6 +17,7 @@ import (
 	"straggler/report/prose"
 	"straggler/report/view"
 	"straggler/schema"
+	"straggler/serve/api"
 	"straggler/serve/catalog"
 )
 
@@ -79,17 +80,16 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, p page, content f
 
 // fail writes a page that says what went wrong.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	p := page{Title: "Not available", Status: http.StatusInternalServerError}
-	if errors.Is(err, report.ErrNoRow) || errors.Is(err, errNoPage) {
-		p = page{Title: "Not found", Status: http.StatusNotFound}
-	}
-	switch {
-	case errors.Is(err, errMethod):
-		p = page{Title: "Not asked this way", Status: http.StatusMethodNotAllowed}
-	case errors.Is(err, catalog.ErrReplaying):
-		p = page{Title: "Already replaying", Status: http.StatusConflict}
-	case errors.Is(err, catalog.ErrReplay) || errors.Is(err, errParameter):
-		p = page{Title: "This cannot be asked for", Status: http.StatusBadRequest}
+	p := page{Title: "Not available", Status: api.Status(err)}
+	switch p.Status {
+	case http.StatusNotFound:
+		p.Title = "Not found"
+	case http.StatusMethodNotAllowed:
+		p.Title = "Not asked this way"
+	case http.StatusConflict:
+		p.Title = "Already replaying"
+	case http.StatusBadRequest:
+		p.Title = "This cannot be asked for"
 	}
 	s.write(w, r, p, func(_ context.Context, w io.Writer) error {
 		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(p.Title))
@@ -97,13 +97,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-var errNoPage = errors.New("no page has this address")
-
-var errMethod = errors.New("this address is not asked with that method")
-
 // noAnswer says that an address does not exist, or which methods it is asked with.
 func (s *Server) noAnswer(w http.ResponseWriter, r *http.Request, m *http.ServeMux) {
-	err := errNoPage
+	err := api.ErrAddress
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 		other := *r
@@ -114,17 +110,17 @@ func (s *Server) noAnswer(w http.ResponseWriter, r *http.Request, m *http.ServeM
 	}
 	if len(allowed) > 0 {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		err = fmt.Errorf("%w, but with %s", errMethod, strings.Join(allowed, " or "))
+		err = fmt.Errorf("%w, but with %s", api.ErrMethod, strings.Join(allowed, " or "))
 	}
 	s.answerError(w, r, err)
 }
 
-func (s *Server) noPage(w http.ResponseWriter, r *http.Request) { s.answerError(w, r, errNoPage) }
+func (s *Server) noPage(w http.ResponseWriter, r *http.Request) { s.answerError(w, r, api.ErrAddress) }
 
 // answerError writes an error as the API or as pages do.
 func (s *Server) answerError(w http.ResponseWriter, r *http.Request, err error) {
 	if strings.HasPrefix(r.URL.Path, "/api/") {
-		refuse(w, err)
+		api.Refuse(w, err)
 		return
 	}
 	s.fail(w, r, err)
@@ -178,7 +174,7 @@ func applicationAddress(k schema.Key) string { return fmt.Sprintf("/applications
 func key(r *http.Request) (schema.Key, error) {
 	k, err := strconv.ParseInt(r.PathValue("key"), 10, 64)
 	if err != nil || k <= 0 {
-		return 0, errNoPage
+		return 0, api.ErrAddress
 	}
 	return k, nil
 }

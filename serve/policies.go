@@ -15,6 +15,7 @@ import (
 	"straggler/report/prose"
 	"straggler/report/view"
 	"straggler/schema"
+	"straggler/serve/api"
 	"straggler/serve/catalog"
 	"straggler/whatif"
 	"straggler/whatif/policy"
@@ -90,7 +91,7 @@ func policiesAddress(application schema.Key) string {
 // startReplay replays the policies that the form asks for.
 func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
-		s.fail(w, r, fmt.Errorf("%w: %w", errParameter, err))
+		s.fail(w, r, fmt.Errorf("%w: %w", api.ErrParameter, err))
 		return
 	}
 	o := catalog.ReplayOptions{Policies: r.PostForm["policy"], Settings: strings.FieldsFunc(r.PostFormValue("settings"), func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' })}
@@ -98,7 +99,7 @@ func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
 	if text := r.PostFormValue("application"); text != "" {
 		k, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || k <= 0 {
-			s.fail(w, r, fmt.Errorf("%w: application is a key", errParameter))
+			s.fail(w, r, fmt.Errorf("%w: application is a key", api.ErrParameter))
 			return
 		}
 		o.Application = k
@@ -122,47 +123,6 @@ func (s *Server) cancelReplay(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, policiesAddress(of), http.StatusSeeOther)
 }
 
-// replayAnswer is a catalog.Replay.
-type replayAnswer struct {
-	ID       int      `json:"id"`
-	Policies []string `json:"policies"` // empty: the usual ones
-	Settings []string `json:"settings"`
-	Seeds    int      `json:"seeds"`
-	Of       *string  `json:"application,omitempty"` // its key; left out for all
-	State    string   `json:"state"`                 // running, done, cancelled or failed
-	Share    float64  `json:"share"`
-	Error    *string  `json:"error,omitempty"`
-}
-
-func (s *Server) replaysAPI(*http.Request) ([]replayAnswer, error) {
-	out := []replayAnswer{}
-	for _, p := range s.c.Replays() {
-		a := replayAnswer{ID: p.ID, Policies: append([]string{}, p.Asked.Policies...), Settings: append([]string{}, p.Asked.Settings...), Seeds: p.Asked.Seeds, State: replayState(&p), Share: p.Share}
-		if k := p.Asked.Application; k != 0 {
-			text := strconv.FormatInt(k, 10)
-			a.Of = &text
-		}
-		if p.Error != nil && !p.Cancelled {
-			text := prose.Clean(p.Error.Error(), prose.TextRunes)
-			a.Error = &text
-		}
-		out = append(out, a)
-	}
-	return out, nil
-}
-
-func replayState(p *catalog.Replay) string {
-	switch {
-	case p.Ended.IsZero():
-		return "running"
-	case p.Cancelled && p.Summary == nil:
-		return "cancelled"
-	case p.Error != nil:
-		return "failed"
-	}
-	return "done"
-}
-
 // replayView is a replay as its template takes it.
 type replayView struct {
 	ID             int
@@ -175,7 +135,7 @@ type replayView struct {
 
 // writeReplay shows a replay, under way or ended.
 func (s *Server) writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) error {
-	v := replayView{ID: p.ID, State: replayState(p), Percent: int(100 * p.Share), Title: "usual policies"}
+	v := replayView{ID: p.ID, State: p.State(), Percent: int(100 * p.Share), Title: "usual policies"}
 	if len(p.Asked.Policies) > 0 {
 		v.Title = prose.Clean(strings.Join(p.Asked.Policies, ", "), prose.TextRunes)
 	}

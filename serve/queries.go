@@ -2,25 +2,13 @@ package serve
 
 import (
 	"embed"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"straggler/schema"
+	"straggler/serve/catalog"
 )
 
 //go:embed sql/*.sql
 var queryFiles embed.FS
 
-// sqlOf is the query of a file about one row, without the file's comment.
-func sqlOf(file string, key schema.Key) string {
-	text, err := queryFiles.ReadFile("sql/" + file + ".sql")
-	if err != nil {
-		panic(fmt.Sprintf("serve: no query %s", file)) // the names are constants of this package
-	}
-	sql := strings.TrimSpace(string(text))
-	for strings.HasPrefix(sql, "--") {
-		_, sql, _ = strings.Cut(sql, "\n")
-	}
-	return strings.ReplaceAll(sql, "{key}", strconv.FormatInt(key, 10))
-}
+// sqlOf is the query of a file about one row.
+func sqlOf(file string, key schema.Key) string { return catalog.SQL(queryFiles, file, key) }

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"net/http"
+
+	"straggler/serve/api"
 )
 
 // route is an address of pages, as a pattern of http.ServeMux, and what answers there.
@@ -46,10 +48,7 @@ func (s *Server) Handler() http.Handler {
 	m.HandleFunc("POST /policies/replay", s.startReplay)
 	m.HandleFunc("POST /policies/cancel", s.cancelReplay)
 	m.HandleFunc("GET /sql/{file}", s.download)
-	for _, e := range s.endpoints() {
-		m.HandleFunc("GET /api/v1"+e.path, e.answer)
-	}
-	m.HandleFunc("GET /api/v1/openapi.json", s.openAPI)
+	api.New(s.c, s.o.Running, s.o.Version).Handle(m)
 	if s.o.MCP != nil {
 		m.Handle("/mcp", s.o.MCP)
 	}

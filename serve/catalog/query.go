@@ -2,11 +2,15 @@ package catalog
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"straggler/engine"
+	"straggler/schema"
 )
 
 const (
@@ -89,4 +93,17 @@ func Each[R any](ctx context.Context, c *Catalog, sql string, do func(*R) error)
 			return nil
 		})
 	})
+}
+
+// SQL is the query about one row in the file sql/NAME.sql of the caller's, without the file's comment.
+func SQL(files embed.FS, name string, key schema.Key) string {
+	text, err := files.ReadFile("sql/" + name + ".sql")
+	if err != nil {
+		panic(fmt.Sprintf("catalog: no query %s", name)) // the names are constants of the caller
+	}
+	sql := strings.TrimSpace(string(text))
+	for strings.HasPrefix(sql, "--") {
+		_, sql, _ = strings.Cut(sql, "\n")
+	}
+	return strings.ReplaceAll(sql, "{key}", strconv.FormatInt(key, 10))
 }

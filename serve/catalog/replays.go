@@ -38,6 +38,19 @@ type Replay struct {
 	Summary   *whatif.Summary // nil until it has ended well; read it only
 }
 
+// State is running, done, cancelled or failed.
+func (p *Replay) State() string {
+	switch {
+	case p.Ended.IsZero():
+		return "running"
+	case p.Cancelled && p.Summary == nil:
+		return "cancelled"
+	case p.Error != nil:
+		return "failed"
+	}
+	return "done"
+}
+
 // ReplayOptions are the options of straggler whatif of the same names.
 type ReplayOptions struct {
 	Application schema.Key // its jobs alone; 0: those of all

@@ -1,168 +1,15 @@
-package serve
+package api
 
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"straggler/report"
 	"straggler/report/prose"
 	"straggler/schema"
 	"straggler/serve/catalog"
 )
-
-// Applications, jobs, stages and tasks in the shape of Spark's own REST API where a field means the same
-// (https://spark.apache.org/docs/latest/monitoring.html#rest-api): ids are the framework's own, and what the log does not say is
-// left out. What begins with straggler is ours.
-
-// sparkApplication is ApplicationInfo.
-type sparkApplication struct {
-	ID       string         `json:"id"`
-	Name     string         `json:"name"`
-	Attempts []sparkAttempt `json:"attempts"`
-	Key      string         `json:"stragglerKey"` // of the pages
-}
-
-type sparkAttempt struct {
-	StartTime        string `json:"startTime"`
-	EndTime          string `json:"endTime"`
-	LastUpdated      string `json:"lastUpdated"`
-	Duration         int64  `json:"duration"`
-	SparkUser        string `json:"sparkUser"`
-	Completed        bool   `json:"completed"`
-	AppSparkVersion  string `json:"appSparkVersion"`
-	StartTimeEpoch   int64  `json:"startTimeEpoch"`
-	EndTimeEpoch     int64  `json:"endTimeEpoch"`
-	LastUpdatedEpoch int64  `json:"lastUpdatedEpoch"`
-}
-
-// Spark's own marks for times that are not known.
-const (
-	noTime      = "1969-12-31T23:59:59.999GMT"
-	noTimeEpoch = -1
-)
-
-func sparkTime(t schema.Null[schema.Time]) (string, int64) {
-	if !t.OK {
-		return noTime, noTimeEpoch
-	}
-	return time.UnixMicro(int64(t.V)).UTC().Format("2006-01-02T15:04:05.000") + "GMT", int64(t.V) / 1000
-}
-
-// optionalTime is nil for an unknown time, which Spark leaves out.
-func optionalTime(t schema.Null[schema.Time]) *string {
-	if !t.OK {
-		return nil
-	}
-	s, _ := sparkTime(t)
-	return &s
-}
-
-func newSparkApplication(a *report.Application, id string) sparkApplication {
-	s := sparkApplication{ID: id, Name: a.Name.V, Key: strconv.FormatInt(a.ApplicationID, 10)}
-	if !a.Name.OK {
-		s.Name = a.NativeID
-	}
-	t := sparkAttempt{SparkUser: a.User.V, Completed: a.FinishTime.OK, AppSparkVersion: a.FrameworkVersion.V}
-	t.StartTime, t.StartTimeEpoch = sparkTime(a.StartTime)
-	t.EndTime, t.EndTimeEpoch = sparkTime(a.FinishTime)
-	t.LastUpdated, t.LastUpdatedEpoch = t.EndTime, t.EndTimeEpoch
-	if d := took(a); d.OK {
-		t.Duration = int64(d.V * 1000)
-	}
-	s.Attempts = []sparkAttempt{t}
-	return s
-}
-
-// dateBounds are the parameters of Spark that an application's start and end are compared with.
-var dateBounds = []struct {
-	name       string
-	end, upper bool
-}{{"minDate", false, false}, {"maxDate", false, true}, {"minEndDate", true, false}, {"maxEndDate", true, true}}
-
-// within says that an application is inside of the dates that a request names, each a day or a time with its zone, as Spark takes
-// them. One that has not ended is in no range of ends.
-func within(r *http.Request, a *report.Application) (bool, error) {
-	for _, b := range dateBounds {
-		text := r.FormValue(b.name)
-		if text == "" {
-			continue
-		}
-		bound, err := time.Parse("2006-01-02", text)
-		if err == nil && b.upper {
-			bound = bound.Add(24*time.Hour - time.Millisecond)
-		}
-		if err != nil {
-			if bound, err = time.Parse("2006-01-02T15:04:05.000MST", text); err != nil {
-				return false, fmt.Errorf("%w: %s is a day such as 2015-02-10 or a time such as 2015-02-03T16:42:40.000GMT", errParameter, b.name)
-			}
-		}
-		at := a.StartTime
-		if b.end {
-			at = a.FinishTime
-		}
-		if limit := schema.Time(bound.UnixMicro()); !at.OK || b.upper && at.V > limit || !b.upper && at.V < limit {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// ofStatus says that a request names no status or this one; known are those that it may name.
-func ofStatus(r *http.Request, status string, known ...string) (bool, error) {
-	asked := r.URL.Query()["status"]
-	for _, s := range asked {
-		if !slices.Contains(known, strings.ToLower(s)) {
-			return false, fmt.Errorf("%w: status is one of %s", errParameter, strings.Join(known, ", "))
-		}
-	}
-	return len(asked) == 0 || slices.ContainsFunc(asked, func(s string) bool { return strings.EqualFold(s, status) }), nil
-}
-
-// applicationsAPI lists applications, as Spark does with the parameters status, limit and those of dates.
-func (s *Server) applicationsAPI(r *http.Request) ([]sparkApplication, error) {
-	apps, _ := s.c.Applications()
-	count, limit := nativeIDs(apps), len(apps)
-	if text := r.FormValue("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			return nil, fmt.Errorf("%w: limit is a number", errParameter)
-		}
-		limit = min(n, limit)
-	}
-	out := []sparkApplication{}
-	for i := range apps {
-		if len(out) == limit {
-			break
-		}
-		status := map[bool]string{true: "completed", false: "running"}[apps[i].FinishTime.OK]
-		asked, err := ofStatus(r, status, "completed", "running")
-		if err != nil {
-			return nil, err
-		}
-		inside, err := within(r, &apps[i])
-		if err != nil {
-			return nil, err
-		}
-		if !asked || !inside {
-			continue
-		}
-		out = append(out, newSparkApplication(&apps[i], apiID(&apps[i], count)))
-	}
-	return out, nil
-}
-
-func (s *Server) applicationAPI(r *http.Request) (sparkApplication, error) {
-	a, err := s.native(r)
-	if err != nil {
-		return sparkApplication{}, err
-	}
-	apps, _ := s.c.Applications()
-	return newSparkApplication(a, apiID(a, nativeIDs(apps))), nil
-}
 
 // sparkJob is JobData.
 type sparkJob struct {
@@ -216,12 +63,12 @@ type stageRow struct {
 }
 
 // stageRows are the stages of the application that is asked for, with their jobs.
-func (s *Server) stageRows(r *http.Request) ([]stageRow, error) {
-	a, err := s.native(r)
+func (api *API) stageRows(r *http.Request) ([]stageRow, error) {
+	a, err := api.native(r)
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Read[stageRow](r.Context(), s.c, sqlOf("api_stages", a.ApplicationID))
+	return catalog.Read[stageRow](r.Context(), api.c, sqlOf("stages", a.ApplicationID))
 }
 
 // sparkID is a native id as Spark has it; the key for one that is no number, which a client can ask for as well.
@@ -235,8 +82,8 @@ func sparkID(native string, key schema.Key) int64 {
 
 var jobStatuses = map[schema.RunStatus]string{schema.RunSucceeded: "SUCCEEDED", schema.RunFailed: "FAILED", schema.RunKilled: "FAILED", schema.RunRunning: "RUNNING"}
 
-func (s *Server) jobsAPI(r *http.Request) ([]sparkJob, error) {
-	rows, err := s.stageRows(r)
+func (api *API) jobs(r *http.Request) ([]sparkJob, error) {
+	rows, err := api.stageRows(r)
 	if err != nil {
 		return nil, err
 	}
@@ -310,9 +157,9 @@ func stageStatus(r *stageRow) string {
 	return "PENDING"
 }
 
-// jobAPI is one job by Spark's id.
-func (s *Server) jobAPI(r *http.Request) (sparkJob, error) {
-	all, err := s.jobsAPI(r)
+// job is one job by Spark's id.
+func (api *API) job(r *http.Request) (sparkJob, error) {
+	all, err := api.jobs(r)
 	if err != nil {
 		return sparkJob{}, err
 	}
@@ -354,8 +201,8 @@ type sparkStage struct {
 	LostS        *float64 `json:"stragglerLostS,omitempty"`
 }
 
-func (s *Server) stagesAPI(r *http.Request) ([]sparkStage, error) {
-	all, err := s.stages(r)
+func (api *API) stages(r *http.Request) ([]sparkStage, error) {
+	all, err := api.stagesAt(r)
 	if err != nil {
 		return nil, err
 	}
@@ -375,9 +222,9 @@ func (s *Server) stagesAPI(r *http.Request) ([]sparkStage, error) {
 	return out, nil
 }
 
-// stages are those that the path of a request names.
-func (s *Server) stages(r *http.Request) ([]sparkStage, error) {
-	rows, err := s.stageRows(r)
+// stagesAt are those that the path of a request names.
+func (api *API) stagesAt(r *http.Request) ([]sparkStage, error) {
+	rows, err := api.stageRows(r)
 	if err != nil {
 		return nil, err
 	}
@@ -399,8 +246,8 @@ func (s *Server) stages(r *http.Request) ([]sparkStage, error) {
 }
 
 // stageKey is the key of the attempt of a stage that the path of a request names.
-func (s *Server) stageKey(r *http.Request) (schema.Key, error) {
-	all, err := s.stages(r)
+func (api *API) stageKey(r *http.Request) (schema.Key, error) {
+	all, err := api.stagesAt(r)
 	if err != nil {
 		return 0, err
 	}
@@ -417,9 +264,9 @@ func pointer[T any](v schema.Null[T]) *T {
 	return &v.V
 }
 
-// stageAPI is one attempt of a stage.
-func (s *Server) stageAPI(r *http.Request) (sparkStage, error) {
-	all, err := s.stagesAPI(r)
+// stage is one attempt of a stage.
+func (api *API) stage(r *http.Request) (sparkStage, error) {
+	all, err := api.stages(r)
 	if err != nil {
 		return sparkStage{}, err
 	}

@@ -1,7 +1,6 @@
-package serve
+package api
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"straggler/report/prose"
@@ -23,9 +22,9 @@ type statusAnswer struct {
 	Words        string   `json:"words"` // the same for people; "" when nothing is going on
 }
 
-func (s *Server) statusAPI(w http.ResponseWriter, r *http.Request) {
-	apps, judged := s.c.Applications()
-	st := s.c.Status()
+func (api *API) status(w http.ResponseWriter, r *http.Request) {
+	apps, judged := api.c.Applications()
+	st := api.c.Status()
 	a := statusAnswer{Applications: len(apps), Judged: judged, Reading: st.Reading, Waiting: len(st.Waiting) + st.More, Done: st.Progress.Done, Of: st.Progress.Inputs,
 		Bytes: st.Progress.Bytes, TotalBytes: st.Progress.Total, Doing: st.Doing, Failed: len(st.Failed), Problems: []string{}}
 	for _, p := range st.Problems {
@@ -41,12 +40,4 @@ func (s *Server) statusAPI(w http.ResponseWriter, r *http.Request) {
 		a.Words = prose.Upper(st.Doing) + " …"
 	}
 	writeJSON(w, http.StatusOK, a)
-}
-
-// writeJSON answers a program.
-func writeJSON(w http.ResponseWriter, code int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(code)
-	enc := json.NewEncoder(w)
-	enc.Encode(v)
 }

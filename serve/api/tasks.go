@@ -1,4 +1,4 @@
-package serve
+package api
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func pageOf(r *http.Request) (offset, length int, err error) {
 	}{{"offset", &offset}, {"length", &length}} {
 		if text := r.FormValue(p.name); text != "" {
 			if *p.to, err = strconv.Atoi(text); err != nil || *p.to < 0 || *p.to > 1<<40 {
-				return 0, 0, fmt.Errorf("%w: %s is a number", errParameter, p.name)
+				return 0, 0, fmt.Errorf("%w: %s is a number", ErrParameter, p.name)
 			}
 		}
 	}
@@ -88,9 +88,9 @@ const (
 	mostTasks  = 10_000
 )
 
-// tasksAPI is a part of the tasks of an attempt of a stage.
-func (s *Server) tasksAPI(r *http.Request) ([]sparkTask, error) {
-	k, err := s.stageKey(r)
+// tasks is a part of the tasks of an attempt of a stage.
+func (api *API) tasks(r *http.Request) ([]sparkTask, error) {
+	k, err := api.stageKey(r)
 	if err != nil {
 		return nil, err
 	}
@@ -100,22 +100,22 @@ func (s *Server) tasksAPI(r *http.Request) ([]sparkTask, error) {
 	}
 	by, ok := taskOrders[strings.ToUpper(r.FormValue("sortBy"))]
 	if !ok {
-		return nil, fmt.Errorf("%w: sortBy is ID, +runtime or -runtime", errParameter)
+		return nil, fmt.Errorf("%w: sortBy is ID, +runtime or -runtime", ErrParameter)
 	}
 	var where []string
 	for _, status := range r.URL.Query()["status"] {
 		is, ok := taskStatuses[strings.ToLower(status)]
 		if !ok {
-			return nil, fmt.Errorf("%w: status is one of running, success, failed, killed, pending, unknown", errParameter)
+			return nil, fmt.Errorf("%w: status is one of running, success, failed, killed, pending, unknown", ErrParameter)
 		}
 		where = append(where, "t.status IN "+is)
 	}
-	sql := sqlOf("api_tasks", k)
+	sql := sqlOf("tasks", k)
 	if len(where) > 0 {
 		sql += "\nWHERE " + strings.Join(where, " OR ")
 	}
 	sql += fmt.Sprintf("\nORDER BY %s NULLS LAST, t.attempt_id\nLIMIT %d OFFSET %d", by, length, offset)
-	rows, err := catalog.Read[taskRow](r.Context(), s.c, sql)
+	rows, err := catalog.Read[taskRow](r.Context(), api.c, sql)
 	if err != nil {
 		return nil, err
 	}
@@ -129,4 +129,75 @@ func (s *Server) tasksAPI(r *http.Request) ([]sparkTask, error) {
 		out = append(out, t)
 	}
 	return out, nil
+}
+
+// sparkSummary is TaskMetricDistributions; what the log does not say is left out.
+type sparkSummary struct {
+	Quantiles    []float64     `json:"quantiles"`
+	Duration     []float64     `json:"duration,omitempty"`
+	CPU          []float64     `json:"executorCpuTime,omitempty"`
+	GC           []float64     `json:"jvmGcTime,omitempty"`
+	Deserialize  []float64     `json:"executorDeserializeTime,omitempty"`
+	Delay        []float64     `json:"schedulerDelay,omitempty"`
+	Memory       []float64     `json:"peakExecutionMemory,omitempty"`
+	Spilled      []float64     `json:"diskBytesSpilled,omitempty"`
+	Output       *sparkOutput  `json:"outputMetrics,omitempty"`
+	ShuffleRead  *sparkFetched `json:"shuffleReadMetrics,omitempty"`
+	ShuffleWrite *sparkWritten `json:"shuffleWriteMetrics,omitempty"`
+}
+
+type sparkOutput struct {
+	Bytes []float64 `json:"bytesWritten"`
+}
+
+type sparkFetched struct {
+	Wait []float64 `json:"fetchWaitTime"`
+}
+
+type sparkWritten struct {
+	Bytes []float64 `json:"writeBytes"`
+}
+
+// mostQuantiles bounds those that may be asked for.
+const mostQuantiles = 50
+
+// summary gives quantiles over the tasks of an attempt of a stage.
+func (api *API) summary(r *http.Request) (sparkSummary, error) {
+	var sum sparkSummary
+	text := r.FormValue("quantiles")
+	if text == "" {
+		text = "0.05,0.25,0.5,0.75,0.95"
+	}
+	var values []string
+	for i, part := range strings.Split(text, ",") {
+		q, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(q >= 0 && q <= 1) || i == mostQuantiles {
+			return sum, fmt.Errorf("%w: quantiles are at most %d numbers from 0 to 1, such as 0.25,0.5,0.75", ErrParameter, mostQuantiles)
+		}
+		sum.Quantiles = append(sum.Quantiles, q)
+		values = append(values, fmt.Sprintf("(%d, CAST(%s AS DOUBLE))", i, strconv.FormatFloat(q, 'g', -1, 64)))
+	}
+	k, err := api.stageKey(r)
+	if err != nil {
+		return sum, err
+	}
+	by := map[string][]float64{}
+	err = catalog.Each(r.Context(), api.c, strings.ReplaceAll(sqlOf("summary", k), "{quantiles}", strings.Join(values, ", ")), func(row *struct {
+		Metric string  `col:"metric"`
+		X      float64 `col:"x"`
+	}) error {
+		by[row.Metric] = append(by[row.Metric], row.X)
+		return nil
+	})
+	sum.Duration, sum.CPU, sum.GC, sum.Deserialize, sum.Delay, sum.Memory, sum.Spilled = by["duration"], by["executorCpuTime"], by["jvmGcTime"], by["executorDeserializeTime"], by["schedulerDelay"], by["peakExecutionMemory"], by["diskBytesSpilled"]
+	if x := by["bytesWritten"]; x != nil {
+		sum.Output = &sparkOutput{x}
+	}
+	if x := by["fetchWaitTime"]; x != nil {
+		sum.ShuffleRead = &sparkFetched{x}
+	}
+	if x := by["writeBytes"]; x != nil {
+		sum.ShuffleWrite = &sparkWritten{x}
+	}
+	return sum, err
 }
