@@ -3,7 +3,6 @@ package manual
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,11 +22,7 @@ func Write(root *cobra.Command, version, dir string) error {
 }
 
 func write(c *cobra.Command, version, dir string) error {
-	var b strings.Builder
-	if err := Page(&b, c, version); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, name(c)+"."+section), []byte(b.String()), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name(c)+"."+section), []byte(page(c, version)), 0o666); err != nil {
 		return err
 	}
 	for _, sub := range documented(c) {
@@ -38,8 +33,8 @@ func write(c *cobra.Command, version, dir string) error {
 	return nil
 }
 
-// Page writes the page of one command.
-func Page(w io.Writer, c *cobra.Command, version string) error {
+// page is the page of one command.
+func page(c *cobra.Command, version string) string {
 	var b strings.Builder
 	title := strings.ToUpper(name(c))
 	fmt.Fprintf(&b, ".TH %s %s \"\" %s %s\n", quoted(title), section, quoted("straggler "+version), quoted("straggler"))
@@ -52,8 +47,7 @@ func Page(w io.Writer, c *cobra.Command, version string) error {
 	options(&b, "OPTIONS OF ALL COMMANDS", c.InheritedFlags())
 	asIs(&b, "EXAMPLES", c.Example)
 	seeAlso(&b, c)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // asIs is a section whose lines stay as they are: help texts are laid out by hand.

@@ -115,7 +115,7 @@ func TestJoins(t *testing.T) {
 func TestRealJoins(t *testing.T) {
 	for name, want := range map[string]string{"spark/apache/app-20200706201101-0003": "exploding_join of BroadcastHashJoin by i2: 6e+06 rows, 60 times", "spark/rapids-tools/nds_q72_dataproc_2_2.zstd": ""} {
 		_, eng := analysed(t, ingesttest.Corpus(t, name)[0])
-		found, err := Find(t.Context(), eng)
+		found, err := find(t.Context(), eng)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,7 @@ func TestLab(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, eng := analysed(t, strings.TrimSuffix(name, ".json")+".zstd")
-		found, err := Find(t.Context(), eng)
+		found, err := find(t.Context(), eng)
 		if err != nil {
 			t.Fatal(err)
 		}

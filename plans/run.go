@@ -45,7 +45,7 @@ type Summary struct {
 
 // Run finds what slow phases mean in terms of their queries and replaces query_findings by one commit.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
-	rows, err := Find(ctx, eng)
+	rows, err := find(ctx, eng)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -68,8 +68,8 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	return s, nil
 }
 
-// Find gives the findings of the queries of a store, query by query.
-func Find(ctx context.Context, eng engine.Engine) ([]schema.QueryFinding, error) {
+// find gives the findings of the queries of a store, query by query.
+func find(ctx context.Context, eng engine.Engine) ([]schema.QueryFinding, error) {
 	r := reading{queries: map[schema.Key]*query{}}
 	if err := r.all(ctx, eng); err != nil {
 		return nil, fmt.Errorf("plans: %w", err)

@@ -127,7 +127,7 @@ func (s *Summary) Assumed() []string {
 
 // notes are the sentences about a variant.
 func (s *Summary) notes(v *Variant) []string {
-	out := Assumed(&s.Notes, v)
+	out := assumed(&s.Notes, v)
 	if s.Seeds == 1 && !v.Ideal {
 		out = append(out, oneSeed)
 	}
@@ -136,8 +136,8 @@ func (s *Summary) notes(v *Variant) []string {
 
 const oneSeed = "One seed does not show by how much another run would differ, so that the limits of the savings are not known and the verdict is 'cannot tell': --seeds 2 or more gives them."
 
-// Assumed says in sentences what a variant's figures rest on.
-func Assumed(n *workload.Notes, v *Variant) []string {
+// assumed says in sentences what a variant's figures rest on.
+func assumed(n *workload.Notes, v *Variant) []string {
 	var out []string
 	say := func(on bool, format string, args ...any) {
 		if on {

@@ -58,8 +58,8 @@ func evidenceOf(f *audit.Finding) []string {
 	return out
 }
 
-// Place is where in a program a stage is called.
-type Place struct {
+// callPlace is where in a program a stage is called.
+type callPlace struct {
 	File string
 	Line int
 }
@@ -67,16 +67,16 @@ type Place struct {
 var callSite = regexp.MustCompile(`(?:^|[\s(])at ([A-Za-z0-9_$.<>-]{1,120}\.(?:scala|java|py|kt|sql|R|r|go|clj)|<console>|<stdin>):(\d{1,7})\)?$`)
 
 // place is the call site that a stage's name ends in, as in 'collect at Main.scala:42'.
-func place(name string) (Place, bool) {
+func place(name string) (callPlace, bool) {
 	m := callSite.FindStringSubmatch(strings.TrimSpace(name))
 	if m == nil || strings.ContainsAny(m[1], "<>") {
-		return Place{}, false
+		return callPlace{}, false
 	}
 	var line int
 	if _, err := fmt.Sscanf(m[2], "%d", &line); err != nil || line < 1 {
-		return Place{}, false
+		return callPlace{}, false
 	}
-	return Place{m[1], line}, true
+	return callPlace{m[1], line}, true
 }
 
 // safe makes a text fit for a terminal, on one line and of bounded length.

@@ -65,7 +65,8 @@ straggler help schedulers has the schedulers with their options.`,
 	c.Flags().BoolVar(&o.print, "print", false, "print the workload's file instead of running it")
 	c.Flags().BoolVar(&o.list, "list", false, "list the built-in workloads")
 	c.Flags().IntVar(&o.seeds, "seeds", 0, "draw the jobs this many times; overrides the workload")
-	c.Flags().StringVar(&o.store, "store", "", "write every figure into the store in `DIR`")
+	c.Flags().StringVar(&o.store, "store", "", "write every figure into this store, a `DIR` or URL")
+	cacheFlag(c, e)
 	o.output.flags(c, encodingNames(e.simulations()))
 	return c
 }

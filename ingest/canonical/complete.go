@@ -56,12 +56,15 @@ func (w *window) add(x *window) {
 	w.running = w.running || x.running
 }
 
-// end is when all had ended; unknown while one runs.
-func (w *window) end() schema.Null[schema.Time] {
-	if w.running {
-		return schema.Null[schema.Time]{}
+// times are when the first began and when all had ended; unknown of no attempts (nil), and the end while one runs.
+func (w *window) times() (start, finish schema.Null[schema.Time]) {
+	switch {
+	case w == nil:
+		return start, finish
+	case w.running:
+		return w.start, finish
 	}
-	return w.finish
+	return w.start, w.finish
 }
 
 // maxNamed bounds what is remembered of phases, jobs and applications together.
@@ -388,15 +391,17 @@ func (r *reader) flush(all bool) error {
 // while its phases did.
 func (r *reader) complete() error {
 	for _, key := range r.absent("phases") {
-		f, w := r.named["phases"][key], orNone(r.windows[key])
+		f := r.named["phases"][key]
+		start, finish := r.windows[key].times()
 		r.trace.Phases = append(r.trace.Phases, schema.Phase{PhaseID: key, JobID: f.job, NativeID: f.text, Kind: "task", Status: schema.RunUnknown,
-			StartTime: w.start, FinishTime: w.end()})
+			StartTime: start, FinishTime: finish})
 	}
 	jobs := r.jobWindows()
 	for _, key := range r.absent("jobs") {
-		f, w := r.named["jobs"][key], orNone(jobs[key])
+		f := r.named["jobs"][key]
+		start, finish := jobs[key].times()
 		r.trace.Jobs = append(r.trace.Jobs, schema.Job{JobID: key, ApplicationID: f.app, NativeID: f.text, Status: schema.RunUnknown,
-			StartTime: w.start, FinishTime: w.end()})
+			StartTime: start, FinishTime: finish})
 		if _, ok := r.named["applications"][f.app]; !ok && !r.there["applications"][f.app] {
 			r.named["applications"][f.app] = ref{text: "all"}
 		}
@@ -439,13 +444,6 @@ func (r *reader) jobWindows() map[schema.Key]*window {
 		jobs[job].add(w)
 	}
 	return jobs
-}
-
-func orNone(w *window) *window {
-	if w == nil {
-		return &window{}
-	}
-	return w
 }
 
 // absent are the keys of a table that rows name and no row describes, in order.

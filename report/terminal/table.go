@@ -44,9 +44,9 @@ func (t writer) table(v view.Table) {
 func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int) {
 	want := make([]int, len(columns))
 	for i, c := range columns {
-		want[i] = Width(c.Title)
+		want[i] = width(c.Title)
 		for _, r := range rows {
-			want[i] = max(want[i], min(Width(inline(r.Cells[i])), t.o.Width/2))
+			want[i] = max(want[i], min(width(inline(r.Cells[i])), t.o.Width/2))
 		}
 	}
 	keep := make([]bool, len(columns))
@@ -74,7 +74,7 @@ func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int)
 	for i, c := range cols { // columns that were capped share the space that is left
 		full := 0
 		for _, r := range rows {
-			full = max(full, Width(inline(r.Cells[c])))
+			full = max(full, width(inline(r.Cells[c])))
 		}
 		if more := min(full-widths[i], t.o.Width-total); more > 0 {
 			widths[i] += more

@@ -15,14 +15,14 @@ func Wrap(s string, n int) []string {
 	line := ""
 	for word := range strings.FieldsSeq(strings.ReplaceAll(s, prose.NBSP, "\x00")) {
 		word = strings.ReplaceAll(word, "\x00", " ")
-		if line != "" && Width(line)+1+Width(word) <= n {
+		if line != "" && width(line)+1+width(word) <= n {
 			line += " " + word
 			continue
 		}
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for Width(word) > n {
+		for width(word) > n {
 			cut := cutAt(word, n)
 			lines = append(lines, word[:cut])
 			word = word[cut:]
@@ -50,12 +50,12 @@ func cutAt(s string, n int) int {
 }
 
 func pad(s string, n int, right bool) string {
-	gap := strings.Repeat(" ", max(0, n-Width(s)))
+	gap := strings.Repeat(" ", max(0, n-width(s)))
 	if right {
 		return gap + s
 	}
 	return s + gap
 }
 
-// Width is the number of terminal columns of a text.
-func Width(s string) int { return uniseg.StringWidth(s) }
+// width is the number of terminal columns of a text.
+func width(s string) int { return uniseg.StringWidth(s) }

@@ -19,7 +19,7 @@ func FuzzWrap(f *testing.F) {
 		squeeze := func(s string) string { return strings.Join(strings.FieldsFunc(s, unicode.IsSpace), "") }
 		lines := Wrap(s, n)
 		for _, l := range lines {
-			if Width(l) > n {
+			if width(l) > n {
 				t.Fatalf("%q is wider than %d", l, n)
 			}
 		}
