@@ -30,7 +30,7 @@ func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 		return "", fmt.Errorf("sizes of phases: %w", err)
 	}
 	scan := &phaseScan{eng: eng, sql: attemptsSQL + p.from("attempts"), lastSeen: lastSeen, phases: p.scanned, file: p.file, times: p.named,
-		waiting: min(chunkAttempts, mostWaiting), block: blockRows}
+		waiting: min(chunkAttempts, mostWaiting), rows: blockRows}
 	if err := engine.Load(ctx, eng, usageTable, p.usageOf(ctx, tx, scan)); err != nil {
 		return "", fmt.Errorf("figures of phases: %w", err)
 	}

@@ -197,7 +197,7 @@ func TestPhasesPutOff(t *testing.T) {
 		if err := p.readPhases(t.Context(), eng); err != nil {
 			t.Fatal(err)
 		}
-		s := &phaseScan{eng: eng, file: &file, times: true, phases: p.scanned, sql: attemptsSQL + "attempts", waiting: waiting, block: 1}
+		s := &phaseScan{eng: eng, file: &file, times: true, phases: p.scanned, sql: attemptsSQL + "attempts", waiting: waiting, rows: 1}
 		var found []scanned
 		err := s.read(context.Background(), func(some []phaseFigures) error {
 			for i := range some {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 
@@ -47,7 +48,7 @@ type phaseScan struct {
 	file     *phaseFile
 	times    bool  // of tasks are kept in the file
 	waiting  int64 // how many attempts may wait for others of their phase
-	block    int   // how many are taken in at once
+	rows     int   // how many are taken in at once
 
 	last   int               // of phases, that was found before
 	wait   map[int]*attempts // of phases of which others are to come
@@ -96,30 +97,52 @@ func (s *phaseScan) read(ctx context.Context, emit func([]phaseFigures) error) e
 	return nil
 }
 
-// pass reads attempts once and works on those of the phases that are wanted.
+// pass reads attempts once and works on those of the phases that are wanted. Each worker reads a block, which only one of them does
+// at a time, and then works on it. The engine's reading is so no third task on two cores.
 func (s *phaseScan) pass(ctx context.Context, sql string, emit func([]phaseFigures) error) error {
 	s.wait, s.waits = make(map[int]*attempts), 0
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	work, inOrder := make(chan *phaseWork, workers), make(chan *phaseWork, 2*workers)
+	next, stop := iter.Pull2(engine.ReadVectors(ctx, s.eng, sql))
+	defer stop()
+	inOrder := make(chan *phaseWork, 2*workers)
+	var reading sync.Mutex
+	ended := false
+	read := func() (*phaseWork, error) {
+		reading.Lock()
+		defer reading.Unlock()
+		if ended {
+			return nil, nil
+		}
+		w, err := s.block(next)
+		if w == nil || err != nil {
+			ended = true
+			close(inOrder)
+			return nil, err
+		}
+		select {
+		case inOrder <- w:
+			return w, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	for range workers {
 		group.Go(func() error {
 			f := figurer{lastSeen: s.lastSeen}
-			for w := range work {
+			for {
+				w, err := read()
+				if w == nil || err != nil {
+					return err
+				}
 				if err := f.all(w, s); err != nil {
 					return err
 				}
 				w.done <- struct{}{}
 			}
-			return nil
 		})
 	}
-	group.Go(func() error {
-		defer close(work)
-		defer close(inOrder)
-		return s.divide(ctx, sql, work, inOrder)
-	})
 	failed := s.collect(ctx, inOrder, emit)
 	if failed != nil {
 		cancel()
@@ -133,41 +156,41 @@ func (s *phaseScan) pass(ctx context.Context, sql string, emit func([]phaseFigur
 	return failed
 }
 
-// divide reads attempts and makes work of them.
-func (s *phaseScan) divide(ctx context.Context, sql string, to ...chan<- *phaseWork) error {
+// block reads attempts and makes work of them; nil where there are no more.
+func (s *phaseScan) block(next func() (*engine.Batch, error, bool)) (*phaseWork, error) {
 	w := s.free.Get().(*phaseWork)
-	send := func() error {
-		s.take(w)
-		for _, c := range to {
-			select {
-			case c <- w:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		w = s.free.Get().(*phaseWork)
-		return nil
-	}
-	for b, err := range engine.ReadVectors(ctx, s.eng, sql) {
+	for w.block.len() < s.rows {
+		b, err, more := next()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if w.block.read(b); w.block.len() >= s.block {
-			if err := send(); err != nil {
-				return err
-			}
+		if !more {
+			break
 		}
+		w.block.read(b)
 	}
-	return send()
+	if w.block.len() == 0 {
+		return nil, nil
+	}
+	s.take(w)
+	return w, nil
 }
 
 // collect gives what is found, in the order in which the work was made.
 func (s *phaseScan) collect(ctx context.Context, work <-chan *phaseWork, emit func([]phaseFigures) error) error {
-	for w := range work {
+	for {
+		var w *phaseWork
+		select {
+		case w = <-work:
+		case <-ctx.Done():
+		}
+		if w == nil {
+			return nil // there is no more, or the group says why
+		}
 		select {
 		case <-w.done:
 		case <-ctx.Done():
-			return nil // and the group says why
+			return nil
 		}
 		if err := emit(w.found); err != nil {
 			return err
@@ -175,7 +198,6 @@ func (s *phaseScan) collect(ctx context.Context, work <-chan *phaseWork, emit fu
 		w.reset()
 		s.free.Put(w)
 	}
-	return nil
 }
 
 func (w *phaseWork) reset() {
