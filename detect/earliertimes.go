@@ -20,18 +20,15 @@ import (
 //go:embed task_times.sql
 var taskTimesSQL string
 
-// keepTimes writes task_times of the executions that are to do.
-func (p *part) keepTimes(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
-	seen := p.seen(span{all: true})
-	if _, ok := engine.InProcess(eng); ok {
-		if err := p.keepFromFile(ctx, tx); err != nil || len(p.again) == 0 {
-			return err
-		}
-		seen = append(seen, engine.Seen{Table: "detected_stages", SQL: "SELECT * FROM detected_stages WHERE known = 1"})
-	}
-	return engine.UseParts(ctx, eng, "detected_times", taskTimesSQL, func(sql string) error {
+// keepTimes writes task_times of the executions that are to do, as far as detected_stages, which may be restricted, has them.
+func (p *part) keepTimes(ctx context.Context, tx *store.Tx, eng engine.Engine, stages ...engine.Seen) error {
+	err := engine.UseParts(ctx, eng, "detected_times", taskTimesSQL, func(sql string) error {
 		return writeRows(ctx, tx, eng, p, sql, timesOrder, p.attempts, phaseOfTime)
-	}, seen...)
+	}, append(p.seen(span{all: true}), stages...)...)
+	if err != nil {
+		return fmt.Errorf("what later executions are compared with: %w", err)
+	}
+	return nil
 }
 
 const timesOrder = "phase_id, task, duration_s, input_bytes, input_records"

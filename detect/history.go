@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
@@ -57,37 +55,16 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	if err != nil {
 		return fmt.Errorf("executions after those that are new: %w", err)
 	}
-	if err := p.usual(ctx, tx, eng); err != nil {
+	if in, ok := engine.InProcess(eng); ok {
+		return p.compareHere(ctx, tx, in, again)
+	}
+	if err := p.usual(ctx, eng); err != nil {
 		return fmt.Errorf("what is usual: %w", err)
 	}
-	return p.writeHistory(ctx, tx, eng, again)
-}
-
-// writeHistory writes stage_history and what later executions are compared with, and where that is not done yet the attempts
-// that are slow against the history.
-func (p *part) writeHistory(ctx context.Context, tx *store.Tx, eng engine.Engine, again []schema.Key) error {
-	history := func() error {
-		if err := p.compare(ctx, tx, eng, again); err != nil {
-			return fmt.Errorf("comparison: %w", err)
-		}
-		return nil
-	}
-	times := func() error {
-		if err := p.keepTimes(ctx, tx, eng); err != nil {
-			return fmt.Errorf("what later executions are compared with: %w", err)
-		}
-		return nil
-	}
-	if _, ok := engine.InProcess(eng); ok { // each is a file that is written on one core
-		var group errgroup.Group
-		group.Go(history)
-		group.Go(times)
-		return group.Wait()
-	}
-	if err := history(); err != nil {
+	if err := p.compare(ctx, tx, eng, again); err != nil {
 		return err
 	}
-	if err := times(); err != nil {
+	if err := p.keepTimes(ctx, tx, eng); err != nil {
 		return err
 	}
 	return p.slower(ctx, tx, eng)
@@ -99,16 +76,17 @@ func (p *part) compare(ctx context.Context, tx *store.Tx, eng engine.Engine, aga
 	if len(again) > 0 {
 		own += " UNION ALL SELECT " + ownColumns + ", NULL AS note FROM stage_history WHERE phase_id IN (" + schema.KeyList(again) + ")"
 	}
-	return engine.UseParts(ctx, eng, "detected_history", stageHistorySQL, func(sql string) error {
+	err := engine.UseParts(ctx, eng, "detected_history", stageHistorySQL, func(sql string) error {
 		return writeRows(ctx, tx, eng, p, sql, "phase_id", p.attempts, phaseOfHistory)
 	}, engine.Seen{Table: "detected_own", SQL: own})
+	if err != nil {
+		return fmt.Errorf("comparison: %w", err)
+	}
+	return nil
 }
 
-// usual makes the table detected_usual.
-func (p *part) usual(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
-	if in, ok := engine.InProcess(eng); ok {
-		return p.usualHere(ctx, tx, in)
-	}
+// usual makes the table detected_usual on an engine of many machines.
+func (p *part) usual(ctx context.Context, eng engine.Engine) error {
 	if p.onCopies {
 		return p.usualOnCopies(ctx, eng)
 	}

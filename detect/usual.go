@@ -17,31 +17,40 @@ import (
 
 // On an engine in this process usual.sql is worked out here, stage by stage, and the pairs of earlier.sql are not needed.
 
-// usualHere makes the table detected_usual, and appends the attempts that are slow against the history of their stage: those of
-// some stages while what is usual for the next ones is worked out.
-func (p *part) usualHere(ctx context.Context, tx *store.Tx, eng engine.Loader) error {
+// compareHere makes the table detected_usual, and writes the attempts that are slow against the history of their stage: those of
+// some stages while what is usual for the next ones is worked out. Once that is known of all, it writes stage_history and
+// task_times meanwhile: a table is written on one core.
+func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader, again []schema.Key) error {
 	compared := make(chan []timedExecution)
-	group, ctx := errgroup.WithContext(ctx)
+	group, running := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		defer close(compared)
-		return engine.Load(ctx, eng, "detected_usual", p.expectations(ctx, eng, func(some []timedExecution) error {
+		err := engine.Load(running, eng, "detected_usual", p.expectations(running, eng, func(executions []timedExecution) error {
 			select {
-			case compared <- some:
+			case compared <- executions:
 				return nil
-			case <-ctx.Done():
-				return ctx.Err()
+			case <-running.Done():
+				return running.Err()
 			}
 		}))
+		close(compared)
+		if err != nil {
+			return fmt.Errorf("what is usual: %w", err)
+		}
+		group.Go(func() error { return p.compare(running, tx, eng, again) })
+		return p.keepFromFile(running, tx)
 	})
 	group.Go(func() error {
-		for some := range compared {
-			if err := p.slowerOf(ctx, tx, eng, some); err != nil {
+		for executions := range compared {
+			if err := p.slowerOf(running, tx, eng, executions); err != nil {
 				return fmt.Errorf("attempts that are slower than usual: %w", err)
 			}
 		}
 		return nil
 	})
-	return group.Wait()
+	if err := group.Wait(); err != nil || len(p.again) == 0 {
+		return err
+	}
+	return p.keepTimes(ctx, tx, eng, engine.Seen{Table: "detected_stages", SQL: "SELECT * FROM detected_stages WHERE known = 1"})
 }
 
 // usualOnCopies is the same for an engine of many machines, which is given detected_compared and compares the attempts later.
