@@ -391,7 +391,7 @@ func (r *run) keepAll(tx *store.Tx, x *attributedPhases, runs *openRuns) error {
 
 // attributed is what was found in a phase, besides the rows of its outliers.
 type attributed struct {
-	outliers []machines.Window // where those by high_runtime ran
+	outliers []machines.Window // where those by high_runtime ran that speak for their machine
 	skewed   []skewEvent
 	saved    []jobcost.Saving
 	totals   []causeTotal
@@ -404,8 +404,8 @@ func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution)
 	a.rows = a.Attribute(p, a.rows)
 	rows := a.rows[from:]
 	x := &attributed{skewed: a.skewed(p, rows), saved: a.savings.Weigh(p.ID, p.Tasks, nil), totals: totals(rows)}
-	for i := range p.Tasks {
-		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 {
+	for i := 0; len(rows) > 0 && len(a.phase.Rows) > 1 && i < len(p.Tasks); i++ { // without rows it was not fitted; one task says nothing
+		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 && a.phase.Speaks(int32(i)) {
 			x.outliers = append(x.outliers, a.model.Window(t))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"straggler/causes/causestest"
 	"straggler/causes/fit"
+	"straggler/causes/machines"
 	"straggler/causes/model"
 	"straggler/schema"
 )
@@ -306,6 +307,52 @@ func TestColdTasksAreNoObservationOfTheirMachine(t *testing.T) {
 	z, _, _ := l.Model().Machines.Machines[4].Spread()
 	if math.Abs(z) > 0.1 {
 		t.Errorf("machine 4 takes e^%.2f times as long, want 1", z)
+	}
+}
+
+// The first tasks of a new executor are outliers and no observation of its machine: they count neither among the attempts that
+// speak for it nor among those of them that are outliers, so that the latter are a share of the former.
+func TestColdOutliersAreNoShareOfTheirMachine(t *testing.T) {
+	c := causestest.New(25, 6)
+	c.Slots = 2
+	l := model.NewLearner(3600, []string{"m0", "m1", "m2", "m3", "m4", "m5"}, nil)
+	var phases []*fit.Phase
+	for range 12 {
+		n := 0
+		p := c.Phase(24, 2, nil, func(t *fit.Task, body *float64) {
+			if t.Machine != 4 {
+				return
+			}
+			if n++; n <= 3 {
+				t.Cold = true
+				*body *= 3
+			}
+		})
+		l.Observe(p)
+		phases = append(phases, p)
+	}
+	m := l.Model()
+	a := NewAttributor(m)
+	outliers := map[machines.Window]int64{}
+	cold := 0
+	for _, p := range phases {
+		x, _ := a.attribute(p)
+		for _, w := range x.outliers {
+			outliers[w]++
+		}
+		for i := range p.Tasks {
+			if p.Tasks[i].Slow && p.Tasks[i].Cold {
+				cold++
+			}
+		}
+	}
+	for w, n := range outliers {
+		if of := m.Machines.In(w).Attempts; n > of {
+			t.Errorf("%d outliers among %d attempts that speak for machine %d", n, of, w.Machine)
+		}
+	}
+	if cold < 20 {
+		t.Errorf("%d cold outliers, want at least 20", cold)
 	}
 }
 

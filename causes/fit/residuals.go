@@ -28,8 +28,8 @@ func (f *Fitter) MachineResiduals(k, except int32) []float64 {
 	f.tmp = f.tmp[:0]
 	short := false
 	for _, i := range f.Machines.Tasks(k) {
-		if j := f.row[i]; j >= 0 && i != except && !f.Cold(i) {
-			f.tmp = append(f.tmp, f.residual[j])
+		if i != except && f.Speaks(i) {
+			f.tmp = append(f.tmp, f.residual[f.row[i]])
 		}
 		short = short || f.Tasks[i].Cut
 	}
@@ -118,6 +118,9 @@ func (f *Fitter) Meanwhile(i, k int32, seconds float64) (j int32, ok bool) {
 	}
 	return j, ok
 }
+
+// Speaks reports whether the residual of task i counts for its machine, however long it took.
+func (f *Fitter) Speaks(i int32) bool { return f.row[i] >= 0 && !f.Cold(i) }
 
 // Cold reports whether task i is of an executor that had just started, in a phase where most tasks are not.
 func (f *Fitter) Cold(i int32) bool { return f.coldFew && f.Tasks[i].Cold }
