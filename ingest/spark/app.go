@@ -67,6 +67,7 @@ type phaseID struct {
 type counts struct {
 	attempts         int64
 	endsWithoutStart int64
+	startsAfterEnd   int64 // of attempts that had ended already; they count as repeated, too
 	repeated         int64 // events about attempts that had started, or ended, already
 	renumbered       int64 // attempts whose number another attempt of their task has
 	unknownTasks     int64 // attempts whose partition is not known

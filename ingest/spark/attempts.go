@@ -18,7 +18,12 @@ func (a *app) taskStart(t *task) {
 		a.count.dropped++
 		return
 	}
-	if _, ok := a.running[t.id]; ok || a.done.has(t.id) {
+	if a.done.has(t.id) {
+		a.count.startsAfterEnd++
+		a.count.repeated++
+		return
+	}
+	if _, ok := a.running[t.id]; ok {
 		a.count.repeated++
 		return
 	}

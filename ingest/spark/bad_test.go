@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -219,10 +220,41 @@ func TestConcatenated(t *testing.T) {
 		}
 	}
 	valid(t, &r.Trace)
+	r = readText(t, append(log("app-1")[2:], log("app-2")...)...)
+	if len(r.Applications) != 2 || len(r.Attempts) != 2 || r.Applications[0].Complete == r.Applications[1].Complete {
+		t.Errorf("the end of a log before another: %+v", r.Applications)
+	}
 	metadata := `{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"x","Rollover Number":1}`
 	r = readText(t, append(append([]string{metadata}, log("app-1")[1:3]...), append([]string{metadata}, appStart, appEnd)...)...)
 	if len(r.Applications) != 1 || !r.Applications[0].Complete || len(r.Attempts) != 1 {
 		t.Errorf("%+v", r.Applications)
+	}
+}
+
+// A log whose records another program has sorted is refused, and the error says what to do: read as it stands, its stages would
+// be those of other jobs. A few records out of place are none.
+func TestSorted(t *testing.T) {
+	lines := []string{`{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}`, appStart}
+	for id := range 40 {
+		info := fmt.Sprintf(`"Task ID":%d,"Index":%[1]d,"Attempt":0,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`, id)
+		lines = append(lines, `{"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{`+info+`}}`, endOf(info))
+	}
+	lines = append(lines, appEnd)
+	reversed, shuffled, swapped := slices.Clone(lines), slices.Clone(lines), slices.Clone(lines)
+	slices.Reverse(reversed)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	for i := 10; i+1 < len(swapped); i += 10 {
+		swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
+	}
+	for _, c := range []struct {
+		name  string
+		lines []string
+		want  string
+	}{{"reversed", reversed, "in reverse order"}, {"shuffled", shuffled, "do not stand in the order in which Spark wrote them"}, {"swapped", swapped, ""}} {
+		err := readText(t, c.lines...).Err
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package spark
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"straggler/ingest"
@@ -132,7 +134,7 @@ func (f *fold) application() *app {
 // logStart begins another application where logs were concatenated. The files of a rolling log may each have one.
 func (f *fold) logStart(version string) {
 	continues := f.partStart && f.app != nil && !f.app.hasEnd
-	if f.app != nil && f.app.hasStart && !continues {
+	if f.app != nil && (f.app.hasStart || f.app.hasEnd) && !continues {
 		f.finishApp("")
 	}
 	f.application().version = version
@@ -152,10 +154,27 @@ func (f *fold) applicationStart(s applicationStart) {
 // finishApp writes what is known of the application at its end. The reason says why it may not be all.
 func (f *fold) finishApp(truncated string) {
 	if f.app != nil {
+		if err := f.app.inOrder(); f.err == nil {
+			f.err = err
+		}
 		f.app.finish(truncated)
 		f.app = nil
 	}
 	f.flushAll()
+}
+
+// inOrder gives an error where the ends of many attempts precede their starts. Other programs sort logs, often the newest record
+// first; their stages would be taken for those of other jobs. Spark loses starts and repeats events, but never turns them round.
+func (a *app) inOrder() error {
+	n := min(a.count.startsAfterEnd, a.count.endsWithoutStart)
+	switch {
+	case n < 3: // chance
+	case 10*n > 9*a.count.attempts:
+		return errors.New("its records stand in reverse order, the last one first; turn them round before, as tac does the lines of a plain file")
+	case 4*n > a.count.attempts:
+		return fmt.Errorf("its records do not stand in the order in which Spark wrote them: %d of %d attempts end before they start", n, a.count.attempts)
+	}
+	return nil
 }
 
 // flushAll hands all rows that wait to the sink.
