@@ -125,3 +125,23 @@ func TestSlowAsAWhole(t *testing.T) {
 		}
 	}
 }
+
+// Sessions of a shell have its name and are no runs of one program, however much longer one takes.
+func TestSessionsAreNoRuns(t *testing.T) {
+	for name, want := range map[string]int{"nightly": 1, "Spark shell": 0} {
+		var traces []*schema.Trace
+		for i := range 6 {
+			m := reporttest.NewTrace()
+			seconds := 20 + float64(i/5)*100
+			m.Phase(m.Job(0, seconds), 0, 10, 10, seconds)
+			a := &m.Applications[0]
+			night := reporttest.Origin.Add(86400 * float64(i))
+			a.NativeID, a.Name, a.StartTime, a.FinishTime = fmt.Sprint("run-", i), schema.Some(name), schema.Some(night), schema.Some(night.Add(seconds))
+			enginetest.Shift(&m.Trace, schema.Key(100*(i+1)))
+			traces = append(traces, &m.Trace)
+		}
+		if d := built(t, reporttest.Stored(t, traces...)); len(d.SlowRuns.Rows) != want {
+			t.Errorf("%s: %d slow runs, want %d", name, len(d.SlowRuns.Rows), want)
+		}
+	}
+}
