@@ -111,12 +111,14 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// oneMessage is the text of an error for a terminal, without repeated lines.
+// oneMessage is the text of an error for a terminal, without lines that an earlier one ends with: of a writer that failed, those
+// who wrote to it say so, and who flushes it.
 func oneMessage(err error) string {
 	var lines []string
 	text := strings.ReplaceAll(err.Error(), errUse.Error()+": ", "") + "\n" + aboutDisk(err)
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		if line = table.Printable(line); !slices.Contains(lines, line) {
+		line = table.Printable(line)
+		if !slices.ContainsFunc(lines, func(earlier string) bool { return strings.HasSuffix(earlier, line) }) {
 			lines = append(lines, line)
 		}
 	}

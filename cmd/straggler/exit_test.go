@@ -1,0 +1,23 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A writer that fails is reported once, not also by who flushes it.
+func TestFullDiskIsReportedOnce(t *testing.T) {
+	r, pipe := io.Pipe()
+	r.CloseWithError(fmt.Errorf("write out.html: %w", syscall.ENOSPC))
+	w := bufio.NewWriterSize(pipe, 16)
+	_, err := io.WriteString(w, strings.Repeat("x", 40))
+	text := oneMessage(errors.Join(fmt.Errorf("report: writing HTML: %w", err), w.Flush()))
+	if n := strings.Count(text, "no space left"); n != 1 || !strings.HasPrefix(text, "report: writing HTML") || !strings.Contains(text, "The disk is full") {
+		t.Error(text)
+	}
+}
