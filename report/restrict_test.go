@@ -1,15 +1,50 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"straggler/engine"
+	"straggler/engine/enginetest"
 	"straggler/report/reporttest"
 	"straggler/schema"
 	"straggler/selection"
 )
+
+// A document on some applications has the rejected records of their logs, and of files that no application was read from, and not
+// those of others' logs.
+func TestRejectsOfOthers(t *testing.T) {
+	var traces []*schema.Trace
+	for i, file := range []string{"logs/one", "logs/two", "rolling"} {
+		m := reporttest.NewTrace()
+		m.Phase(m.Job(0, 20), 0, 10, 10, 20)
+		m.Applications[0].NativeID, m.Applications[0].SourceFile = file, file
+		rejected := map[string]string{"rolling": "rolling/events_1"}[file]
+		for _, name := range []string{cmp.Or(rejected, file), fmt.Sprint("other", i)} {
+			m.Rejects = append(m.Rejects, schema.Reject{SourceFile: name, Line: schema.Some(int64(1)), Reason: "it is broken"})
+		}
+		enginetest.Shift(&m.Trace, schema.Key(100*(i+1)))
+		traces = append(traces, &m.Trace)
+	}
+	eng := reporttest.Stored(t, traces...)
+	for named, want := range map[string][]string{
+		"logs/one": {"logs/one", "other0", "other1", "other2"}, "rolling": {"other0", "other1", "other2", "rolling/events_1"},
+		"": {"logs/one", "logs/two", "other0", "other1", "other2", "rolling/events_1"},
+	} {
+		d, err := Build(t.Context(), eng, Options{Apps: selection.Applications{Named: named}})
+		reporttest.Check(t, err)
+		var got []string
+		for _, r := range d.Trust.Rejects.Rows {
+			got = append(got, r.SourceFile)
+		}
+		if !slices.Equal(got, want) || d.Trust.Counts.Rejects != int64(len(want)) || d.Trust.Rejects.Total != int64(len(want)) {
+			t.Errorf("%q: %d rejects of %v, want %v", named, d.Trust.Counts.Rejects, got, want)
+		}
+	}
+}
 
 // A document says the same whether its queries see copies of its rows, its rows in the files, or the whole store; and leaves no
 // copy behind.

@@ -45,6 +45,9 @@ func (b *builder) trust() error {
 }
 
 func (b *builder) counts() error {
+	if err := b.keepStore("report_rejects", "own_rejects"); err != nil {
+		return err
+	}
 	return read(b, "counts", func(c *Counts) error { b.doc.Trust.Counts = *c; return nil })
 }
 

@@ -1,7 +1,7 @@
--- How much was read: one row. Needs report_apps.
+-- How much was read: one row. Needs report_apps and report_rejects.
 SELECT
   a.applications, a.incomplete, j.jobs, p.phases, p.skipped, t.attempts, t.machines, t.start_time, t.finish_time, t.task_s,
-  (SELECT count(*) FROM rejects) AS rejects,
+  (SELECT count(*) FROM report_rejects) AS rejects,
   (SELECT count(DISTINCT machine) FROM machines WHERE application_id IS NULL) AS listed,
   (SELECT count(DISTINCT o.attempt_id)
    FROM attributions o JOIN phases p ON p.phase_id = o.phase_id JOIN jobs j ON j.job_id = p.job_id SEMI JOIN report_apps r ON r.application_id = j.application_id) AS outliers

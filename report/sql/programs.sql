@@ -7,4 +7,4 @@ FROM applications i LEFT JOIN (
   FROM stage_history s JOIN phases p ON p.phase_id = s.phase_id JOIN jobs j ON j.job_id = p.job_id
   GROUP BY j.application_id
 ) AS h ON h.application_id = i.application_id
-WHERE i.name NOT IN ('Spark shell', 'PySparkShell', 'SparkR', 'Thrift JDBC/ODBC Server', 'Databricks Shell', 'Zeppelin')
+WHERE i.name NOT IN ('Spark shell', 'PySparkShell', 'SparkR', 'Databricks Shell', 'Zeppelin') AND i.name NOT LIKE 'Thrift JDBC%'
