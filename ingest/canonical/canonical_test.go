@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -84,6 +85,31 @@ func TestDescribedTwice(t *testing.T) {
 	}), ingest.Limits{})
 	if r.Err != nil || len(r.Phases) != 1 || r.Phases[0].Name.V != "first" || len(r.Jobs) != 2 || len(r.Applications) != 1 || len(r.Trace.Rejects) != 3 {
 		t.Errorf("%v, phases %+v, %d jobs, %d applications, rejects %+v", r.Err, r.Phases, len(r.Jobs), len(r.Applications), r.Trace.Rejects)
+	}
+}
+
+// An attempt that is there twice is rejected the second time, with its line, whether its ids count up or not.
+func TestAttemptTwice(t *testing.T) {
+	for _, ids := range [][]string{{"7", "8", "9", "8", "10", "3", "3", "11"}, {"b", "a", "b", "c", "c", "d"}, {"5", "9", "6", "7", "8", "9", "9", "10"}} {
+		var b strings.Builder
+		b.WriteString("attempt_id,phase_id,task,start_time,duration_s\n")
+		first := map[string]bool{}
+		var want []int64
+		for i, id := range ids {
+			fmt.Fprintf(&b, "%s,p,%d,1000,5\n", id, i)
+			if first[id] {
+				want = append(want, int64(i)+2)
+			}
+			first[id] = true
+		}
+		r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{"attempts.csv": b.String()}), ingest.Limits{})
+		var got []int64
+		for _, reject := range r.Trace.Rejects {
+			got = append(got, reject.Line.V)
+		}
+		if r.Err != nil || len(r.Attempts) != len(first) || !slices.Equal(got, want) {
+			t.Errorf("%v: %v, %d attempts, rejects of lines %v, want %v: %+v", ids, r.Err, len(r.Attempts), got, want, r.Trace.Rejects)
+		}
 	}
 }
 

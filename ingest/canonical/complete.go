@@ -22,6 +22,7 @@ type reader struct {
 	there   map[string]map[schema.Key]bool // table → keys described
 	named   map[string]map[schema.Key]ref  // table → keys that rows name
 	skipped map[string]bool
+	seen    seen
 	serial  int64
 	names   []byte                 // of attempts without one, one behind the other
 	ends    []int                  // where each ends
@@ -318,6 +319,11 @@ func (r *reader) remember(rec *record) error {
 		t.Phases = append(t.Phases, *row)
 		r.name("jobs", row.JobID, rec.key("job_id"), ref{app: r.key("applications", "all")})
 	case *schema.Attempt: // is handed on from where it lies
+		if id := rec.key("attempt_id"); id != "" {
+			if err := r.seen.add(id, row.AttemptID); err != nil {
+				return err
+			}
+		}
 		of := owners{row.PhaseID, row.JobID, row.ApplicationID}
 		if of == r.of { // the rows of a phase stand together
 			r.ran.attempt(row)

@@ -6,7 +6,7 @@
 //     Parquet files.
 //  3. values.go sets the fields of a row from text, JSON or Parquet values, instant.go reads times.
 //  4. complete.go gives the rows keys of this store and adds what the files leave out: a phase that attempts name and
-//     no file describes.
+//     no file describes; seen.go finds attempts that are there twice.
 //
 // Start with format.go.
 package canonical
