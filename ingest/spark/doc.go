@@ -9,9 +9,8 @@
 //     attempt when it ends, numbers.go numbers it among those of its task, metrics.go has its measurements; losses.go follows
 //     outputs that are lost and made again; machines.go follows the executors, settings.go says which settings are kept.
 //  5. plan.go decodes the plans of queries, accumulables.go the values of their operators' metrics; queries.go is what the fold
-//     keeps of a query. When it has ended, operator.go says what each operator is, with native.go for other engines and
-//     plantext.go, which takes the ids and literals out of texts; plantree.go says what follows from its place, placement.go in
-//     which stages it ran, and queryrows.go writes the rows.
+//     keeps of a query. When it has ended, package sqlplan says what each operator does, placement.go in which stages it ran,
+//     and queryrows.go writes the rows.
 //  6. finish.go writes jobs, phases, edges and the application at the end, caveats.go what to know about them.
 //
 // What is kept in memory grows with the stages of a log and not with its attempts, of which two bits and sixteen bytes

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"straggler/ingest/spark/sqlplan"
 	"straggler/schema"
 )
 
@@ -24,27 +25,27 @@ const maxPlacements = 200_000
 //     reads it.
 //  2. Operators with no exchange between them run in one phase: those without values ran where the others of their fragment did.
 //  3. A fragment without any values ran in the phase that its reader's phase waits for, where only one is left that could be.
-func (a *app) placed(q *query, t *planTree) []placement {
-	pl := &placing{t: t, nodes: make([][]placement, len(t.nodes)), phases: make([][]*phase, len(t.top)), reused: make([]bool, len(t.nodes))}
-	for _, original := range t.reuses {
+func (a *app) placed(q *query, t *sqlplan.Tree) []placement {
+	pl := &placing{t: t, nodes: make([][]placement, len(t.Nodes)), phases: make([][]*phase, len(t.Top)), reused: make([]bool, len(t.Nodes))}
+	for _, original := range t.Reuses {
 		if original >= 0 {
 			pl.reused[original] = true
 		}
 	}
-	for i := range t.nodes {
-		for _, m := range t.raw.nodes[i].metrics {
-			sum := q.values[m.id]
+	for i := range t.Nodes {
+		for _, m := range t.Raw[i].Metrics {
+			sum := q.values[m.ID]
 			if sum.first != nil {
-				pl.byAccumulator(i, m.name, sum.first)
+				pl.byAccumulator(i, m.Name, sum.first)
 			}
 			for _, p := range sum.more {
-				pl.byAccumulator(i, m.name, p)
+				pl.byAccumulator(i, m.Name, p)
 			}
 		}
 	}
 	pl.byEdges(a, q)
 	pl.byReaders()
-	for i := range t.nodes {
+	for i := range t.Nodes {
 		pl.byFragment(i)
 	}
 	all := make([]placement, 0, pl.count)
@@ -58,7 +59,7 @@ func (a *app) placed(q *query, t *planTree) []placement {
 }
 
 type placing struct {
-	t      *planTree
+	t      *sqlplan.Tree
 	nodes  [][]placement // by operator
 	count  int
 	phases [][]*phase  // of each fragment
@@ -96,12 +97,12 @@ func (pl *placing) mayHaveRun(fragment int32, p *phase, q *query) {
 var writerMetrics = map[string]bool{"shuffle records written": true, "shuffle bytes written": true, "shuffle write time": true, "data size": true}
 
 func (pl *placing) byAccumulator(node int, metric string, p *phase) {
-	o := &pl.t.nodes[node]
+	o := &pl.t.Nodes[node]
 	switch {
-	case !o.isExchange():
+	case !o.IsExchange():
 		pl.add(node, p, schema.NodeRuns, schema.ByAccumulators)
-		pl.ran(pl.t.fragments[node], p)
-	case writerMetrics[metric] || o.engine != schema.SparkEngine && !readerMetrics[metric]:
+		pl.ran(pl.t.Fragments[node], p)
+	case writerMetrics[metric] || o.Engine != schema.SparkEngine && !readerMetrics[metric]:
 		pl.add(node, p, schema.NodeWrites, schema.ByAccumulators)
 		if below := pl.below(node); below >= 0 {
 			pl.ran(below, p)
@@ -110,7 +111,7 @@ func (pl *placing) byAccumulator(node int, metric string, p *phase) {
 		pl.shared = append(pl.shared, placement{node: node, phase: p})
 	default:
 		pl.add(node, p, schema.NodeReads, schema.ByAccumulators)
-		pl.ran(pl.t.fragments[node], p)
+		pl.ran(pl.t.Fragments[node], p)
 	}
 }
 
@@ -118,8 +119,8 @@ func (pl *placing) byAccumulator(node int, metric string, p *phase) {
 func (pl *placing) byReaders() {
 	for _, s := range pl.shared {
 		known := false
-		for node := range pl.t.nodes {
-			if (node == s.node || pl.t.reuses[node] == int32(s.node)) && slices.Contains(pl.phases[pl.t.fragments[node]], s.phase) {
+		for node := range pl.t.Nodes {
+			if (node == s.node || pl.t.Reuses[node] == int32(s.node)) && slices.Contains(pl.phases[pl.t.Fragments[node]], s.phase) {
 				pl.add(node, s.phase, schema.NodeReads, schema.ByAccumulators)
 				known = true
 			}
@@ -136,8 +137,8 @@ var readerMetrics = map[string]bool{"records read": true, "local bytes read": tr
 
 // below is the fragment that an exchange is written by, none where the plan does not have it.
 func (pl *placing) below(node int) int32 {
-	if children := pl.t.children[node]; len(children) > 0 {
-		return pl.t.fragments[children[0]]
+	if children := pl.t.Children[node]; len(children) > 0 {
+		return pl.t.Fragments[children[0]]
 	}
 	return none
 }
@@ -155,9 +156,9 @@ func (pl *placing) byEdges(a *app, q *query) {
 		}
 		var open []int32
 		taken := map[*stage]bool{}
-		for node := range pl.t.nodes {
+		for node := range pl.t.Nodes {
 			below := pl.below(node) // none of a reused exchange
-			if pl.t.fragments[node] != int32(f) || pl.t.nodes[node].kind != schema.ExchangeNode || below < 0 {
+			if pl.t.Fragments[node] != int32(f) || pl.t.Nodes[node].Kind != schema.ExchangeNode || below < 0 {
 				continue
 			}
 			if len(pl.phases[below]) == 0 {
@@ -201,12 +202,12 @@ func lastPhases(j *job) []*phase {
 
 // byFragment places an operator by the others of its fragment.
 func (pl *placing) byFragment(node int) {
-	o := &pl.t.nodes[node]
-	if o.kind == schema.WrapperNode {
+	o := &pl.t.Nodes[node]
+	if o.Kind == schema.WrapperNode {
 		return
 	}
 	role := schema.NodeRuns
-	if o.isExchange() {
+	if o.IsExchange() {
 		role = schema.NodeReads
 		if below := pl.below(node); below >= 0 && !pl.has(node, schema.NodeWrites) {
 			for _, p := range pl.phases[below] {
@@ -215,7 +216,7 @@ func (pl *placing) byFragment(node int) {
 		}
 	}
 	if !pl.has(node, role) {
-		for _, p := range pl.phases[pl.t.fragments[node]] {
+		for _, p := range pl.phases[pl.t.Fragments[node]] {
 			pl.add(node, p, role, schema.ByStructure)
 		}
 	}
@@ -235,5 +236,5 @@ func (pl *placing) fragmentOf(node int, role schema.NodeRole) int32 {
 	if role == schema.NodeWrites {
 		return pl.below(node)
 	}
-	return pl.t.fragments[node]
+	return pl.t.Fragments[node]
 }

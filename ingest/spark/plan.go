@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"straggler/ingest/read"
+	"straggler/ingest/spark/sqlplan"
 	"straggler/schema"
 )
 
@@ -19,29 +20,11 @@ const (
 
 // plan is a physical plan as an event has it: its operators, each after the one that reads what it makes.
 type plan struct {
-	nodes   []rawNode
-	seen    int64       // operators in the log
-	cutText bool        // some texts are not kept whole
-	text    int         // bytes of texts
-	metrics []rawMetric // of the operators, which have parts of it
-}
-
-// rawNode is a `SparkPlanInfo`.
-type rawNode struct {
-	parent    int32 // position, none at the top
-	name      string
-	simple    string
-	location  string // of the metadata of a scan
-	partition string // its PartitionFilters
-	pushed    string // its PushedFilters
-	metrics   []rawMetric
-}
-
-// rawMetric is a metric that an operator declares.
-type rawMetric struct {
-	name string
-	kind string
-	id   int64
+	nodes   []sqlplan.Node
+	seen    int64            // operators in the log
+	cutText bool             // some texts are not kept whole
+	text    int              // bytes of texts
+	metrics []sqlplan.Metric // of the operators, which have parts of it
 }
 
 // planEvent is a SparkListenerSQLExecutionStart, a SparkListenerSQLAdaptiveExecutionUpdate, or a
@@ -53,7 +36,7 @@ type planEvent struct {
 	description string
 	settings    properties
 	plan        *plan
-	metrics     []rawMetric // of an update of metrics
+	metrics     []sqlplan.Metric // of an update of metrics
 }
 
 // queryEnd is a SparkListenerSQLExecutionEnd.
@@ -172,7 +155,7 @@ func (d *decoder) plan() *plan {
 	if !p.Object() {
 		return nil
 	}
-	made.nodes, made.metrics = make([]rawNode, 0, d.lastPlan.nodes), make([]rawMetric, 0, d.lastPlan.metrics)
+	made.nodes, made.metrics = make([]sqlplan.Node, 0, d.lastPlan.nodes), make([]sqlplan.Metric, 0, d.lastPlan.metrics)
 	defer func() {
 		d.lastPlan.nodes, d.lastPlan.metrics = min(len(made.nodes), mostAhead), min(len(made.metrics), mostAhead)
 	}()
@@ -205,32 +188,32 @@ func (p *plan) open(parent int32) int32 {
 	if len(p.nodes) >= maxPlanNodes || parent < 0 && len(p.nodes) > 0 {
 		return none
 	}
-	p.nodes = append(p.nodes, rawNode{parent: parent})
+	p.nodes = append(p.nodes, sqlplan.Node{Parent: parent})
 	return int32(len(p.nodes) - 1)
 }
 
-func (d *decoder) nodeKey(made *plan, n *rawNode) {
+func (d *decoder) nodeKey(made *plan, n *sqlplan.Node) {
 	p := &d.pull
 	switch string(p.Name) {
 	case "nodeName":
-		n.name = d.planName(made)
+		n.Name = d.planName(made)
 	case "simpleString":
-		n.simple = d.planText(made)
+		n.Simple = d.planText(made)
 	case "metadata":
 		for ok := p.Object(); ok && p.Key(); {
 			switch string(p.Name) {
 			case "Location":
-				n.location = d.planText(made)
+				n.Location = d.planText(made)
 			case "PartitionFilters":
-				n.partition = d.planText(made)
+				n.Partition = d.planText(made)
 			case "PushedFilters":
-				n.pushed = d.planText(made)
+				n.Pushed = d.planText(made)
 			default:
 				p.Skip()
 			}
 		}
 	case "metrics":
-		n.metrics = d.nodeMetrics(made)
+		n.Metrics = d.nodeMetrics(made)
 	default:
 		p.Skip()
 	}
@@ -261,7 +244,7 @@ func (d *decoder) keptText(made *plan, b []byte) string {
 }
 
 // nodeMetrics reads the metrics of an operator. Those of a plan lie in one piece.
-func (d *decoder) nodeMetrics(made *plan) []rawMetric {
+func (d *decoder) nodeMetrics(made *plan) []sqlplan.Metric {
 	start := len(made.metrics)
 	metrics, next := d.scanPlanMetrics(d.pull.Value(), made.metrics)
 	if made.metrics = metrics; next < 0 {
@@ -271,24 +254,24 @@ func (d *decoder) nodeMetrics(made *plan) []rawMetric {
 	return metrics[start:len(metrics):len(metrics)]
 }
 
-func (d *decoder) planMetrics() []rawMetric {
+func (d *decoder) planMetrics() []sqlplan.Metric {
 	p := &d.pull
-	var metrics []rawMetric
+	var metrics []sqlplan.Metric
 	for ok := p.Array(); ok && p.Elem(); {
-		m := rawMetric{id: none}
+		m := sqlplan.Metric{ID: none}
 		for ok := p.Object(); ok && p.Key(); {
 			switch string(p.Name) {
 			case "name":
-				m.name = d.text()
+				m.Name = d.text()
 			case "accumulatorId":
-				m.id = d.integer()
+				m.ID = d.integer()
 			case "metricType":
-				m.kind = d.text()
+				m.Kind = d.text()
 			default:
 				p.Skip()
 			}
 		}
-		if m.id >= 0 && m.name != "" && len(metrics) < maxNodeMetric {
+		if m.ID >= 0 && m.Name != "" && len(metrics) < maxNodeMetric {
 			metrics = append(metrics, m)
 		}
 	}

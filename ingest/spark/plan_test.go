@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"straggler/ingest/ingesttest"
 	"straggler/ingest/read"
 	"straggler/ingest/read/pull"
+	"straggler/ingest/spark/sqlplan"
 	"straggler/schema"
 )
 
@@ -36,185 +36,6 @@ func planLogs(tb testing.TB) map[string][]byte {
 		logs[filepath.Base(f)] = content(tb, f)
 	}
 	return logs
-}
-
-// The texts are those of real plans. A column keeps its name and loses its id, a literal is gone, and what a native engine calls an
-// operator is given Spark's name.
-func TestOperators(t *testing.T) {
-	for _, c := range []struct {
-		name, simple string
-		want         operator
-	}{
-		{"SortMergeJoin", "SortMergeJoin [cs_item_sk#750, cs_order_number#752], [cr_item_sk#567, cr_order_number#581], LeftOuter",
-			operator{kind: schema.JoinNode, name: "SortMergeJoin", keys: "cs_item_sk, cs_order_number", rightKeys: "cr_item_sk, cr_order_number", joinType: "LeftOuter"}},
-		{"SortMergeJoin(skew=true)", "SortMergeJoin(skew=true) [a#1L], [b#2L], Inner",
-			operator{kind: schema.JoinNode, name: "SortMergeJoin", keys: "a", rightKeys: "b", joinType: "Inner", split: true}},
-		{"BroadcastHashJoin", "BroadcastHashJoin [cast(a#1 as bigint)], [b#2L], Inner, BuildRight, (name#3 = John Smith), false",
-			operator{kind: schema.JoinNode, name: "BroadcastHashJoin", keys: "cast(a as bigint)", rightKeys: "b", joinType: "Inner", build: schema.RightSide}},
-		{"GpuShuffledHashJoin", "GpuShuffledHashJoin [a#1], [b#2], Inner, GpuBuildLeft",
-			operator{kind: schema.JoinNode, name: "ShuffledHashJoin", engine: schema.RapidsEngine, keys: "a", rightKeys: "b", joinType: "Inner", build: schema.LeftSide}},
-		{"PhotonShuffledHashJoin", "PhotonShuffledHashJoin [a#1], [b#2], Inner, BuildRight",
-			operator{kind: schema.JoinNode, name: "ShuffledHashJoin", engine: schema.PhotonEngine, keys: "a", rightKeys: "b", joinType: "Inner", build: schema.RightSide}},
-		{"SortMergeJoinExecTransformer", "SortMergeJoinExecTransformer [a#1], [b#2], Inner",
-			operator{kind: schema.JoinNode, name: "SortMergeJoin", engine: schema.GlutenEngine, keys: "a", rightKeys: "b", joinType: "Inner"}},
-		{"CometSortMergeJoin", "CometSortMergeJoin [a#1], [b#2], Inner",
-			operator{kind: schema.JoinNode, name: "SortMergeJoin", engine: schema.CometEngine, keys: "a", rightKeys: "b", joinType: "Inner"}},
-		{"Exchange", "Exchange hashpartitioning(a#1, coalesce(b#2, 7), 200), ENSURE_REQUIREMENTS, [plan_id=1528]",
-			operator{kind: schema.ExchangeNode, name: "Exchange", keys: "a, coalesce(b, ?)", partitions: 200, planID: "1528", detail: "hashpartitioning(a, coalesce(b, ?))"}},
-		{"GpuColumnarExchange", "GpuColumnarExchange gpuhashpartitioning(Product#10, Country#12, 200), ENSURE_REQUIREMENTS, [id=#150]",
-			operator{kind: schema.ExchangeNode, name: "Exchange", engine: schema.RapidsEngine, keys: "Product, Country", partitions: 200, planID: "150", detail: "hashpartitioning(Product, Country)"}},
-		{"Exchange", "Exchange SinglePartition, ENSURE_REQUIREMENTS, [plan_id=3]",
-			operator{kind: schema.ExchangeNode, name: "Exchange", partitions: 1, planID: "3", detail: "SinglePartition"}},
-		{"HashAggregate", "HashAggregate(keys=[day#1, floor((ts#2 / 3600.5))#9L], functions=[partial_sum(v#3), partial_count(1)])",
-			operator{kind: schema.AggregateNode, name: "HashAggregate", keys: "day, floor((ts / ?))", detail: "(keys=[day, floor((ts / ?))], functions=[partial_sum(v), partial_count(?)])"}},
-		{"Window", "Window [row_number() windowspecdefinition(k#1, v#2 DESC NULLS LAST, specifiedwindowframe(RowFrame, unboundedpreceding$(), currentrow$())) AS rn#5], [k#1], [v#2 DESC NULLS LAST]",
-			operator{kind: schema.WindowNode, name: "Window", keys: "k"}},
-		{"AQEShuffleRead", "AQEShuffleRead coalesced and skewed", operator{kind: schema.ShuffleReadNode, name: "AQEShuffleRead", coalesced: true, split: true}},
-		{"CustomShuffleReader", "CustomShuffleReader coalesced", operator{kind: schema.ShuffleReadNode, name: "CustomShuffleReader", coalesced: true}},
-		{"Filter", "Filter ((isnotnull(name#1) AND (name#1 = John Smith)) AND ssn#2 IN (123-45-6789,987-65-4321))",
-			operator{kind: schema.FilterNode, name: "Filter", detail: "((isnotnull(name) AND (name = ?)) AND ssn IN (?,?))"}},
-		{"Filter", "Filter StartsWith(name#4, Jürgen \"O'Neil)", operator{kind: schema.FilterNode, name: "Filter"}},
-		{"Scan parquet shop.orders", "FileScan parquet shop.orders[id#1] Batched: true, Location: InMemoryFileIndex(1 paths)[s3://key:secret@shop/orders], PartitionFilters: []",
-			operator{kind: schema.ScanNode, name: "Scan", source: "shop.orders", path: "s3://shop/orders", detail: "parquet"}},
-		{"BatchScan ice.shop.orders", "BatchScan ice.shop.orders[id#1L, name#2] ice.shop.orders (branch=null) [filters=id IS NOT NULL, (name = 'Smith, John = ''x''' OR name IN ('O''Neil')), day >= 123, groupedBy=] RuntimeFilters: []",
-			operator{kind: schema.ScanNode, name: "BatchScan", source: "ice.shop.orders", detail: "ice.shop.orders, pushed filters on id, name, day"}},
-		{"BatchScan parquet file:/d/orders", "BatchScan parquet file:/d/orders[id#1L] ParquetScan DataFilters: [(id#1L > 123)], Format: parquet, Location: InMemoryFileIndex(1 paths)[file:/d/orders/day=3/part-0001.parquet], PartitionFilters: [], PushedAggregation: [], PushedFilters: [IsNotNull(id), GreaterThan(id,123)] RuntimeFilters: []",
-			operator{kind: schema.ScanNode, name: "BatchScan", source: "orders", path: "file:/d/orders/day=3/part-0001.parquet", detail: "parquet, pushed filters [IsNotNull(id), GreaterThan(id,?)]"}},
-		{"Scan json ", "FileScan json [add#1] Batched: false, Location: DeltaLogFileIndex(1 paths)[file:/d/shop/orders/_delta_log/00000000000000000000.json]",
-			operator{kind: schema.ScanNode, name: "Scan", source: "orders/_delta_log", path: "file:/d/shop/orders/_delta_log/00000000000000000000.json"}},
-		{"Scan parquet ", "FileScan parquet [id#1L] Batched: true, Location: InMemoryFileIndex(3 paths)[file:/d/orders/day=3/part-0001.parquet, ...",
-			operator{kind: schema.ScanNode, name: "Scan", source: "orders", path: "file:/d/orders/day=3/part-0001.parquet", detail: ""}},
-		{"Sort", "Sort [a#1L ASC NULLS FIRST, b#2 DESC NULLS LAST], true, 0", operator{kind: schema.SortNode, name: "Sort", keys: "a, b DESC"}},
-		{"Scan In-memory table shop", "Scan In-memory table shop [id#1]", operator{kind: schema.ScanNode, name: "InMemoryTableScan", source: "shop"}},
-		{"InMemoryTableScan", "InMemoryTableScan [id#1]", operator{kind: schema.ScanNode, name: "InMemoryTableScan"}},
-		{"ReusedExchange", "ReusedExchange [g#9L], Exchange hashpartitioning(g#1L, 24), ENSURE_REQUIREMENTS, [plan_id=5]",
-			operator{kind: schema.ExchangeNode, name: "ReusedExchange", keys: "g", partitions: 24, planID: "5", reuses: true, detail: "hashpartitioning(g)"}},
-		{"ReusedExchange", "ReusedExchange [g#9L], BroadcastExchange HashedRelationBroadcastMode(List(input[0, bigint, false]),false), [plan_id=6]",
-			operator{kind: schema.BroadcastNode, name: "ReusedExchange", planID: "6", reuses: true}},
-		{"Exchange", "Exchange rangepartitioning(a#1 ASC NULLS FIRST, b#2 DESC NULLS LAST, c#3 ASC NULLS LAST, 200), ENSURE_REQUIREMENTS, [plan_id=7]",
-			operator{kind: schema.ExchangeNode, name: "Exchange", keys: "a, b DESC, c ASC NULLS LAST", partitions: 200, planID: "7", detail: "rangepartitioning(a, b DESC, c ASC NULLS LAST)"}},
-		{"FlatMapGroupsInPandas", "FlatMapGroupsInPandas [k#1L], slow(k#1L, v#2)#9, [k#10L, s#11]", operator{kind: schema.AggregateNode, name: "FlatMapGroupsInPandas", keys: "k"}},
-		{"FlatMapCoGroupsInPandas", "FlatMapCoGroupsInPandas [k#1L], [j#2L], both(k#1L, v#3, j#2L)#9, [k#10L]",
-			operator{kind: schema.JoinNode, name: "FlatMapCoGroupsInPandas", keys: "k", rightKeys: "j"}},
-		{"Scan JDBCRelation(shop.TBLS) [numPartitions=1] ", "Scan JDBCRelation(shop.TBLS) [numPartitions=1] [TBL_ID#24L] PushedFilters: [], ReadSchema: struct<TBL_ID:bigint>",
-			operator{kind: schema.ScanNode, name: "Scan", source: "shop.TBLS", detail: "JDBCRelation"}},
-		{"Scan JDBCRelation((select*from(t)where(n='John'))) [numPartitions=1] ", "Scan JDBCRelation((select*from(t)where(n='John'))) [numPartitions=1] [n#24]",
-			operator{kind: schema.ScanNode, name: "Scan", detail: "JDBCRelation"}},
-		{"GpuColumnarExchange", "GpuColumnarExchange gpusinglepartitioning$(), ENSURE_REQUIREMENTS, [id=#70]",
-			operator{kind: schema.ExchangeNode, name: "Exchange", engine: schema.RapidsEngine, partitions: 1, planID: "70", detail: "SinglePartition"}},
-		{"AtomicReplaceTableAsSelect", "AtomicReplaceTableAsSelect [num_affected_rows#213L], com.example.Catalog@4a023a26, default.people", operator{kind: schema.WriteNode, name: "AtomicReplaceTableAsSelect"}},
-		{"WholeStageCodegen (18)", "WholeStageCodegen (18)", operator{kind: schema.WrapperNode, name: "WholeStageCodegen", codegen: 18}},
-	} {
-		want := c.want
-		if want.engine == "" {
-			want.engine = schema.SparkEngine
-		}
-		got := operatorOf(&rawNode{name: c.name, simple: c.simple}, false)
-		if want.detail == "" {
-			got.detail = ""
-		}
-		want.partitions = map[bool]int64{true: want.partitions, false: none}[want.partitions > 0]
-		want.codegen = map[bool]int32{true: want.codegen, false: none}[want.codegen > 0]
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(operator{})); diff != "" {
-			t.Errorf("%s: %s", c.simple, diff)
-		}
-		whole := operatorOf(&rawNode{name: c.name, simple: c.simple}, false)
-		for _, personal := range []string{"John", "Smith", "123", "4321", "rgen", "Neil", "secret"} {
-			if all := fmt.Sprint(whole); strings.Contains(all, personal) {
-				t.Errorf("%s: %s keeps %q", c.simple, all, personal)
-			}
-		}
-	}
-}
-
-func TestFiltersOfSources(t *testing.T) {
-	got := cleanFilters("[IsNotNull(d_year), EqualTo(d_year,2000), Or(EqualTo(name,John (x) Smith),In(ssn, [1-2,EqualTo])), StringStartsWith(city,New York)]", false)
-	want := "[IsNotNull(d_year), EqualTo(d_year,?), Or(EqualTo(name,?(?)?),In(ssn, [?,?])), StringStartsWith(city,?)]"
-	if strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
-func TestDescriptions(t *testing.T) {
-	for s, want := range map[string]string{
-		"count at <console>:25": "count at <console>:25",
-		"select * from people where name = 'John' and age > 42 limit 10":    "select * from people where name = ? and age > ? limit ?",
-		"select * from people where name = 'John at Home:1' -- x at y.sc:9": "select * from people where name = ? -- x at y.sc:?",
-		"select 'cut in the mid": "select ?",
-		"query72":                "query72",
-		"by_day\nid = 8d25979b-ef1c-49f1-a997-3dce26aed479\nrunId = 8fb405b3-888a-4d55-93be-72206156e386\nbatch = 7": "micro-batch of stream by_day",
-		"<br/>id = 8d25979b-ef1c<br/>runId = 8fb405b3<br/>batch = init":                                              "micro-batch of stream 8d25979b-ef1c",
-	} {
-		if got := cleanSQL(s, false); got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
-		if got := cleanSQL(s, true); got != s && !strings.Contains(s, "runId") {
-			t.Errorf("kept: %q", got)
-		}
-	}
-}
-
-// What adaptive execution puts into a plan, ids, literals and sizes are not in its fingerprint; another join is.
-func TestFingerprint(t *testing.T) {
-	make := func(texts ...string) *planTree {
-		p := &plan{}
-		for i, s := range texts {
-			name := firstPart(strings.ReplaceAll(s, "(keys", " (keys"))
-			p.nodes = append(p.nodes, rawNode{parent: int32(i) - 1, name: name, simple: s})
-		}
-		return newPlanTree(p, &operators{})
-	}
-	first := make("AdaptiveSparkPlan isFinalPlan=false", "HashAggregate(keys=[k#1L], functions=[count(1)])", "Exchange hashpartitioning(k#1L, 200), ENSURE_REQUIREMENTS, [plan_id=1]", "Filter (v#2 > 10)")
-	same := make("WholeStageCodegen", "HashAggregate(keys=[k#71L], functions=[count(1)])", "AQEShuffleRead coalesced", "ShuffleQueryStage 0, Statistics(sizeInBytes=2.4 KiB, rowCount=1)",
-		"Exchange hashpartitioning(k#71L, 64), ENSURE_REQUIREMENTS, [plan_id=99]", "Filter (v#72 > 77)")
-	other := make("HashAggregate(keys=[k#1L], functions=[count(1)])", "Exchange hashpartitioning(j#1L, 200)", "Filter (v#2 > 10)")
-	if first.fingerprint() != same.fingerprint() {
-		t.Error("the same plan has another fingerprint")
-	}
-	if first.fingerprint() == other.fingerprint() || first.shape() != other.shape() {
-		t.Error("another exchange is another fingerprint and the same shape")
-	}
-	for i := range first.nodes {
-		if len(first.hex(i)) != 16 {
-			t.Error(first.hex(i))
-		}
-	}
-}
-
-// The rows of a subquery that prunes a scan, as a merge into a table of Iceberg has one, do not come to the operators above.
-func TestSubqueryTables(t *testing.T) {
-	node := func(parent int32, name, simple string) rawNode {
-		return rawNode{parent: parent, name: name, simple: simple}
-	}
-	tr := newPlanTree(&plan{nodes: []rawNode{node(none, "Exchange", "Exchange hashpartitioning(customer_id#1L, 24)"), node(0, "BatchScan ice.shop.orders", "BatchScan ice.shop.orders[customer_id#1L]"),
-		node(1, "Subquery", "Subquery subquery#3, [id=#9]"), node(2, "BatchScan ice.shop.customers", "BatchScan ice.shop.customers[id#2L]")}}, &operators{})
-	want := [][]string{{"ice.shop.orders"}, {"ice.shop.orders"}, {"ice.shop.customers"}, {"ice.shop.customers"}}
-	if fmt.Sprint(tr.tables) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", tr.tables, want)
-	}
-}
-
-// What Spark repeats below a reused exchange is left out: it ran once, and what it scans is named above both.
-func TestReusedExchange(t *testing.T) {
-	node := func(parent int32, name, simple string) rawNode {
-		return rawNode{parent: parent, name: name, simple: simple}
-	}
-	reused := "ReusedExchange [g#9L], Exchange hashpartitioning(g#1L, 24), ENSURE_REQUIREMENTS, [plan_id=5]"
-	p := &plan{nodes: []rawNode{node(none, "SortMergeJoin", "SortMergeJoin [g#9L], [g#1L], Inner"), node(0, "ReusedExchange", reused), node(1, "Exchange", reused[len("ReusedExchange [g#9L], "):]),
-		node(2, "Scan", "Scan parquet shop.few"), node(0, "Sort", "Sort [g#1L ASC NULLS FIRST]"), node(4, "Exchange", reused[len("ReusedExchange [g#9L], "):]), node(5, "Scan parquet shop.few", "FileScan parquet shop.few[g#1L]")}}
-	tr := newPlanTree(p, &operators{keepLiterals: true})
-	var names []string
-	for i := range tr.nodes {
-		names = append(names, fmt.Sprintf("%s under %d of %s reuses %d", tr.nodes[i].name, tr.raw.nodes[i].parent, strings.Join(tr.tables[i], ", "), tr.reuses[i]))
-	}
-	want := "SortMergeJoin under -1 of shop.few reuses -1; ReusedExchange under 0 of shop.few reuses 3; Sort under 0 of shop.few reuses -1; Exchange under 2 of shop.few reuses -1; Scan under 3 of shop.few reuses -1"
-	if got := strings.Join(names, "; "); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	p.nodes = p.nodes[:4] // the original is in none of the plan: what stands below is all that is known
-	if tr = newPlanTree(p, &operators{}); len(tr.nodes) != 4 || tr.reuses[1] != none {
-		t.Errorf("%d operators, reuses %v", len(tr.nodes), tr.reuses)
-	}
 }
 
 // The order of keys says nothing to plans either, and so do the scanners: rows of all tables are equal.
@@ -468,7 +289,7 @@ func TestListsScanned(t *testing.T) {
 			return scanned, general, next, end
 		},
 		`"metrics":[`: func(list []byte) (any, any, int, int) {
-			var general []rawMetric
+			var general []sqlplan.Metric
 			scanned, next := d.scanPlanMetrics(list, nil)
 			end := pulled(list, func() { general = d.planMetrics() })
 			return scanned, general, next, end
@@ -653,7 +474,7 @@ func TestHugePlans(t *testing.T) {
 		t.Errorf("caveats %v", codes)
 	}
 	for _, n := range r.PlanNodes {
-		if len(n.Detail.V) > maxDetail+len("…") {
+		if len(n.Detail.V) > sqlplan.MaxDetail+len("…") {
 			t.Errorf("a detail of %d bytes", len(n.Detail.V))
 		}
 	}
@@ -683,46 +504,3 @@ func FuzzPlan(f *testing.F) {
 		}
 	})
 }
-
-// FuzzOperator reads the texts of operators. Whatever they hold: no quoted literal and no id comes out unless literals are kept, and other
-// ids of the same columns change nothing.
-func FuzzOperator(f *testing.F) {
-	eachLine(content(f, "testdata/plans.log"), func(line []byte) {
-		var e struct {
-			Plan *referencePlan `json:"sparkPlanInfo"`
-		}
-		if json.Unmarshal(line, &e) == nil && e.Plan != nil {
-			e.Plan.each(func(n *referencePlan) { f.Add(n.Node, n.Simple) })
-		}
-	})
-	f.Add("SortMergeJoin(skew=true)", "SortMergeJoin(skew=true) [a#1L, `b c`#2], [d#3], LeftOuter, (name#4 = O'Neil)")
-	f.Add("ReusedExchange", "ReusedExchange [g#9L], Exchange hashpartitioning(g#1L, 24), ENSURE_REQUIREMENTS, [plan_id=5]")
-	f.Add("Window", "Window [rank(v#2) windowspecdefinition(k#1, v#2 DESC NULLS LAST)], [k#1], [v#2 DESC NULLS LAST]")
-	f.Add("Scan \x03\x03\x03", "0")
-	f.Fuzz(func(t *testing.T, name, simple string) {
-		of := func(simple string, keep bool) operator {
-			return operatorOf(&rawNode{name: read.Text(name), simple: read.Text(simple)}, keep)
-		}
-		got := of(simple, false)
-		for _, text := range []string{got.keys, got.rightKeys, got.detail} {
-			if bare := quotedName.ReplaceAllString(text, ""); got.kind != schema.ScanNode && strings.ContainsAny(bare, "'\"") || columnID.MatchString(bare) {
-				t.Errorf("%q of %q", text, simple)
-			}
-		}
-		of(simple, true)
-		if strings.Contains(simple, "`") || noID.MatchString(simple) {
-			return
-		}
-		other := of(columnID.ReplaceAllString(simple, "${0}0"), false)
-		other.planID = got.planID
-		if other != got {
-			t.Errorf("other ids: %+v, want %+v", other, got)
-		}
-	})
-}
-
-var (
-	columnID   = regexp.MustCompile(`#[0-9]+`)
-	noID       = regexp.MustCompile(`#[0-9]+L?[^][ ,()]`) // something else that begins as an id does
-	quotedName = regexp.MustCompile("`[^`]*`?")           // of a column, kept whatever it holds
-)

@@ -3,6 +3,7 @@ package spark
 import (
 	"slices"
 
+	"straggler/ingest/spark/sqlplan"
 	"straggler/schema"
 )
 
@@ -22,7 +23,7 @@ type query struct {
 	end     *queryEnd  // nil while it runs
 	initial *plan
 	latest  *plan // of the last update; nil without one
-	extra   []rawMetric
+	extra   []sqlplan.Metric
 	jobs    []*job
 	values  map[int64]accum
 	driver  map[int64]int64
@@ -214,7 +215,7 @@ func naturalID(s string) (int64, bool) {
 	}
 	id := int64(0)
 	for i := range len(s) {
-		if !isDigit(s[i]) {
+		if s[i] < '0' || s[i] > '9' {
 			return 0, false
 		}
 		id = id*10 + int64(s[i]-'0')

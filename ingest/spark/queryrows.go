@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"straggler/ingest/read"
+	"straggler/ingest/spark/sqlplan"
 	"straggler/schema"
 )
 
@@ -50,24 +51,25 @@ func (a *app) writeQuery(q *query, complete bool) {
 		final = q.initial
 	}
 	if final != nil && len(final.nodes) > 0 {
-		operators := operators{keepLiterals: a.in.KeepLiterals}
+		remembered := 0
 		if q.initial != nil && q.latest != nil {
-			operators.known = make(map[operatorTexts]operator, len(q.latest.nodes))
+			remembered = len(q.latest.nodes)
 		}
-		t := newPlanTree(final, &operators)
-		adaptive, finished := t.adaptive()
+		plans := sqlplan.NewReader(a.in.KeepLiterals, remembered)
+		t := plans.Tree(final.nodes)
+		adaptive, finished := t.Adaptive()
 		row.Adaptive, row.FinalPlan = schema.Some(adaptive), schema.Some(finished)
 		row.Operators = schema.Some(final.seen)
-		row.PlanFingerprint, row.InitialFingerprint, row.Shape = known(t.fingerprint()), known(t.fingerprint()), known(t.shape())
+		row.PlanFingerprint, row.InitialFingerprint, row.Shape = known(t.Fingerprint()), known(t.Fingerprint()), known(t.Shape())
 		if q.initial != nil && len(q.initial.nodes) > 0 {
 			first := t
 			if q.latest != nil {
-				first = newPlanTree(q.initial, &operators)
-				row.InitialFingerprint, row.Shape = known(first.fingerprint()), known(first.shape())
+				first = plans.Tree(q.initial.nodes)
+				row.InitialFingerprint, row.Shape = known(first.Fingerprint()), known(first.Shape())
 			}
 			a.writeNodes(q, first, schema.InitialPlan)
 		}
-		a.writeFinal(q, t)
+		a.writeFinal(q, t, len(final.metrics))
 	}
 	put(a.fold, &a.plans.queries, row)
 	a.writeQuerySettings(q)
@@ -97,7 +99,7 @@ func (a *app) queryRow(q *query, complete bool) schema.Query {
 
 // description is what a query is called: one line, cut as the names of jobs are.
 func (a *app) description(s string) string {
-	s = strings.Join(strings.Fields(cleanSQL(s, a.in.KeepLiterals)), " ")
+	s = strings.Join(strings.Fields(sqlplan.CleanSQL(s, a.in.KeepLiterals)), " ")
 	if len(s) > maxName {
 		s = strings.ToValidUTF8(s[:maxName], "") + "…"
 	}
@@ -145,24 +147,24 @@ func (a *app) writeQuerySettings(q *query) {
 }
 
 // writeNodes writes the operators of a plan and gives their keys.
-func (a *app) writeNodes(q *query, t *planTree, which schema.PlanStage) []schema.Key {
-	keys := make([]schema.Key, len(t.nodes))
+func (a *app) writeNodes(q *query, t *sqlplan.Tree, which schema.PlanStage) []schema.Key {
+	keys := make([]schema.Key, len(t.Nodes))
 	for i := range keys {
 		keys[i] = a.keys.nodes.Next()
 	}
-	for i := range t.nodes {
-		n, o := &t.raw.nodes[i], &t.nodes[i]
-		row := schema.PlanNode{NodeID: keys[i], QueryID: q.key, Plan: which, Position: int32(i), Kind: o.kind, Operator: o.name,
-			Engine: o.engine, Detail: known(o.detail), Keys: known(o.keys), RightKeys: known(o.rightKeys), JoinType: known(o.joinType),
-			Source: known(o.source), Path: known(o.path), Tables: known(strings.Join(t.tables[i], ", ")),
-			Partitions: schema.Null[int64]{V: max(o.partitions, 0), OK: o.partitions >= 0}, Coalesced: o.coalesced, Split: o.split,
-			Codegen: schema.Null[int32]{V: max(t.codegen[i], 0), OK: t.codegen[i] >= 0}, Fingerprint: t.hex(i)}
-		row.BuildSide = schema.Null[schema.Side]{V: o.build, OK: o.build != ""}
-		row.Side = schema.Null[schema.Side]{V: t.sides[i], OK: t.sides[i] != ""}
-		if n.parent >= 0 {
-			row.ParentID = schema.Some(keys[n.parent])
+	for i := range t.Nodes {
+		n, o := &t.Raw[i], &t.Nodes[i]
+		row := schema.PlanNode{NodeID: keys[i], QueryID: q.key, Plan: which, Position: int32(i), Kind: o.Kind, Operator: o.Name,
+			Engine: o.Engine, Detail: known(o.Detail), Keys: known(o.Keys), RightKeys: known(o.RightKeys), JoinType: known(o.JoinType),
+			Source: known(o.Source), Path: known(o.Path), Tables: known(strings.Join(t.Tables[i], ", ")),
+			Partitions: schema.Null[int64]{V: max(o.Partitions, 0), OK: o.Partitions >= 0}, Coalesced: o.Coalesced, Split: o.Split,
+			Codegen: schema.Null[int32]{V: max(t.Codegen[i], 0), OK: t.Codegen[i] >= 0}, Fingerprint: t.Hash(i)}
+		row.BuildSide = schema.Null[schema.Side]{V: o.Build, OK: o.Build != ""}
+		row.Side = schema.Null[schema.Side]{V: t.Sides[i], OK: t.Sides[i] != ""}
+		if n.Parent >= 0 {
+			row.ParentID = schema.Some(keys[n.Parent])
 		}
-		if original := t.reuses[i]; original >= 0 {
+		if original := t.Reuses[i]; original >= 0 {
 			row.ReusesID = schema.Some(keys[original])
 		}
 		put(a.fold, &a.plans.nodes, row)
@@ -170,23 +172,23 @@ func (a *app) writeNodes(q *query, t *planTree, which schema.PlanStage) []schema
 	return keys
 }
 
-// writeFinal writes the plan that ran, what its operators counted, and where they ran.
-func (a *app) writeFinal(q *query, t *planTree) {
+// writeFinal writes the plan that ran, what its operators counted, in so many metrics at most, and where they ran.
+func (a *app) writeFinal(q *query, t *sqlplan.Tree, metrics int) {
 	keys := a.writeNodes(q, t, schema.FinalPlan)
-	owner := make(map[int64]owned, len(t.raw.metrics))
-	for i := range t.raw.nodes {
-		for k := range t.raw.nodes[i].metrics {
-			m := &t.raw.nodes[i].metrics[k]
-			if _, taken := owner[m.id]; !taken {
-				owner[m.id] = owned{i, m}
+	owner := make(map[int64]owned, metrics)
+	for i := range t.Raw {
+		for k := range t.Raw[i].Metrics {
+			m := &t.Raw[i].Metrics[k]
+			if _, taken := owner[m.ID]; !taken {
+				owner[m.ID] = owned{i, m}
 			}
-			a.writeMetric(q, m, schema.Some(keys[i]), t.nodes[i].engine)
+			a.writeMetric(q, m, schema.Some(keys[i]), t.Nodes[i].Engine)
 		}
 	}
 	for i := range q.extra {
 		m := &q.extra[i]
-		if _, taken := owner[m.id]; !taken {
-			owner[m.id] = owned{none, m}
+		if _, taken := owner[m.ID]; !taken {
+			owner[m.ID] = owned{none, m}
 			a.writeMetric(q, m, schema.Null[schema.Key]{}, schema.SparkEngine)
 		}
 	}
@@ -199,25 +201,25 @@ func (a *app) writeFinal(q *query, t *planTree) {
 // owned is a metric and the operator that declares it, none where the log does not say which.
 type owned struct {
 	node   int
-	metric *rawMetric
+	metric *sqlplan.Metric
 }
 
 // writeMetric writes what an operator counted, where anything was. A native engine reports zero of what it does not
 // measure, so there a zero is unknown.
-func (a *app) writeMetric(q *query, m *rawMetric, node schema.Null[schema.Key], engine schema.Native) {
-	sum, ok := q.values[m.id]
+func (a *app) writeMetric(q *query, m *sqlplan.Metric, node schema.Null[schema.Key], engine schema.Native) {
+	sum, ok := q.values[m.ID]
 	value, driver := sum.value, false
 	if !ok {
-		value, driver = q.driver[m.id], true
-		_, ok = q.driver[m.id]
+		value, driver = q.driver[m.ID], true
+		_, ok = q.driver[m.ID]
 	}
 	if v, unit, can := metricValue(m, value, engine); ok && can {
-		put(a.fold, &a.plans.metrics, schema.NodeMetric{QueryID: q.key, NodeID: node, Name: m.name, Value: v, Unit: unit, Driver: driver})
+		put(a.fold, &a.plans.metrics, schema.NodeMetric{QueryID: q.key, NodeID: node, Name: m.Name, Value: v, Unit: unit, Driver: driver})
 	}
 }
 
 // writeSamples writes what the most extreme attempts of each phase counted, by operator.
-func (a *app) writeSamples(q *query, t *planTree, keys []schema.Key, owner map[int64]owned) {
+func (a *app) writeSamples(q *query, t *sqlplan.Tree, keys []schema.Key, owner map[int64]owned) {
 	for _, j := range q.jobs {
 		for _, s := range j.stages {
 			for _, p := range s.phases {
@@ -230,7 +232,7 @@ func (a *app) writeSamples(q *query, t *planTree, keys []schema.Key, owner map[i
 	}
 }
 
-func (a *app) writeSamplesOf(p *phase, t *planTree, keys []schema.Key, owner map[int64]owned) {
+func (a *app) writeSamplesOf(p *phase, t *sqlplan.Tree, keys []schema.Key, owner map[int64]owned) {
 	var all []*sample
 	for i := range p.samples.heavy {
 		all = append(all, &p.samples.heavy[i], &p.samples.long[i])
@@ -246,19 +248,19 @@ func (a *app) writeSamplesOf(p *phase, t *planTree, keys []schema.Key, owner map
 			if !ok || at.node < 0 {
 				continue
 			}
-			if value, unit, can := metricValue(at.metric, v.value, t.nodes[at.node].engine); can {
-				put(a.fold, &a.plans.attempts, schema.NodeAttempt{AttemptID: attempt, NodeID: keys[at.node], Name: at.metric.name, Value: value, Unit: unit})
+			if value, unit, can := metricValue(at.metric, v.value, t.Nodes[at.node].Engine); can {
+				put(a.fold, &a.plans.attempts, schema.NodeAttempt{AttemptID: attempt, NodeID: keys[at.node], Name: at.metric.Name, Value: value, Unit: unit})
 			}
 		}
 	}
 }
 
 // metricValue is the value of an accumulator in the unit of its metric. Averages do not sum.
-func metricValue(m *rawMetric, value int64, engine schema.Native) (float64, schema.MetricUnit, bool) {
+func metricValue(m *sqlplan.Metric, value int64, engine schema.Native) (float64, schema.MetricUnit, bool) {
 	if value < 0 || value == 0 && engine != schema.SparkEngine {
 		return 0, "", false
 	}
-	switch m.kind {
+	switch m.Kind {
 	case "sum":
 		return float64(value), schema.UnitCount, true
 	case "size":

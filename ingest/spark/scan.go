@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"straggler/ingest/read/pull"
+	"straggler/ingest/spark/sqlplan"
 	"straggler/schema"
 )
 
@@ -357,18 +358,18 @@ func skipText(b []byte, i int, key string) int {
 
 // scanPlanMetrics reads the list of the metrics of an operator that b begins with, where the keys are in Spark's order, and
 // tells where it ends; −1 where they are not.
-func (d *decoder) scanPlanMetrics(b []byte, metrics []rawMetric) (_ []rawMetric, next int) {
+func (d *decoder) scanPlanMetrics(b []byte, metrics []sqlplan.Metric) (_ []sqlplan.Metric, next int) {
 	i, before := expect(b, 0, "["), len(metrics)
 	if next, ok := try(b, i, "]"); ok {
 		return metrics, next
 	}
 	for more := true; more; i, more = try(b, i, ",") {
-		var m rawMetric
+		var m sqlplan.Metric
 		name, next := word(b, expect(b, i, `{"name":"`))
-		m.id, i = digits(b, expect(b, next, `,"accumulatorId":`))
+		m.ID, i = digits(b, expect(b, next, `,"accumulatorId":`))
 		kind, next := word(b, expect(b, i, `,"metricType":"`))
 		if i = expect(b, next, "}"); i < len(b) && len(name) > 0 && len(metrics)-before < maxNodeMetric {
-			m.name, m.kind = d.intern.Text(name), d.intern.Text(kind)
+			m.Name, m.Kind = d.intern.Text(name), d.intern.Text(kind)
 			metrics = append(metrics, m)
 		}
 	}

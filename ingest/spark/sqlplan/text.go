@@ -1,4 +1,4 @@
-package spark
+package sqlplan
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 // taken from them are the names of columns, functions and tables. Ids of expressions differ from run to run; literals may
 // hold what should not be in a store.
 
-// cleanSQL is the text of a statement without its literals; a call site, `count at Orders.java:12`, is kept.
-func cleanSQL(s string, keepLiterals bool) string {
+// CleanSQL is the text of a statement without its literals; a call site, `count at Orders.java:12`, is kept.
+func CleanSQL(s string, keepLiterals bool) string {
 	if name, ok := streamName(s); ok {
 		return name
 	}

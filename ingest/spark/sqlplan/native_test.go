@@ -1,4 +1,4 @@
-package spark
+package sqlplan
 
 import (
 	"testing"
@@ -109,9 +109,9 @@ func TestNativeOperators(t *testing.T) {
 		"Transformer":                                  {schema.SparkEngine, "Transformer", schema.OtherNode},
 		"Photon":                                       {schema.SparkEngine, "Photon", schema.OtherNode},
 	} {
-		o := operatorOf(&rawNode{name: name, simple: name}, false)
-		if o.engine != want.engine || o.name != want.spark || o.kind != want.kind {
-			t.Errorf("%s is %s of %s, a %s, want %s of %s, a %s", name, o.name, o.engine, o.kind, want.spark, want.engine, want.kind)
+		o := operatorOf(&Node{Name: name, Simple: name}, false)
+		if o.Engine != want.engine || o.Name != want.spark || o.Kind != want.kind {
+			t.Errorf("%s is %s of %s, a %s, want %s of %s, a %s", name, o.Name, o.Engine, o.Kind, want.spark, want.engine, want.kind)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package spark
+package sqlplan
 
 import (
 	"path"
@@ -12,72 +12,72 @@ import (
 	"straggler/schema"
 )
 
-// operator is what the texts of a rawNode say.
-type operator struct {
-	kind       schema.NodeKind
-	name       string // Spark's, whatever engine runs it
-	engine     schema.Native
-	detail     string
-	keys       string
-	rightKeys  string
-	joinType   string
-	build      schema.Side
-	source     string
-	path       string
-	partitions int64 // none where the text does not say
-	coalesced  bool
-	split      bool
-	codegen    int32 // none where it is not the top of generated code
-	planID     string
-	reuses     bool
+// Operator is what the texts of a Node say.
+type Operator struct {
+	Kind       schema.NodeKind
+	Name       string // Spark's, whatever engine runs it
+	Engine     schema.Native
+	Detail     string
+	Keys       string
+	RightKeys  string
+	JoinType   string
+	Build      schema.Side
+	Source     string
+	Path       string
+	Partitions int64 // None where the text does not say
+	Coalesced  bool
+	Split      bool
+	Codegen    int32 // None where it is not the top of generated code
+	PlanID     string
+	Reuses     bool
 }
 
 // cachedScan reads a cached table; what the table was made of stands below it.
 const cachedScan = "InMemoryTableScan"
 
-// maxDetail bounds the arguments of an operator that are kept.
-const maxDetail = 1000
+// MaxDetail bounds the arguments of an operator that are kept.
+const MaxDetail = 1000
 
 // operatorOf reads the texts of an operator.
-func operatorOf(n *rawNode, keepLiterals bool) operator {
-	o := operator{partitions: none, codegen: none}
-	name := strings.TrimSpace(n.name)
+func operatorOf(n *Node, keepLiterals bool) Operator {
+	o := Operator{Partitions: None, Codegen: None}
+	name := strings.TrimSpace(n.Name)
 	if open := strings.Index(name, " ("); open > 0 && strings.HasPrefix(name, "WholeStage") {
 		if v, err := strconv.ParseInt(strings.Trim(name[open+2:], ") "), 10, 32); err == nil {
-			o.codegen = int32(v)
+			o.Codegen = int32(v)
 		}
 		name = name[:open]
 	}
 	if open := strings.IndexByte(name, '('); open > 0 && strings.HasSuffix(name, ")") {
-		o.split = strings.Contains(name[open:], "skew=true")
+		o.Split = strings.Contains(name[open:], "skew=true")
 		name = name[:open]
 	}
 	words := strings.Fields(name)
 	if len(words) == 0 {
 		words = []string{"unknown"}
 	}
-	o.engine, o.name = engineOf(words[0])
-	o.name = read.Text(generatedName(o.name))
-	args := strings.TrimPrefix(n.simple, n.name)
-	if args == n.simple { // `Scan parquet` is `FileScan parquet` there
-		if _, rest, found := strings.Cut(n.simple, " "); found {
+	o.Engine, o.Name = engineOf(words[0])
+	o.Name = read.Text(generatedName(o.Name))
+	args := strings.TrimPrefix(n.Simple, n.Name)
+	if args == n.Simple { // `Scan parquet` is `FileScan parquet` there
+		if _, rest, found := strings.Cut(n.Simple, " "); found {
 			args = rest
 		}
 	}
 	args = strings.TrimSpace(args)
-	o.planID = planIDOf(args)
-	o.split = o.split || strings.Contains(firstPart(n.simple), "skew=true") || strings.HasPrefix(args, "(skew=true)")
-	if o.name == "Execute" && len(words) > 1 { // a command
-		o.name, words = read.Text(words[1]), words[1:]
+	o.PlanID = planIDOf(args)
+	o.Split = o.Split || strings.Contains(firstPart(n.Simple), "skew=true") || strings.HasPrefix(args, "(skew=true)")
+	if o.Name == "Execute" && len(words) > 1 { // a command
+		o.Name, words = read.Text(words[1]), words[1:]
 	}
 	if len(words) > 1 && words[1] == "In-memory" { // Scan In-memory table NAME
-		o.name, words = cachedScan, words[2:]
+		o.Name, words = cachedScan, words[2:]
 	}
-	o.kind = kindOfOperator(o.name)
-	if o.reuses = strings.HasPrefix(o.name, "Reused"); o.reuses && strings.Contains(args, "BroadcastExchange") {
-		o.kind = schema.BroadcastNode
+	o.Kind = kindOfOperator(o.Name)
+	if o.Reuses = strings.HasPrefix(o.Name, "Reused"); o.Reuses && strings.Contains(args, "BroadcastExchange") {
+		o.Kind = schema.BroadcastNode
 	}
-	switch o.kind {
+	switch o.Kind {
 	case schema.JoinNode:
 		o.join(args, keepLiterals)
 	case schema.AggregateNode:
@@ -86,37 +86,37 @@ func operatorOf(n *rawNode, keepLiterals bool) operator {
 		if at < 0 { // a function of groups
 			inside = nthList(args, 1)
 		}
-		o.keys = cleanText(inside, keepLiterals)
+		o.Keys = cleanText(inside, keepLiterals)
 	case schema.WindowNode: // Window [functions], [keys], [order]; WindowGroupLimit [keys], [order], …
-		o.keys = cleanText(nthList(args, map[bool]int{true: 1, false: 2}[o.name == "WindowGroupLimit"]), keepLiterals)
+		o.Keys = cleanText(nthList(args, map[bool]int{true: 1, false: 2}[o.Name == "WindowGroupLimit"]), keepLiterals)
 	case schema.SortNode:
-		o.keys = sortKeys(cleanText(nthList(args, 1), keepLiterals))
+		o.Keys = sortKeys(cleanText(nthList(args, 1), keepLiterals))
 	case schema.ExchangeNode:
 		o.partitioning(args, keepLiterals)
 	case schema.ShuffleReadNode:
-		o.coalesced = strings.Contains(args, "coalesced")
-		o.split = strings.Contains(args, "skew")
+		o.Coalesced = strings.Contains(args, "coalesced")
+		o.Split = strings.Contains(args, "skew")
 	case schema.ScanNode:
 		o.scan(n, words, keepLiterals)
 	}
-	if o.detail == "" && o.kind != schema.WrapperNode {
-		if o.detail = cleanText(withoutRunIDs(args), keepLiterals); !strings.ContainsFunc(o.detail, unicode.IsLetter) {
-			o.detail = "" // nothing is left of it
+	if o.Detail == "" && o.Kind != schema.WrapperNode {
+		if o.Detail = cleanText(withoutRunIDs(args), keepLiterals); !strings.ContainsFunc(o.Detail, unicode.IsLetter) {
+			o.Detail = "" // nothing is left of it
 		}
 	}
-	if len(o.detail) > maxDetail {
-		o.detail = strings.ToValidUTF8(o.detail[:maxDetail], "") + "…"
+	if len(o.Detail) > MaxDetail {
+		o.Detail = strings.ToValidUTF8(o.Detail[:MaxDetail], "") + "…"
 	}
 	return o
 }
 
-// isExchange tells whether an operator moves rows between phases.
-func (o *operator) isExchange() bool {
-	return o.kind == schema.ExchangeNode || o.kind == schema.BroadcastNode
+// IsExchange tells whether an operator moves rows between phases.
+func (o *Operator) IsExchange() bool {
+	return o.Kind == schema.ExchangeNode || o.Kind == schema.BroadcastNode
 }
 
 // isSubquery tells whether an operator is the top of a subquery, whose value another takes.
-func (o *operator) isSubquery() bool { return strings.Contains(o.name, "Subquery") }
+func (o *Operator) isSubquery() bool { return strings.Contains(o.Name, "Subquery") }
 
 // kindOfOperator is what an operator does, by its name.
 func kindOfOperator(name string) schema.NodeKind {
@@ -170,7 +170,7 @@ var joinTypes = map[string]bool{"Inner": true, "Cross": true, "LeftOuter": true,
 	"LeftAnti": true, "LeftSingle": true}
 
 // join reads `[a#1], [b#2], Inner, BuildRight, (condition)`; a nested loop has no keys.
-func (o *operator) join(args string, keepLiterals bool) {
+func (o *Operator) join(args string, keepLiterals bool) {
 	lists := 0
 	for _, arg := range arguments(args) {
 		word := firstPart(arg)
@@ -178,18 +178,18 @@ func (o *operator) join(args string, keepLiterals bool) {
 		case strings.HasPrefix(arg, "[") && lists < 2:
 			inside, _ := brackets(arg, 0)
 			if lists++; lists == 1 {
-				o.keys = cleanText(inside, keepLiterals)
+				o.Keys = cleanText(inside, keepLiterals)
 			} else {
-				o.rightKeys = cleanText(inside, keepLiterals)
+				o.RightKeys = cleanText(inside, keepLiterals)
 			}
-		case joinTypes[word] && o.joinType == "":
-			o.joinType = word
+		case joinTypes[word] && o.JoinType == "":
+			o.JoinType = word
 		case strings.HasPrefix(word, "ExistenceJoin"):
-			o.joinType = "ExistenceJoin"
+			o.JoinType = "ExistenceJoin"
 		case strings.HasSuffix(word, "BuildRight"):
-			o.build = schema.RightSide
+			o.Build = schema.RightSide
 		case strings.HasSuffix(word, "BuildLeft"):
-			o.build = schema.LeftSide
+			o.Build = schema.LeftSide
 		}
 	}
 }
@@ -215,14 +215,14 @@ func nthList(args string, n int) string {
 }
 
 // partitioning reads `hashpartitioning(a#1, b#2, 200), ENSURE_REQUIREMENTS, [plan_id=12]`.
-func (o *operator) partitioning(args string, keepLiterals bool) {
+func (o *Operator) partitioning(args string, keepLiterals bool) {
 	at := strings.Index(args, "partitioning(")
 	if at < 0 {
 		at = strings.Index(args, "Partitioning(")
 	}
 	if at < 0 {
 		if strings.Contains(args, "SinglePartition") || strings.Contains(args, "gpusinglepartitioning") {
-			o.partitions, o.detail = 1, "SinglePartition"
+			o.Partitions, o.Detail = 1, "SinglePartition"
 		}
 		return
 	}
@@ -231,15 +231,15 @@ func (o *operator) partitioning(args string, keepLiterals bool) {
 	list := arguments(inside)
 	if len(list) > 0 {
 		if v, err := strconv.ParseInt(list[len(list)-1], 10, 64); err == nil && v >= 0 {
-			o.partitions, list = v, list[:len(list)-1]
+			o.Partitions, list = v, list[:len(list)-1]
 		}
 	}
-	o.keys = sortKeys(cleanText(strings.Join(list, ", "), keepLiterals))
+	o.Keys = sortKeys(cleanText(strings.Join(list, ", "), keepLiterals))
 	kind := strings.TrimPrefix(strings.ToLower(wordBefore(args, open)), "gpu")
-	o.detail = kind + "(" + o.keys + ")"
+	o.Detail = kind + "(" + o.Keys + ")"
 	for _, by := range []string{"REPARTITION_BY_COL", "REPARTITION_BY_NUM", "REBALANCE_PARTITIONS_BY_COL", "REBALANCE_PARTITIONS_BY_NONE"} {
 		if strings.Contains(args, by) {
-			o.detail += ", " + by
+			o.Detail += ", " + by
 		}
 	}
 }
@@ -252,8 +252,8 @@ func sortKeys(keys string) string {
 var usualNulls = strings.NewReplacer(" ASC NULLS FIRST", "", " DESC NULLS LAST", " DESC")
 
 // scan reads what a scan reads: `Scan parquet shop.orders`, `BatchScan shop.orders`, and the metadata of file scans.
-func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
-	o.path = scanPath(n)
+func (o *Operator) scan(n *Node, words []string, keepLiterals bool) {
+	o.Path = scanPath(n)
 	rest := slices.Clone(words[1:])
 	table, jdbc := "", false
 	if len(rest) > 0 {
@@ -262,53 +262,53 @@ func (o *operator) scan(n *rawNode, words []string, keepLiterals bool) {
 		}
 	}
 	switch {
-	case o.name == "LocalTableScan" || o.name == "Range":
+	case o.Name == "LocalTableScan" || o.Name == "Range":
 	case jdbc: // of a table, or of a statement, which may hold anything
 		if name, whole := strings.CutSuffix(table, ")"); whole && !strings.ContainsFunc(name, func(c rune) bool { return c < 0x80 && !isWord(byte(c)) }) {
-			o.source = name
+			o.Source = name
 		}
-	case o.name == "BatchScan" && len(rest) > 1 && strings.Contains(rest[1], ":/"): // files of a format
-	case (o.name == "BatchScan" || o.name == cachedScan) && len(rest) > 0:
-		o.source = rest[0]
+	case o.Name == "BatchScan" && len(rest) > 1 && strings.Contains(rest[1], ":/"): // files of a format
+	case (o.Name == "BatchScan" || o.Name == cachedScan) && len(rest) > 0:
+		o.Source = rest[0]
 	case len(rest) > 1:
-		o.source = rest[1]
+		o.Source = rest[1]
 		if strings.Contains(rest[0], "ExistingRDD") || rest[0] == "Delta" {
-			o.source = ""
+			o.Source = ""
 		}
 	}
-	if strings.HasPrefix(o.source, "HiveTableRelation") || strings.ContainsAny(o.source, "[(") {
-		o.source = ""
+	if strings.HasPrefix(o.Source, "HiveTableRelation") || strings.ContainsAny(o.Source, "[(") {
+		o.Source = ""
 	}
-	if o.source == "" && len(rest) == 1 && strings.ContainsRune(rest[0], '.') && o.path == "" {
-		o.source = rest[0]
+	if o.Source == "" && len(rest) == 1 && strings.ContainsRune(rest[0], '.') && o.Path == "" {
+		o.Source = rest[0]
 	}
-	o.source = strings.TrimPrefix(strings.ReplaceAll(o.source, "`", ""), "spark_catalog.")
-	if o.source == "" && o.path != "" {
-		o.source = tableOf(o.path)
+	o.Source = strings.TrimPrefix(strings.ReplaceAll(o.Source, "`", ""), "spark_catalog.")
+	if o.Source == "" && o.Path != "" {
+		o.Source = tableOf(o.Path)
 	}
 	var detail []string
 	if len(rest) > 0 {
 		detail = append(detail, cleanText(rest[0], true))
 	}
-	if n.partition != "" && n.partition != "[]" {
-		detail = append(detail, "partition filters "+cleanText(n.partition, keepLiterals))
+	if n.Partition != "" && n.Partition != "[]" {
+		detail = append(detail, "partition filters "+cleanText(n.Partition, keepLiterals))
 	}
 	if pushed := pushedFilters(n, keepLiterals); pushed != "" {
 		detail = append(detail, "pushed filters "+pushed)
 	}
-	o.detail = strings.Join(detail, ", ")
-	o.source, o.path = read.Text(o.source), read.Text(o.path)
+	o.Detail = strings.Join(detail, ", ")
+	o.Source, o.Path = read.Text(o.Source), read.Text(o.Path)
 }
 
 // pushedFilters are the filters that a source applies itself, "" without any: Spark's own sources list them in the metadata of
 // a scan or in its text, and Iceberg's as a description, `[filters=day IS NOT NULL, name = 'x', groupedBy=]`, of which the
 // columns are kept.
-func pushedFilters(n *rawNode, keepLiterals bool) string {
-	list := n.pushed
-	if at := strings.Index(n.simple, "PushedFilters: ["); list == "" && at >= 0 {
+func pushedFilters(n *Node, keepLiterals bool) string {
+	list := n.Pushed
+	if at := strings.Index(n.Simple, "PushedFilters: ["); list == "" && at >= 0 {
 		at += len("PushedFilters: ")
-		if _, end := brackets(n.simple, at); end > 0 {
-			list = n.simple[at : end+1]
+		if _, end := brackets(n.Simple, at); end > 0 {
+			list = n.Simple[at : end+1]
 		}
 	}
 	if list != "" {
@@ -317,7 +317,7 @@ func pushedFilters(n *rawNode, keepLiterals bool) string {
 		}
 		return cleanFilters(list, keepLiterals)
 	}
-	_, described, _ := strings.Cut(n.simple, " [filters=")
+	_, described, _ := strings.Cut(n.Simple, " [filters=")
 	described, _, found := strings.Cut(described, ", groupedBy=")
 	switch {
 	case !found || described == "":
@@ -354,11 +354,11 @@ func tableOf(files string) string {
 }
 
 // scanPath is the first path of `InMemoryFileIndex(2 paths)[s3://shop/orders, …]`, without a login.
-func scanPath(n *rawNode) string {
-	text := n.location
+func scanPath(n *Node) string {
+	text := n.Location
 	if text == "" {
-		if at := strings.Index(n.simple, "Location: "); at >= 0 {
-			text = n.simple[at+len("Location: "):]
+		if at := strings.Index(n.Simple, "Location: "); at >= 0 {
+			text = n.Simple[at+len("Location: "):]
 		}
 	}
 	open := strings.IndexByte(text, '[')
