@@ -9,7 +9,9 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// ChunkWriter writes the pages of a column of a row group, compressed by zstd.
+// ChunkWriter writes the pages of a column of a row group, compressed by zstd where that makes its first page smaller by more than
+// leastSaved. Bit-packed numbers and doubles of all digits are as long then as before, and trying takes a fifth of a writer's time
+// (BenchmarkRowGroup of store/parquet).
 type ChunkWriter struct {
 	Metadata *ColumnMetadata
 
@@ -18,6 +20,10 @@ type ChunkWriter struct {
 	page   []byte
 	header bytes.Buffer
 }
+
+// leastSaved is a thirty-second of a page: of the columns of attempts and results of 20 million generated attempts zstd takes more
+// than 3.5 %, or less than 2.7 %.
+const leastSaved = 32
 
 // Begin begins a column. Its first page lies at an offset of the file. A writer may begin another column when one is whole.
 func (w *ChunkWriter) Begin(to io.Writer, offset int64, t Type, path ...string) {
@@ -42,20 +48,26 @@ func (w *ChunkWriter) Data(data []byte, values int, e Encoding) error {
 }
 
 func (w *ChunkWriter) write(h pageHeader, data []byte, e Encoding) error {
-	zstd, err := encoder()
-	if err != nil {
-		return err
+	m, page := w.Metadata, data
+	if m.Codec == Zstd {
+		zstd, err := encoder()
+		if err != nil {
+			return err
+		}
+		w.page = zstd.EncodeAll(data, w.page[:0])
+		if page = w.page; len(m.Pages) == 0 && len(page) >= len(data)-len(data)/leastSaved {
+			m.Codec, page = Uncompressed, data
+		}
 	}
-	w.page = zstd.EncodeAll(data, w.page[:0])
-	h.Bytes, h.CompressedBytes = int32(len(data)), int32(len(w.page))
+	h.Bytes, h.CompressedBytes = int32(len(data)), int32(len(page))
 	w.header.Reset()
 	if err := encode(&w.header, &h); err != nil {
 		return err
 	}
-	m, headers := w.Metadata, int64(w.header.Len())
+	headers := int64(w.header.Len())
 	m.Bytes += headers + int64(len(data))
-	m.CompressedBytes += headers + int64(len(w.page))
-	w.offset += headers + int64(len(w.page))
+	m.CompressedBytes += headers + int64(len(page))
+	w.offset += headers + int64(len(page))
 	if !slices.Contains(m.Encodings, e) {
 		m.Encodings = append(m.Encodings, e)
 	}
@@ -67,7 +79,7 @@ func (w *ChunkWriter) write(h pageHeader, data []byte, e Encoding) error {
 	if _, err := w.to.Write(w.header.Bytes()); err != nil {
 		return err
 	}
-	_, err = w.to.Write(w.page)
+	_, err := w.to.Write(page)
 	return err
 }
 

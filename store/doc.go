@@ -1,7 +1,7 @@
 // Package store takes rows of the canonical tables and keeps them as Parquet files: a dataset in a directory or in a bucket of
 // an object store that changes only by atomic commits. Its layout:
 //
-//	tables/<table>/<ingest id>-<n>.parquet   zstd, delta-coded integers, rows of a phase together
+//	tables/<table>/<ingest id>-<n>.parquet   delta-coded integers, zstd where it helps, rows of a phase together
 //	commits/<sequence>.json                  what is in the store: files, checksums, inputs, retirements
 //	staging/<writer>/                        work in progress, invisible; in a bucket objects staging/<writer>…
 //	lock                                     held while a writer begins or commits; not in a bucket

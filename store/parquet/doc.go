@@ -1,4 +1,4 @@
-// Package parquet takes rows of the canonical tables and gives Parquet files of zstd pages, and gives their rows back.
+// Package parquet takes rows of the canonical tables and gives Parquet files, and gives their rows back.
 //
 //  1. writer.go is a file that is written: its schema, its row groups, its footer.
 //  2. buffer.go collects rows in columns until they make a row group; dictionary.go is the strings of a column.

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"straggler/schema"
 )
@@ -219,6 +220,23 @@ func TestNullsCostNothing(t *testing.T) {
 }
 
 // FuzzPages makes attempts of bytes: of eight each, a number whose lowest bits say what of the row is NULL.
+// TestCompressedWhereSmaller: random bits are written as they are, and what repeats is compressed; both come back.
+func TestCompressedWhereSmaller(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	rows := make([]schema.Attempt, 2*pageRows)
+	for i := range rows {
+		rows[i] = schema.Attempt{AttemptID: schema.Key(i), InputBytes: schema.Some(r.Int64()), CPUS: schema.Some(r.ExpFloat64()), GCS: schema.Some(float64(i % 7))}
+	}
+	sameBack(t, rows, nil, false)
+	want := map[string]format.CompressionCodec{"input_bytes": format.Uncompressed, "cpu_s": format.Uncompressed, "gc_s": format.Zstd, "attempt_id": format.Zstd}
+	for _, c := range opened(t, fileOf(t, rows, nil, false)).Metadata().RowGroups[0].Columns {
+		name := c.MetaData.PathInSchema[0]
+		if codec, ok := want[name]; ok && c.MetaData.Codec != codec {
+			t.Errorf("%s is %v, want %v: %d bytes of %d", name, c.MetaData.Codec, codec, c.MetaData.TotalCompressedSize, c.MetaData.TotalUncompressedSize)
+		}
+	}
+}
+
 func FuzzPages(f *testing.F) {
 	for _, seed := range []string{"", "12345678", "abcdefghabcdefghabcdefghijklmnop", string(bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 128}, 200))} {
 		f.Add([]byte(seed), uint16(3), true)
