@@ -17,5 +17,12 @@ FROM applications a
       max(finish_time) AS last_finish
     FROM attempts GROUP BY application_id
   ) AS n ON n.application_id = a.application_id
-  LEFT JOIN (SELECT source_file, count(*) AS rejects FROM rejects GROUP BY source_file) AS r ON r.source_file = a.source_file
+  LEFT JOIN ( -- of its file, or of the files of its directory
+    SELECT source_file, count(*) AS rejects
+    FROM (
+      SELECT source_file FROM rejects
+      UNION ALL SELECT regexp_replace(source_file, '/[^/]*$', '') AS source_file FROM rejects WHERE source_file LIKE '%/%'
+    ) AS x
+    GROUP BY source_file
+  ) AS r ON r.source_file = a.source_file
 ORDER BY a.application_id NULLS LAST
