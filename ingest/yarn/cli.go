@@ -35,7 +35,7 @@ func (r *reader) cliLine(p ingest.Part, line read.Line) bool {
 			c.columns = append(c.columns, fromCLI[strings.TrimSpace(f)])
 		}
 	case reportHeader(text):
-		r.endReport()
+		r.endReport(p)
 		c.report = map[string]string{}
 	case c.columns != nil && bytes.HasPrefix(text, []byte("application_")):
 		fields := strings.Split(string(text), "\t")
@@ -47,8 +47,11 @@ func (r *reader) cliLine(p ingest.Part, line read.Line) bool {
 		for i, f := range fields {
 			m[c.columns[i]] = strings.TrimSpace(f)
 		}
+		if !r.application(m) {
+			read.RejectLine(r.out, p, line, twice)
+			return true
+		}
 		r.timeless++
-		r.application(m)
 	case c.report != nil:
 		key, value, ok := strings.Cut(string(text), " : ")
 		if !ok {
@@ -76,9 +79,9 @@ func tableHeader(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("Application-Id")) && bytes.IndexByte(line, '\t') > 0
 }
 
-func (r *reader) endReport() {
-	if m := r.cli.report; m["appId"] != "" {
-		r.application(m)
+func (r *reader) endReport(p ingest.Part) {
+	if m := r.cli.report; m["appId"] != "" && !r.application(m) {
+		r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: twice, Sample: m["appId"]})
 	}
 	r.cli.report = nil
 }

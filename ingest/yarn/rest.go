@@ -26,7 +26,7 @@ func (r *reader) list(p ingest.Part, from io.Reader) error {
 	}
 	var q pull.Puller
 	for q.Reset(text); q.Peek() == '{'; q.Reset(q.Rest()) { // or one object after the other
-		if err := r.object(&q); err != nil {
+		if err := r.object(p, &q); err != nil {
 			return err
 		}
 		if q.Why != "" {
@@ -41,7 +41,7 @@ func (r *reader) list(p ingest.Part, from io.Reader) error {
 }
 
 // object reads an object: an application, or one that holds some.
-func (r *reader) object(q *pull.Puller) error {
+func (r *reader) object(p ingest.Part, q *pull.Puller) error {
 	m := map[string]string{}
 	for ok := q.Object(); ok && q.Key(); {
 		name := string(q.Name)
@@ -50,14 +50,14 @@ func (r *reader) object(q *pull.Puller) error {
 		}
 		switch q.Peek() {
 		case '{':
-			if err := r.object(q); err != nil {
+			if err := r.object(p, q); err != nil {
 				return err
 			}
 		case '[':
 			for ok := q.Array(); ok && q.Elem(); {
 				if q.Peek() != '{' {
 					q.Skip()
-				} else if err := r.object(q); err != nil {
+				} else if err := r.object(p, q); err != nil {
 					return err
 				}
 			}
@@ -74,7 +74,10 @@ func (r *reader) object(q *pull.Puller) error {
 	if q.Why != "" || m["appId"] == "" || m["finalStatus"] == "" && m["state"] == "" {
 		return nil
 	}
+	if !r.application(m) {
+		r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: twice, Sample: m["appId"]})
+		return nil
+	}
 	r.out.Decoded(1)
-	r.application(m)
 	return r.flush(false)
 }

@@ -58,13 +58,13 @@ var kept = []struct{ key, setting string }{
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := reader{in: in, out: out, apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")}
+	r := reader{in: in, out: out, seen: map[string]bool{}, apps: schema.NewKeys(in.Key, "applications"), jobs: schema.NewKeys(in.Key, "jobs")}
 	for _, p := range in.Parts {
 		if err := r.part(ctx, p); err != nil {
-			r.endReport()
+			r.endReport(p)
 			return errors.Join(err, r.flush(true))
 		}
-		r.endReport()
+		r.endReport(p)
 		r.cli = cli{}
 	}
 	r.noTimes()
@@ -76,7 +76,8 @@ type reader struct {
 	out        *ingest.Sink
 	apps, jobs *schema.Keys
 	cli        cli
-	timeless   int64 // applications of a table without times
+	seen       map[string]bool // by the ids of applications
+	timeless   int64           // applications of a table without times
 	trace      schema.Trace
 }
 
@@ -114,8 +115,11 @@ func (r *reader) line(p ingest.Part, line read.Line) error {
 		read.RejectLine(r.out, p, line, err.Error())
 		return nil
 	}
+	if !r.application(m) {
+		read.RejectLine(r.out, p, line, twice)
+		return nil
+	}
 	r.out.Decoded(1)
-	r.application(m)
 	return r.flush(false)
 }
 
@@ -176,7 +180,19 @@ func (r *reader) flush(all bool) error {
 	return err
 }
 
-func (r *reader) application(m map[string]string) {
+// maxSeen bounds the applications that are remembered: a hundred bytes for each.
+const maxSeen = 1_000_000
+
+// twice is why an application is rejected: a ResourceManager that restarts logs again what has ended.
+const twice = "the application was there before, and is taken from there"
+
+// application keeps an application, unless it was there before.
+func (r *reader) application(m map[string]string) bool {
+	if id := m["appId"]; r.seen[id] {
+		return false
+	} else if len(r.seen) < maxSeen {
+		r.seen[id] = true
+	}
 	status, ended := statusOf(m)
 	a := schema.Application{
 		ApplicationID: r.apps.Next(), NativeID: read.Text(m["appId"]), Name: read.NullText(m["name"]), User: read.NullText(m["user"]),
@@ -203,6 +219,7 @@ func (r *reader) application(m map[string]string) {
 		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: a.ApplicationID, Code: "no_tasks",
 			Detail: "summaries know applications and no tasks: nothing in them can be called slow"})
 	}
+	return true
 }
 
 // statusOf: finalStatus is the application's own word; state says whether YARN saw it end.

@@ -109,6 +109,28 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
+// What describes an application again, as a ResourceManager does that has restarted, is rejected.
+func TestApplicationTwice(t *testing.T) {
+	const one = `{"id":"application_1_0001","state":"FINISHED","finalStatus":"SUCCEEDED","startedTime":1000,"finishedTime":9000}`
+	for name, text := range map[string]string{"summaries": log + log, "table": list + list, "reports": report + report,
+		"lists": `{"apps":{"app":[` + one + "]}}\n" + `{"apps":{"app":[` + one + "]}}\n"} {
+		r := ingesttest.Bytes(t, Format(), "apps", []byte(text))
+		ids := map[string]bool{}
+		for _, a := range r.Applications {
+			ids[a.NativeID] = true
+		}
+		again := 0
+		for _, reject := range r.Trace.Rejects {
+			if reject.Reason == twice {
+				again++
+			}
+		}
+		if r.Err != nil || len(ids) == 0 || len(ids) != len(r.Applications) || again != len(ids) || len(r.Jobs) != len(ids) {
+			t.Errorf("%s: %v, %d applications of %d ids, rejects %+v", name, r.Err, len(r.Applications), len(ids), r.Trace.Rejects)
+		}
+	}
+}
+
 // The ResourceManager's list of applications says what its summaries say.
 func TestListOfApplications(t *testing.T) {
 	const list = `{"apps":{"app":[{"id":"application_1_0001","user":"u","name":"a, b","queue":"q","state":"FINISHED","finalStatus":"SUCCEEDED","progress":100.0,
