@@ -97,8 +97,8 @@ func (s *phaseScan) read(ctx context.Context, emit func([]phaseFigures) error) e
 	return nil
 }
 
-// pass reads attempts once and works on those of the phases that are wanted. Each worker reads a block, which only one of them does
-// at a time, and then works on it. The engine's reading is so no third task on two cores.
+// pass reads attempts once and works on those of the phases that are wanted. Each worker reads a block, which only one of them
+// does at a time, and then works on it, so that reading is not a third task on two cores.
 func (s *phaseScan) pass(ctx context.Context, sql string, emit func([]phaseFigures) error) error {
 	s.wait, s.waits = make(map[int]*attempts), 0
 	ctx, cancel := context.WithCancel(ctx)
