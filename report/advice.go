@@ -63,6 +63,21 @@ const (
 	worthJob = 0.05
 )
 
+// When advice is given, and how sure it is. All are estimates: no labelled log says what an engineer should be told.
+const (
+	surelySlow   = 1.1  // the least lower limit of a machine's factor that counts it among many slow ones
+	clearlySlow  = 1.25 // and that makes the advice on one machine sure, where enough of its
+	enoughPhases = 3    // phases
+	enoughTasks  = 20   // and attempts agree
+	manySlow     = 3    // so many slow machines, if they are
+	manyShare    = 4    // one in so many, are no faults of single ones
+	mainPart     = 0.25 // the least share of an outlier's excess that skew must explain for advice to split its partition
+	saidPart     = 0.15 // the least share of an excess, or of all lost time without a cause, that is worth a sentence
+	latePart     = 0.3  // the least share of lost time, due to tasks that are no outliers, that is said
+	mostlyRight  = 0.9  // mean confidence of verdicts, the share of such that are right: high from here on
+	oftenRight   = 0.7  // medium from here on
+)
+
 // rule gives advice where it applies.
 type rule struct {
 	name  string
@@ -92,9 +107,8 @@ type known struct {
 	f *facts
 }
 
-// advise applies all rules. The advice that saves most comes first, that about
-// what every run has after that about faults, then what cannot be told; where no advice is worthwhile,
-// it says so.
+// advise applies all rules. The advice that saves most comes first, that about what every run has after that about faults, then
+// what cannot be told; where no advice is worthwhile, it says so.
 func advise(d *Document, f *facts) []Advice {
 	k := &known{d, f}
 	if c := d.Trust.Counts; c.Attempts == 0 && c.Listed > 0 && c.Applications == 0 {
@@ -211,9 +225,9 @@ func (k *known) sure(c schema.Cause) (Confidence, string) {
 	mean := f.confidence / float64(f.rated)
 	reason := fmt.Sprintf("%s, mean confidence %s", prose.Plural(f.n, "verdict", "verdicts"), prose.Percent(mean))
 	switch {
-	case mean >= 0.9:
+	case mean >= mostlyRight:
 		return High, reason
-	case mean >= 0.7:
+	case mean >= oftenRight:
 		return Medium, reason
 	}
 	return Low, reason

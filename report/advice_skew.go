@@ -22,7 +22,7 @@ func adviseSkew(k *known) []Advice {
 	var order []*skewed
 	for i := range k.d.Outliers.Rows {
 		o := &k.d.Outliers.Rows[i]
-		if skew := skewOf(o); o.CostS.V <= 0 || skew <= 0 || skew < 0.25*o.ExcessS.V || o.InputBytes.OK && o.InputBytes.V < leastPartition {
+		if skew := skewOf(o); o.CostS.V <= 0 || skew <= 0 || skew < mainPart*o.ExcessS.V || o.InputBytes.OK && o.InputBytes.V < leastPartition {
 			continue
 		}
 		at := phaseKey{AppOf(k.d, o.Application), PhaseTitle(o.Phase, o.PhaseAttempt), prose.MaybeName(o.PhaseName)}

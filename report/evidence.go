@@ -18,8 +18,8 @@ func outlierWords(o *Outlier) string {
 	var clauses []string
 	for i := range o.Causes {
 		a := &o.Causes[i]
-		worth := i == 0 || o.ExcessS.OK && a.Seconds >= 0.15*o.ExcessS.V && len(clauses) < 3
-		if !worth || i > 0 && a.Seconds <= 0 {
+		said := i == 0 || o.ExcessS.OK && a.Seconds >= saidPart*o.ExcessS.V && len(clauses) < 3
+		if !said || i > 0 && a.Seconds <= 0 {
 			continue
 		}
 		words := a.Words
