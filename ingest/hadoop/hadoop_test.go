@@ -3,12 +3,9 @@ package hadoop
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -106,168 +103,6 @@ func TestRealJobHistories(t *testing.T) {
 			}
 			checkValid(t, &r)
 		})
-	}
-}
-
-// A history re-encoded as Avro-Binary gives the same rows.
-func TestBinaryEqualsJSON(t *testing.T) {
-	for name, b := range corpus(t, "jhist/*/*.jhist") {
-		t.Run(name, func(t *testing.T) {
-			binary := toBinary(t, b)
-			in := ingesttest.Input(name, b)
-			want := ingesttest.Read(t, JobHistory(), in, ingest.Limits{})
-			again := ingesttest.Input(name, binary)
-			again.Key = in.Key
-			got := ingesttest.Read(t, JobHistory(), again, ingest.Limits{})
-			if d := cmp.Diff(want.Trace, got.Trace); d != "" {
-				t.Error(d)
-			}
-			if want.Decoded != got.Decoded || got.Decoded == 0 {
-				t.Errorf("%d events in JSON, %d in binary", want.Decoded, got.Decoded)
-			}
-			for _, cut := range []int{len(binary) - 1, len(binary) - 1000} {
-				r := ingesttest.Bytes(t, JobHistory(), name, binary[:cut])
-				if len(r.Trace.Rejects) != 1 || r.Decoded == 0 {
-					t.Errorf("cut at %d: %d events, rejects %v", cut, r.Decoded, r.Trace.Rejects)
-				}
-			}
-		})
-	}
-}
-
-// toBinary encodes the events of an Avro-JSON history as the Avro specification has it.
-func toBinary(t *testing.T, b []byte) []byte {
-	t.Helper()
-	parts := bytes.SplitN(b, []byte("\n"), 3)
-	typ, err := parseAvro(parts[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := append([]byte("Avro-Binary\n"), parts[1]...)
-	out = append(out, '\n')
-	dec := json.NewDecoder(bytes.NewReader(parts[2]))
-	dec.UseNumber()
-	for {
-		var v any
-		if err := dec.Decode(&v); err == io.EOF {
-			return out
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		out = appendAvro(t, out, typ, v)
-	}
-}
-
-func appendAvro(t *testing.T, out []byte, typ *avroType, v any) []byte {
-	t.Helper()
-	count := func(n int) { out = binary.AppendVarint(out, int64(n)) } // which is zig-zag too
-	switch v := v.(type) {
-	case bool:
-		if v {
-			return append(out, 1)
-		}
-		return append(out, 0)
-	case json.Number:
-		n, err := v.Int64()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return binary.AppendVarint(out, n)
-	case string:
-		if typ.kind == "enum" {
-			count(slices.Index(typ.symbols, v))
-			return out
-		}
-		count(len(v))
-		return append(out, v...)
-	case []any:
-		if count(len(v)); len(v) == 0 {
-			return out
-		}
-		for _, item := range v {
-			out = appendAvro(t, out, typ.items, item)
-		}
-		count(0)
-		return out
-	case map[string]any:
-		switch typ.kind {
-		case "record":
-			for _, f := range typ.fields {
-				out = appendAvro(t, out, f.typ, v[f.name])
-			}
-			return out
-		case "map":
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				count(1) // a block of its own
-				out = appendAvro(t, out, &avroType{kind: "string"}, name)
-				out = appendAvro(t, out, typ.items, v[name])
-			}
-			count(0)
-			return out
-		}
-	}
-	if typ.kind != "union" {
-		t.Fatalf("%v is no %s", v, typ.kind)
-	}
-	for i, branch := range typ.union {
-		if v == nil && branch.kind == "null" {
-			count(i)
-			return out
-		}
-		for name, value := range asObject(v) {
-			if name == branch.name || name == branch.kind {
-				count(i)
-				return appendAvro(t, out, branch, value)
-			}
-		}
-	}
-	t.Fatalf("%v is of no branch", v)
-	return nil
-}
-
-func asObject(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
-}
-
-// The examples of the Avro specification: zig-zag numbers, a record, an array and a union.
-func TestAvroSpecification(t *testing.T) {
-	for _, c := range []struct{ typ, datum, want string }{
-		{`"long"`, "\x00", `0`}, {`"long"`, "\x01", `-1`}, {`"long"`, "\x02", `1`}, {`"long"`, "\x7f", `-64`}, {`"long"`, "\x80\x01", `64`},
-		{`{"type":"record","name":"test","fields":[{"name":"a","type":"long"},{"name":"b","type":"string"}]}`, "\x36\x06foo", `{"a":27,"b":"foo"}`},
-		{`{"type":"array","items":"long"}`, "\x04\x06\x36\x00", `[3,27]`},
-		{`["null","string"]`, "\x00", `null`}, {`["null","string"]`, "\x02\x02\x61", `"a"`},
-		// Not an example: a block that says its size, and an enum.
-		{`{"type":"array","items":"long"}`, "\x03\x04\x06\x36\x00", `[3,27]`}, {`{"type":"enum","name":"E","symbols":["A","B"]}`, "\x02", `"B"`},
-	} {
-		typ, err := parseAvro([]byte(`{"type":"record","name":"R","fields":[{"name":"v","type":` + c.typ + `}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := avroDecoder{schema: typ}
-		text, n, err := d.json([]byte(c.datum + "more"))
-		if want := `{"v":` + c.want + `}`; err != nil || string(text) != want || n != len(c.datum) {
-			t.Errorf("%s of %x: %s and %d bytes, error %v; want %s", c.typ, c.datum, text, n, err, want)
-		}
-	}
-}
-
-// A schema may make a few bytes stand for any number of values; what they are put into is bounded.
-func TestAvroBombs(t *testing.T) {
-	for _, c := range []struct{ typ, datum string }{
-		{`{"type":"array","items":"null"}`, string(binary.AppendVarint(nil, 1<<40))},
-		{`{"type":"array","items":{"type":"record","name":"E","fields":[]}}`, string(binary.AppendVarint(nil, 1<<40))},
-		{`{"type":"array","items":{"type":"enum","name":"E","symbols":["` + strings.Repeat("x", 1<<20) + `"]}}`, "\xfe\xff\x03" + strings.Repeat("\x00", 1<<20)},
-		{`{"type":"record","name":"D","fields":[{"name":"a","type":["null","D"]}]}`, strings.Repeat("\x02", 16<<20)},
-	} {
-		typ, err := parseAvro([]byte(`{"type":"record","name":"R","fields":[{"name":"v","type":` + c.typ + `}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := avroDecoder{schema: typ}
-		if _, _, err := d.json([]byte(c.datum)); !errors.Is(err, errAvroDatum) || len(d.text) > 2*maxRecord {
-			t.Errorf("%.60s: error %v, %d bytes of text", c.typ, err, len(d.text))
-		}
 	}
 }
 
@@ -484,66 +319,6 @@ Job JOBID="job_1_0001" FINISH_TIME="7000" JOB_STATUS="SUCCESS" .
 	}
 }
 
-func TestSLS(t *testing.T) {
-	const log = `{"num.nodes":2,"num.racks":1}
-{"am.type":"mapreduce","job.start.ms":0,"job.end.ms":9000,"job.queue.name":"q","job.id":"job_1","job.user":"u","job.tasks":[
- {"count":2,"container.host":"/r1/n1","container.start.ms":0,"container.end.ms":4000,"container.priority":20,"container.type":"map"},
- {"container.host":"/r1/n2","container.start.ms":4000,"duration.ms":5000,"container.type":"reduce"}]}
-{"rack":"r1","nodes":[{"node":"n1"},{"node":"n2"}]}
-`
-	r := ingesttest.Bytes(t, SLS(), "sls.json", []byte(log))
-	if r.Err != nil || r.Decoded != 3 || r.Counts.Rejects != 0 {
-		t.Fatalf("error %v, %d objects, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
-	}
-	var durations []float64
-	for _, a := range r.Attempts {
-		durations = append(durations, a.DurationS.V)
-		if a.InputBytes.OK || !a.StartTime.OK || a.Rack != schema.Some("r1") {
-			t.Errorf("attempt %+v", a)
-		}
-	}
-	if d := cmp.Diff([]float64{4, 4, 5}, durations); d != "" {
-		t.Error(d)
-	}
-	if len(r.Caveats) != 2 || r.Caveats[1].Code != "no_bytes" {
-		t.Errorf("caveats %+v", r.Caveats)
-	}
-	if len(r.Machines) != 2 || len(r.Phases) != 2 || r.Applications[0].TimeOrigin != "trace" {
-		t.Errorf("%d machines, %d phases, origin %s", len(r.Machines), len(r.Phases), r.Applications[0].TimeOrigin)
-	}
-}
-
-// What the samples of Hadoop's own simulator have (hadoop-sls/src/test/resources: sls_dag.json, nodes-with-resources.json, nodes.json).
-func TestSLSVariants(t *testing.T) {
-	const log = `{"yarn.sls.am.type":"dag","job.start.ms":2000,"job.id":"job_1","job.tasks":[
- {"container.request.delay":1000,"container.start.ms":6664,"container.end.ms":23707,"container.execution.type":"GUARANTEED"},
- {"container.duration.ms":1500},
- {"container.start.ms":6664}]}
-{"rack":"rack1","nodes":[{"node":"node1","memory-mb":2048,"vcores":6},{"node":"node2","labels":"l"},{}]}
-`
-	r := ingesttest.Bytes(t, SLS(), "x.json", []byte(log))
-	if r.Err != nil || r.Counts.Rejects != 0 || len(r.Attempts) != 3 {
-		t.Fatalf("error %v, rejects %+v, attempts %+v", r.Err, r.Trace.Rejects, r.Attempts)
-	}
-	first, timeless, endless := r.Attempts[0], r.Attempts[1], r.Attempts[2]
-	if first.QueuedTime != schema.Some(schema.FromMillis(3000)) || first.DurationS != schema.Some(17.043) || first.Status != schema.Success {
-		t.Errorf("%+v", first)
-	}
-	if timeless.DurationS != schema.Some(1.5) || timeless.StartTime.OK || timeless.QueuedTime.OK {
-		t.Errorf("%+v", timeless)
-	}
-	if endless.Status != schema.UnknownStatus || endless.DurationS.OK {
-		t.Errorf("a container without an end: %+v", endless)
-	}
-	want := []schema.Machine{
-		{Machine: "node1", Rack: schema.Some("rack1"), Cores: schema.Some(6.0), MemoryBytes: schema.Some[int64](2 << 30)},
-		{Machine: "node2", Rack: schema.Some("rack1")},
-	}
-	if d := cmp.Diff(want, r.Machines); d != "" {
-		t.Error(d)
-	}
-}
-
 // Only what bears on stragglers passes; a credential never does.
 func TestConfigurationKeepsNoSecrets(t *testing.T) {
 	const conf = `<?xml version="1.0"?><configuration>
@@ -578,37 +353,6 @@ func FuzzJobHistory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := ingesttest.Bytes(t, JobHistory(), "job_1_0001.jhist", b)
 		checkValid(t, &r)
-	})
-}
-
-func FuzzAvroDatum(f *testing.F) {
-	f.Add([]byte(`{"type":"record","name":"a.R","fields":[{"name":"type","type":{"type":"enum","name":"T","symbols":["JOB_INITED"]}},{"name":"event","type":["null",{"type":"record","name":"E","fields":[{"name":"jobid","type":"string"},{"name":"m","type":{"type":"map","values":"long"}},{"name":"clockSplits","type":{"type":"array","items":"int"}}]}]}]}`), []byte{0, 2, 2, 'j', 2, 2, 'k', 8, 0, 4, 1, 2, 0})
-	f.Add([]byte(`{"type":"record","name":"R","fields":[{"name":"event","type":{"type":"record","name":"Q","fields":[{"name":"a","type":["null","Q"]}]}}]}`), []byte{2, 2, 2, 0})
-	f.Fuzz(func(t *testing.T, text, datum []byte) {
-		typ, err := parseAvro(text)
-		if err != nil {
-			return
-		}
-		d := avroDecoder{schema: typ}
-		text, n, err := d.json(datum)
-		if err != nil {
-			return
-		}
-		whole := bytes.Clone(text)
-		if n <= 0 || n > len(datum) {
-			t.Fatalf("%d of %d bytes", n, len(datum))
-		}
-		// What is read of the datum does not depend on what follows it, and a part of it is no datum.
-		if again, m, err := d.json(datum[:n]); err != nil || m != n || !bytes.Equal(whole, again) {
-			t.Errorf("%d bytes, then %d, %v: %s and %s", n, m, err, whole, again)
-		}
-		var e eventDecoder
-		if e.event(whole, new(event)); !e.pull.End() {
-			t.Errorf("%s: %s", e.pull.Why, whole)
-		}
-		if _, _, err := d.json(datum[:n-1]); err == nil {
-			t.Error("a datum that is cut is read")
-		}
 	})
 }
 
