@@ -52,18 +52,26 @@ func (e *Engine) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.R
 	return r.rows(ctx), nil
 }
 
-// remoteSQL is the statement that has the copies run. Their output goes through an exchange of its own, to one task: a server
-// that hands over results piece by piece would else run one copy after the other. That task reads the lines of one attempt of
-// each copy, however often the copy was run.
+// remoteSQL is the statement that has the copies run. The line of a row is made before TRANSFORM, whose own casts are
+// interpreted value by value where those of a query are compiled. The output of the copies goes through an exchange of its own,
+// to one task: a server that hands over results piece by piece would else run one copy after the other. That task reads the
+// lines of one attempt of each copy, however often the copy was run.
 func remoteSQL(job *engine.RemoteJob, command string) string {
 	columns, parts := strings.Join(job.Columns, ", "), max(1, job.Partitions)
+	values := make([]string, len(job.Columns))
+	for i, name := range job.Columns {
+		values[i] = fmt.Sprintf("coalesce(CAST(%s AS STRING), %s)", name, quoteText(engine.RemoteNull))
+	}
 	return fmt.Sprintf(`SELECT CAST(key AS BIGINT) AS key, output FROM (
 SELECT /*+ REPARTITION(1) */ key, output FROM (
-SELECT TRANSFORM (%s) %s USING %s AS (key STRING, output STRING) %s FROM (
+SELECT TRANSFORM (line) %s USING %s AS (key STRING, output STRING) %s FROM (
+SELECT concat_ws(%s, %s) AS line FROM (
 SELECT /*+ REPARTITION(%d, %s) */ %s FROM (%s) AS input SORT BY %s
 ) AS parts
+) AS lines
 ) AS outputs
-) AS together ORDER BY key NULLS LAST`, columns, rowFormat, quoteText(command), rowFormat, parts, job.Columns[0], columns, portable(job.SQL), job.Order)
+) AS together ORDER BY key NULLS LAST`, rowFormat, quoteText(command), rowFormat, quoteText(engine.RemoteSeparator), strings.Join(values, ", "),
+		parts, job.Columns[0], columns, portable(job.SQL), job.Order)
 }
 
 // command is this program on the cluster's machines, for their shell.

@@ -39,7 +39,7 @@ func TestSpark(t *testing.T) {
 		alone bool // with a server: it reads its log, or stops it
 	}{
 		{"values", sparkValues, false}, {"settings", sparkSettings, true}, {"wrong SQL", sparkWrongSQL, false}, {"locked", sparkLocked, false}, {"big results stream", sparkStreams, false},
-		{"views follow commits", sparkFollows, false}, {"kept tables", sparkKeeps, false}, {"kept parts", sparkParts, false}, {"plans of kept tables", sparkKeptPlans, false}, {"kept values", sparkKeptValues, false}, {"files of kept tables", sparkKeptFiles, false}, {"cached tables", sparkCached, false}, {"loaded rows", sparkLoads, false}, {"store not seen", sparkUnseen, false}, {"bucket not seen", sparkNoConnector, true},
+		{"views follow commits", sparkFollows, false}, {"kept tables", sparkKeeps, false}, {"kept parts", sparkParts, false}, {"plans of kept tables", sparkKeptPlans, false}, {"kept values", sparkKeptValues, false}, {"files of kept tables", sparkKeptFiles, false}, {"cached tables", sparkCached, false}, {"loaded rows", sparkLoads, false}, {"rows of copies", sparkGivesRows, false}, {"store not seen", sparkUnseen, false}, {"bucket not seen", sparkNoConnector, true},
 		{"cancelled", sparkCancelled, true}, {"frozen", sparkFrozen, true}, {"killed", sparkKilled, true},
 	} {
 		ok := t.Run(x.name, func(t *testing.T) {
