@@ -20,4 +20,3 @@ FROM (
   WHERE a.gc_s >= {least} AND a.start_time IS NOT NULL AND a.duration_s BETWEEN {least} AND 1e15
 ) AS c
 WHERE place <= {most}
-ORDER BY application_id NULLS LAST, start_time NULLS LAST, attempt_id NULLS LAST
