@@ -15,17 +15,17 @@ var ErrChoice = errors.New("policies")
 // maxSweep bounds the values of one sweep.
 const maxSweep = 1000
 
-// Ideals is the word that names all ideals of the usual policies.
-const Ideals = "ideal"
+// ideals is the word that names all ideals of the usual policies.
+const ideals = "ideal"
 
-// Choose gives the named policies (nil: the usual ones; Ideals: those of them that are ideals) with settings such as
+// Choose gives the named policies (nil: the usual ones; "ideal": those of them that are ideals) with settings such as
 // late.cap=0.2 applied, and one more of a policy for each value of its sweeps: late.cap=0.05:0.5:0.05 goes from the first
 // value to the second by the third. A policy that a setting or sweep names and no name does is chosen by that.
 func Choose(names, settings, sweeps []string, usual []Policy) ([]Policy, error) {
 	c := chooser{}
 	for _, name := range names {
 		name = strings.TrimSpace(name)
-		if name == Ideals {
+		if name == ideals {
 			c.ideals(usual)
 			continue
 		}
