@@ -67,4 +67,5 @@ func causeOrder(c schema.Cause) int {
 	return unexplained
 }
 
+// BadVerdict says that a machine was slow, always or at times.
 func BadVerdict(v schema.Verdict) bool { return v == schema.Slow || v == schema.Flaky }

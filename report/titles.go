@@ -23,6 +23,7 @@ func PhaseTitle(native string, attempt int32) string {
 	return fmt.Sprintf("phase %s, re-submission %d", prose.Name(native), attempt)
 }
 
+// PhaseShort names an attempt of a phase where there is little room: its id, and the attempt unless it is the first.
 func PhaseShort(native string, attempt int32) string {
 	if attempt == 0 {
 		return prose.Clean(native, 40)

@@ -41,6 +41,7 @@ const (
 	mostBaseline = 100_000 // runs
 )
 
+// Parse reads the text of a baseline file; errors name the file and the line.
 func Parse(name string, data []byte) (*Baseline, error) {
 	b := &Baseline{read: data}
 	runs := map[string]int{}

@@ -40,6 +40,7 @@ func (t *Task) Split() (p [Parts]float64, body float64) {
 	return p, body
 }
 
+// Known is a measurement as a term of a sum: 0 where it is unknown (NaN) or negative.
 func Known(x float64) float64 {
 	if math.IsNaN(x) || x < 0 {
 		return 0

@@ -54,6 +54,7 @@ func Clean(s string, max int) string {
 	return b.String()
 }
 
+// Plain says that a text has printable ASCII and nothing else.
 func Plain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] > 0x7E {

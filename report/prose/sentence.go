@@ -4,6 +4,7 @@ import (
 	"strings"
 )
 
+// Upper begins a sentence with a capital, where its first letter is one of ASCII.
 func Upper(s string) string {
 	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
 		return strings.ToUpper(s[:1]) + s[1:]
@@ -27,6 +28,7 @@ func After(mark, s string) string {
 	return mark + s
 }
 
+// Unless is a note, or "" where it is not needed.
 func Unless(ok bool, note string) string {
 	if ok {
 		return ""
@@ -34,6 +36,7 @@ func Unless(ok bool, note string) string {
 	return note
 }
 
+// NonEmpty are the texts that are not "".
 func NonEmpty(s ...string) []string {
 	var kept []string
 	for _, x := range s {
@@ -44,6 +47,7 @@ func NonEmpty(s ...string) []string {
 	return kept
 }
 
+// PluralWord is the word for so many, without their number.
 func PluralWord(n int, one, many string) string {
 	if n == 1 {
 		return one

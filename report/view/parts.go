@@ -44,6 +44,7 @@ func partsText(parts []report.LostPart, title func(schema.Cause) string) string 
 	return strings.Join(words, ", ")
 }
 
+// PartCauses are the causes that cost something, in the order of the parts.
 func PartCauses(parts []report.LostPart) []schema.Cause {
 	var cs []schema.Cause
 	for _, p := range parts {

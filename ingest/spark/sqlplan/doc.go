@@ -1,5 +1,5 @@
-// Package sqlplan takes the physical plan of a query of Spark SQL, whose operators are texts for people, and gives what each of them
-// does (its kind, keys, join, source) and what follows from its place in the plan.
+// Package sqlplan takes the physical plan of a query of Spark SQL, whose operators are texts for people, and gives what each
+// of them does (its kind, keys, join, source) and what follows from its place in the plan.
 //
 //  1. operator.go reads the texts of one operator; native.go gives those of other engines (RAPIDS, Photon, Gluten, Comet) the
 //     names of Spark's.
