@@ -16,7 +16,8 @@ func (c *comparison) finding(r *measure.Run, history []*measure.Run, q float64) 
 	if normal > 0 {
 		f.Change = number(c.series.tonight.value/normal - 1)
 	}
-	f.Low, f.High = number(c.back(c.verdict.low)), number(c.back(c.verdict.high))
+	low, high := c.verdict.interval()
+	f.Low, f.High = number(c.back(low)), number(c.back(high))
 	if c.rule.By == PerCause {
 		f.Cause = c.what
 	}

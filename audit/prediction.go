@@ -116,19 +116,23 @@ func blocksOf(n int) [][2]int {
 
 // verdict is what the test says.
 type verdict struct {
-	p         float64 // one-sided: chance of so large a value in a run like those before
-	surprise  float64 // in standard errors of prediction
-	low, high float64 // 95 % prediction interval of y
-	alike     float64 // standard error of prediction of a run with tasks as alike as before
-	df        float64
+	prediction
+	p        float64 // one-sided: chance of so large a value in a run like those before
+	surprise float64 // in standard errors of prediction
+	mean     float64 // of y before
+}
+
+// interval is the 95 % prediction interval of y.
+func (v *verdict) interval() (low, high float64) {
+	q := distribution.Student{DF: v.df}.Quantile(0.975)
+	return v.mean - q*v.se, v.mean + q*v.se
 }
 
 // judge tests the value of tonight against the history: it is one more draw from where they came from.
 func (s *series) judge(h spread, pr prior) verdict {
 	e := predict(s.tonight, h, pr)
-	t := distribution.Student{DF: e.df}
-	x, q := (s.tonight.y-h.mean)/e.se, t.Quantile(0.975)
-	return verdict{p: t.Survival(x), surprise: x, low: h.mean - q*e.se, high: h.mean + q*e.se, alike: e.alike, df: e.df}
+	x := (s.tonight.y - h.mean) / e.se
+	return verdict{e, distribution.Student{DF: e.df}.Survival(x), x, h.mean}
 }
 
 // prediction is the standard error of what the history predicts for a run, that of a run with tasks as alike as before, and
