@@ -13,7 +13,7 @@ import (
 
 // blockBytes is the size of a block where lines are shorter than that: large enough that reads and hand-overs cost
 // nothing, small enough to stay in a processor's cache.
-const blockBytes = 1 << 20
+const blockBytes = 512 << 10
 
 // firstBytes is the size of the first buffer: of a directory of many small logs most never need another.
 const firstBytes = 8 << 10
