@@ -23,7 +23,6 @@ type batch struct {
 }
 
 func (b *batch) reset() {
-	clear(b.ends) // they hold strings
 	clear(b.others)
 	*b = batch{kinds: b.kinds[:0], starts: b.starts[:0], ends: b.ends[:0], others: b.others[:0], rejects: b.rejects[:0]}
 }
@@ -43,6 +42,7 @@ type decoder struct {
 	line    read.Line    // that is being decoded
 	held    []heldUpdate // of the block
 	values  stageValues  // of the last list of accumulables
+	lineage rdds         // of the last stage
 
 	lastPlan struct{ nodes, metrics int } // how many it had
 }

@@ -92,6 +92,9 @@ func objects(b *read.Block) iter.Seq[read.Line] {
 func objectEnd(b []byte, start int) (end int, whole bool) {
 	depth, quoted := 0, false
 	for i := start; i < len(b); i++ {
+		if !boundary[b[i]] {
+			continue
+		}
 		switch c := b[i]; {
 		case c == '{' && i > start && opensEvent(b[i:]):
 			return i, false
@@ -115,6 +118,9 @@ func objectEnd(b []byte, start int) (end int, whole bool) {
 	}
 	return len(b), false
 }
+
+// boundary are the bytes that objectEnd looks at: most of an event are none.
+var boundary = [256]bool{'{': true, '}': true, '[': true, ']': true, '"': true, '\\': true, '\n': true}
 
 // eventKey follows the brace that opens an event, and no other. In no string does a brace stand before a quotation mark that is not escaped.
 var eventKey = []byte(`"Event"`)

@@ -254,7 +254,7 @@ func gather[T any](dst []T, at unsafe.Pointer, stride uintptr, n int) []T {
 func extended[T any](s []T, n int) []T {
 	n += len(s)
 	if n > cap(s) {
-		more := make([]T, len(s), max(n, min(4*cap(s), RowGroupRows), 256))
+		more := make([]T, len(s), max(n, min(8*cap(s), RowGroupRows), 256))
 		copy(more, s)
 		s = more
 	}
