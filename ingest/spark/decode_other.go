@@ -169,7 +169,11 @@ func (d *decoder) value(field reflect.Value) {
 	case *rdds:
 		d.rdds(v)
 	case *stageInfo:
-		d.object(field)
+		if next := d.scanStageInfo(p.Value(), v); next >= 0 {
+			p.Take(next)
+		} else {
+			d.object(field)
+		}
 		v.order()
 	default:
 		d.object(field)

@@ -282,6 +282,14 @@ func TestListsScanned(t *testing.T) {
 			next := scanned.scan(list)
 			return scanned, general, next, pulled(list, func() { d.pullRDDs(&general) })
 		},
+		`"Stage Info":{`: func(stage []byte) (any, any, int, int) {
+			var scanned, general stageInfo
+			next := d.scanStageInfo(stage, &scanned)
+			end := pulled(stage, func() { d.object(reflect.ValueOf(&general).Elem()) })
+			scanned.order()
+			general.order()
+			return scanned, general, next, end
+		},
 		`"Accumulables":[`: func(list []byte) (any, any, int, int) {
 			var general stageValues
 			scanned, next := scanAccumulables(list, `,"Value":`, nil)

@@ -286,46 +286,6 @@ func skipCount(b []byte, i int, key string) int {
 	return i
 }
 
-// scan reads the list of a `RDD Info` that b begins with, where the keys are in Spark's order, and tells where it ends; −1
-// where they are not.
-func (v *rdds) scan(b []byte) (next int) {
-	i := expect(b, 0, "[")
-	if next, ok := try(b, i, "]"); ok {
-		return next
-	}
-	for more := true; more; i, more = try(b, i, ",") {
-		var rdd rddInfo
-		rdd.ID, i = digits(b, expect(b, i, `{"RDD ID":`))
-		i = skipText(b, i, `,"Name":"`)
-		i = skipText(b, i, `,"Scope":"`)
-		i = skipText(b, i, `,"Callsite":"`)
-		i = expect(b, i, `,"Parent IDs":[`)
-		if i < len(b) && b[i] != ']' {
-			for more := true; more; i, more = try(b, i, ",") {
-				parent, end := digits(b, i)
-				v.Parents, i = append(v.Parents, parent), end
-			}
-		}
-		i = expect(b, i, `],"Storage Level":{`)
-		i = skipFlat(b, i)
-		if next, ok := try(b, i, `,"Barrier":`); ok {
-			rdd.Barrier, i = boolean(b, next)
-		}
-		i = skipText(b, i, `,"DeterministicLevel":"`)
-		rdd.Partitions, i = digits(b, expect(b, i, `,"Number of Partitions":`))
-		i = skipCount(b, i, `,"Number of Cached Partitions":`)
-		i = skipCount(b, i, `,"Memory Size":`)
-		i = skipCount(b, i, `,"ExternalBlockStore Size":`)
-		i = skipCount(b, i, `,"Disk Size":`)
-		i = expect(b, i, "}")
-		v.add(&rdd)
-	}
-	if next, ok := try(b, i, "]"); ok {
-		return next
-	}
-	return -1
-}
-
 // skipFlag moves past true or false, where its key comes next.
 func skipFlag(b []byte, i int, key string) int {
 	if next, ok := try(b, i, key); ok {
