@@ -25,9 +25,10 @@ type ChunkWriter struct {
 // than 3.5 %, or less than 2.7 %.
 const leastSaved = 32
 
-// Begin begins a column. Its first page lies at an offset of the file. A writer may begin another column when one is whole.
-func (w *ChunkWriter) Begin(to io.Writer, offset int64, t Type, path ...string) {
-	w.to, w.offset = to, offset
+// Begin begins a column, whose first page lies at the start of the file unless Metadata.Move says where. A writer may begin
+// another column when one is whole.
+func (w *ChunkWriter) Begin(to io.Writer, t Type, path ...string) {
+	w.to, w.offset = to, 0
 	w.Metadata = &ColumnMetadata{Type: t, Path: path, Codec: Zstd, Encodings: []Encoding{RLE}} // that of levels
 }
 
@@ -81,6 +82,14 @@ func (w *ChunkWriter) write(h pageHeader, data []byte, e Encoding) error {
 	}
 	_, err := w.to.Write(page)
 	return err
+}
+
+// Move says that the pages of a column lie further on in the file.
+func (m *ColumnMetadata) Move(by int64) {
+	m.DataOffset += by
+	if m.DictionaryOffset.Valid {
+		m.DictionaryOffset.V += by
+	}
 }
 
 // Add adds a row group of whole columns.

@@ -57,6 +57,25 @@ func fileOf[R any](t *testing.T, rows []R, order []int32, plain bool) []byte {
 	return to.Bytes()
 }
 
+// What panics while columns are encoded, in goroutines of the writer, panics in its caller, who may survive it.
+func TestPanicOfColumn(t *testing.T) {
+	w, err := NewWriter(io.Discard, columnsOf[schema.Attempt](), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewBuffer(w.columns)
+	b.rows = pageRows + 1
+	for i := range b.columns {
+		b.columns[i].values = b.rows // and has none
+	}
+	defer func() {
+		if p := recover(); p == nil {
+			t.Error("nothing panicked")
+		}
+	}()
+	w.WriteRowGroup(b)
+}
+
 // opened reads a file with parquet-go.
 func opened(t *testing.T, data []byte) *pq.File {
 	t.Helper()

@@ -1,8 +1,15 @@
 package parquet
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"straggler/parquetfile"
 	"straggler/schema"
@@ -10,13 +17,13 @@ import (
 
 // Writer writes one file.
 type Writer struct {
-	out     *counter
-	columns []schema.Column
-	footer  *parquetfile.Metadata
-	pages   parquetfile.ChunkWriter
-	cluster int // column, or -1
-	order   []int32
-	scratch scratch
+	out      *counter
+	columns  []schema.Column
+	footer   *parquetfile.Metadata
+	encoders []encoder
+	chunks   []bytes.Buffer // of the columns of a row group
+	cluster  int            // column, or -1
+	order    []int32
 }
 
 // NewWriter begins a file with the given columns. Within a row group rows lie together by the column cluster, a BigInt
@@ -45,21 +52,69 @@ func (w *Writer) WriteRowGroup(b *Buffer) error {
 	return w.writeRowGroup(b, cluster(b.columns[w.cluster].i64, &w.order))
 }
 
-// writeRowGroup writes the rows in the given order; nil: as they are.
+// maxEncoders is how many columns of a row group are encoded at the same time at most. Each takes some 3 MB.
+const maxEncoders = 4
+
+// encoder encodes columns, one after the other.
+type encoder struct {
+	pages   parquetfile.ChunkWriter
+	scratch scratch
+	broken  string // what panicked, and where
+}
+
+// writeRowGroup writes the rows in the given order; nil: as they are. Columns are encoded at the same time where there are many
+// rows: nothing else has work for the other processors when the last ones of an ingest are written.
 func (w *Writer) writeRowGroup(b *Buffer, order []int32) error {
-	chunks := make([]*parquetfile.ColumnMetadata, len(b.columns))
-	for i := range b.columns {
-		column := &w.columns[i]
-		w.pages.Begin(w.out, w.out.bytes, physicalTypes[column.Type], column.Name)
-		c := columnChunk{scratch: &w.scratch, column: &b.columns[i], rows: b.rows, order: order, pages: &w.pages}
-		if err := c.write(); err != nil {
+	w.chunks = slices.Grow(w.chunks[:0], len(b.columns))[:len(b.columns)]
+	metadata := make([]*parquetfile.ColumnMetadata, len(b.columns))
+	n := 1
+	if b.rows > pageRows {
+		n = min(runtime.GOMAXPROCS(0), maxEncoders)
+	}
+	w.encoders = append(w.encoders, make([]encoder, max(n-len(w.encoders), 0))...)
+	var next atomic.Int32
+	var group errgroup.Group
+	for i := range n {
+		group.Go(func() error {
+			e := &w.encoders[i]
+			defer e.keepPanic()
+			for at := int(next.Add(1)) - 1; at < len(b.columns); at = int(next.Add(1)) - 1 {
+				w.chunks[at].Reset()
+				e.pages.Begin(&w.chunks[at], physicalTypes[w.columns[at].Type], w.columns[at].Name)
+				c := columnChunk{scratch: &e.scratch, column: &b.columns[at], rows: b.rows, order: order, pages: &e.pages}
+				if err := c.write(); err != nil {
+					return err
+				}
+				metadata[at] = e.pages.Metadata
+				metadata[at].Statistics = c.stats.encoded()
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	for i := range w.encoders[:n] {
+		if broken := w.encoders[i].broken; broken != "" {
+			panic(broken)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for i := range w.chunks {
+		metadata[i].Move(w.out.bytes)
+		if _, err := w.out.Write(w.chunks[i].Bytes()); err != nil {
 			return err
 		}
-		chunks[i] = w.pages.Metadata
-		chunks[i].Statistics = c.stats.encoded()
 	}
-	w.footer.Add(b.rows, chunks)
+	w.footer.Add(b.rows, metadata)
 	return nil
+}
+
+// keepPanic keeps a panic for the caller of WriteRowGroup, who may survive it; in another goroutine it would end the process.
+func (e *encoder) keepPanic() {
+	if p := recover(); p != nil {
+		e.broken = fmt.Sprintf("%v\n%s", p, debug.Stack())
+	}
 }
 
 // Close writes the footer. It does not close what the file is written to.
