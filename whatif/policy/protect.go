@@ -11,7 +11,8 @@ import (
 // Rules, in the order of the log's own instants:
 //   - when a task ends, its output is copied if P(loss) · t_redo > t_rep and the budget has as many tokens as it has bytes.
 //     P(loss) is the share of the machine's outputs that were lost until then. t_redo is the task's own time and the
-//     expected longest of its inputs that are lost too, recursively. t_rep is its bytes over the bandwidth in a rack;
+//     expected longest of all its inputs that are lost too, recursively; a copied one is lost with its copy only, which is on
+//     a machine like any other. t_rep is its bytes over the bandwidth in a rack;
 //   - a copied output that is lost later need not be made again;
 //   - when an output is found lost that was not copied, it is made again as in the log, and if that is the onset-th on its
 //     machine within a while, all other outputs on the machine are made again at once, as far as the budget of slot time
@@ -142,18 +143,22 @@ func (x *protection) make(n int32) {
 	}
 }
 
-// wait is the expected longest of a phase's inputs that are lost too, as known when its first output is made.
+// wait is the expected longest of a phase's inputs that are lost too, which 'are recomputed in parallel' (MANTRI §5.3), as known
+// when its first output is made.
 func (x *protection) wait(phase int32) float64 {
 	if x.waits[phase] < 0 {
-		sum := 0.0
+		var redo, loss []float64
 		for _, from := range x.log.Reads[phase] {
-			loss := make([]float64, len(x.of[from]))
-			for k, n := range x.of[from] {
-				loss[k] = x.history.Loss(int(x.log.Made[n].Machine))
+			redo = append(redo, x.redo[from]...)
+			for _, n := range x.of[from] {
+				p := x.history.Loss(int(x.log.Made[n].Machine))
+				if x.copied[n] { // figure 11b
+					p *= x.history.Mean()
+				}
+				loss = append(loss, p)
 			}
-			sum += recompute.Longest(x.redo[from], loss)
 		}
-		x.waits[phase] = sum
+		x.waits[phase] = recompute.Longest(redo, loss)
 	}
 	return x.waits[phase]
 }

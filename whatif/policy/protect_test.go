@@ -57,6 +57,37 @@ func TestProtectCopies(t *testing.T) {
 	}
 }
 
+// A join's output takes 10 s to make and 3.5 s to copy. Machine 1, where it is, has lost one of its five outputs, machine 0 half of
+// its four, on which the join's inputs of 20 s are, one of each of its phases: the longest of both is waited for, 0.75 · 20 s, so that
+// it is not worth its copy where both would be waited for in turn; and it is worth less where the inputs have copies.
+func TestProtectJoin(t *testing.T) {
+	made := []workload.Made{
+		{Machine: 0, At: 1 * s, Took: 20 * s, Read: 1e9}, {Machine: 0, At: 1 * s, Took: 20 * s, Read: 1e9}, // phase 0
+		{Machine: 1, At: 1 * s, Took: 20 * s, Read: 1e9}, {Machine: 1, At: 1 * s, Took: 20 * s, Read: 1e9}, {Machine: 1, At: 1 * s, Took: 20 * s, Read: 1e9}, {Machine: 1, At: 1 * s, Took: 20 * s, Read: 1e9},
+		{Phase: 1, Machine: 0, At: 30 * s, Took: 20 * s}, {Phase: 2, Machine: 0, At: 30 * s, Took: 20 * s},
+		{Phase: 3, Machine: 1, At: 60 * s, Took: 10 * s},
+	}
+	for n := range made {
+		made[n].Bytes = 1e12 // too many to copy
+	}
+	for _, c := range []struct {
+		inputs, join int64 // bytes
+		want         bool
+	}{
+		{1e12, 125e6 * 49 / 10, true}, {1e12, 125e6 * 51 / 10, false}, // 0.2 · (10 + 0.75 · 20) = 5 s
+		{1, 125e6 * 30 / 10, true}, {1, 125e6 * 34 / 10, false}, // lost with a copy, 3/9 of which are, 0.5/3 each: 0.2 · (10 + 0.306 · 20) = 3.2 s
+	} {
+		made[6].Bytes, made[7].Bytes, made[8].Bytes = c.inputs, c.inputs, c.join
+		o := protectDefaults
+		o.Onset, o.Share = 0, 1
+		log, took := outputs(slices.Clone(made), workload.Lost{Of: 0, At: 20 * s}, workload.Lost{Of: 1, At: 20 * s}, workload.Lost{Of: 2, At: 20 * s}, workload.Lost{Of: 8, At: 70 * s})
+		log.Reads = [][]int32{nil, nil, nil, {1, 2}}
+		if got := o.shorten(log, took).copied[8]; got != c.want {
+			t.Errorf("a join of %d bytes with inputs of %d is copied: %v, want %v", c.join, c.inputs, got, c.want)
+		}
+	}
+}
+
 // A first loss at 20 s makes the machine's other output again, which is there at 30 s: a reader at 26 s waits 4 s for it,
 // one at 35 s not at all. With an onset of two, or outside of the budget, all is as in the log.
 func TestProtectEarly(t *testing.T) {

@@ -81,8 +81,11 @@ func TestHistory(t *testing.T) {
 		h.Held(3)
 	}
 	h.Lost(3)
-	if h.Loss(3) != 0.25 || h.Loss(0) != 0 {
-		t.Errorf("losses %v and %v, want 0.25 and 0", h.Loss(3), h.Loss(0))
+	for range 4 {
+		h.Held(1)
+	}
+	if h.Loss(3) != 0.25 || h.Loss(0) != 0 || h.Mean() != 0.125 {
+		t.Errorf("losses %v and %v, and %v of any machine, want 0.25, 0 and 0.125", h.Loss(3), h.Loss(0), h.Mean())
 	}
 }
 
