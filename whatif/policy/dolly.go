@@ -20,7 +20,7 @@ import (
 //
 // Admission: admission (the paper's), preempt (a job that does not fit into the budget takes that of larger jobs, whose clones
 // are killed; the ceiling holds for it too), fcfs (whoever comes first takes what is left of the budget, in part where it does
-// not suffice).
+// not suffice, and goes on with its next tasks as its tasks end). A task that is over gives its part of the budget back.
 //
 // Assignment of intermediate data (§4): cc lets all clones of a later phase read what the first upstream clones made, under
 // contention, which makes a task 1 + contention · transfer times as long, transfer being the share of a task that is reading.
@@ -56,13 +56,21 @@ type dolly struct {
 }
 
 type clonedPhase struct {
-	phase, size, clones int // tasks that have clones, and how many each
-	memory              *dollyPhase
+	phase  int
+	memory *dollyPhase
 }
+
+// slots are those of the budget that it uses: of a task that is over no clone is left.
+func (p *dollyPhase) slots() int { return p.running * p.clones }
 
 type dollyPhase struct {
 	counted int
 	rates   sample
+	clones  int    // of each task that has any
+	size    int    // tasks that have, or had
+	running int    // of them, those that are not over
+	cloned  []bool // by task; nil: none
+	next    int    // of first come first served: tasks before it were asked for, or have started
 	over    bool
 }
 
@@ -94,6 +102,9 @@ func (d *dolly) Look(v *replay.View, do *replay.Actions) replay.Again {
 		d.clone(v, do, p)
 	}
 	d.count(v, p)
+	if p.cloned != nil && d.Admission == "fcfs" {
+		d.goOn(v, do, p)
+	}
 	return replay.Again{End: true}
 }
 
@@ -110,6 +121,9 @@ func (d *dolly) count(v *replay.View, p *dollyPhase) {
 			d.stragglers++
 		}
 		p.rates.add(rate)
+		if p.cloned != nil && p.cloned[done.Task] {
+			p.running--
+		}
 	}
 	p.counted = len(v.Done())
 	p.over = p.counted >= v.Tasks()
@@ -139,13 +153,12 @@ func (d *dolly) clone(v *replay.View, do *replay.Actions, p *dollyPhase) {
 			c = min(c, up)
 		}
 	}
-	budget := int(d.Budget * float64(v.Slots()))
-	room := budget - d.used()
+	room := d.room(v)
 	busy := v.Slots() - v.Free()
 	below := c > 1 && float64(busy+v.Queued()+c*n) <= d.Ceiling*float64(v.Slots())
 	fits := below && c*n <= room
 	if below && !fits && d.Admission == "preempt" {
-		fits = c*n <= budget && d.preempt(do, c*n-room, n)
+		fits = c*n <= int(d.Budget*float64(v.Slots())) && d.preempt(do, c*n-room, n)
 	}
 	tasks := n // that get clones
 	if !fits {
@@ -160,20 +173,45 @@ func (d *dolly) clone(v *replay.View, do *replay.Actions, p *dollyPhase) {
 	}
 	job.clones[int32(v.Phase())] = c
 	do.Read(d.reading(job))
-	for range c - 1 {
-		for task := range tasks {
-			do.Clone(int32(task))
-		}
-	}
-	d.cloned = append(d.cloned, clonedPhase{v.Phase(), tasks, c, p})
+	p.clones, p.cloned = c, make([]bool, n)
+	p.add(do, 0, tasks)
+	d.cloned = append(d.cloned, clonedPhase{v.Phase(), p})
 }
 
-// used is the budget in use: the clones of the phases that are not over, forgotten when they are.
+// add clones so many tasks of a phase from one on.
+func (p *dollyPhase) add(do *replay.Actions, first, tasks int) {
+	for range p.clones - 1 {
+		for task := range tasks {
+			do.Clone(int32(first + task))
+		}
+	}
+	for task := range tasks {
+		p.cloned[first+task] = true
+	}
+	p.size, p.running, p.next = p.size+tasks, p.running+tasks, first+tasks
+}
+
+// goOn has a phase that came first, and got a part of the budget, use for its next tasks what those that are over leave of it.
+func (d *dolly) goOn(v *replay.View, do *replay.Actions, p *dollyPhase) {
+	for room := d.room(v); p.next < v.Tasks() && room >= p.clones; {
+		if task := int32(p.next); v.Finished(task) || v.Copies(task) > 0 {
+			p.next++
+			continue
+		}
+		p.add(do, p.next, 1)
+		room -= p.clones
+	}
+}
+
+// room is what is left of the budget, in slots.
+func (d *dolly) room(v *replay.View) int { return int(d.Budget*float64(v.Slots())) - d.used() }
+
+// used is the budget in use, of the tasks that are not over; phases that are over are forgotten.
 func (d *dolly) used() int {
 	sum, n := 0, 0
 	for _, c := range d.cloned {
 		if !c.memory.over {
-			sum += c.size * c.clones
+			sum += c.memory.slots()
 			d.cloned[n] = c
 			n++
 		}
@@ -223,18 +261,18 @@ func (d *dolly) wait(job *dollyJob) float64 {
 func (d *dolly) preempt(do *replay.Actions, need, n int) bool {
 	larger := 0
 	for _, c := range d.cloned {
-		if c.size > n {
-			larger += c.size * c.clones
+		if c.memory.size > n {
+			larger += c.memory.slots()
 		}
 	}
 	if larger < need {
 		return false
 	}
-	slices.SortStableFunc(d.cloned, func(a, b clonedPhase) int { return b.size - a.size })
+	slices.SortStableFunc(d.cloned, func(a, b clonedPhase) int { return b.memory.size - a.memory.size })
 	for need > 0 {
 		c := d.cloned[0]
 		do.CancelCopies(c.phase)
-		need -= c.size * c.clones
+		need -= c.memory.slots()
 		d.cloned = d.cloned[1:]
 	}
 	return true

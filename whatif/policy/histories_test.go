@@ -273,6 +273,53 @@ func TestDollyAdmission(t *testing.T) {
 	expect(t, "twelve tasks on 100 slots", got, nil)
 }
 
+// A task that is over gives its slots of the budget back: of two jobs of three tasks, each of which is cloned with six of the ten
+// slots, the second comes when two tasks of the first are over, and one that has five times the data is not.
+func TestDollyBudgetReturns(t *testing.T) {
+	c := &scenario.Cluster{Machines: scenario.Uniform(100, 2)}
+	for _, at := range []float64{0, 20} {
+		j := scenario.Job{Arrival: at, Phases: []scenario.Phase{{}}}
+		for k := range 3 {
+			j.Phases[0].Tasks = append(j.Phases[0].Tasks, scenario.Task{Seconds: 10, Bytes: 1e6})
+			if at == 0 && k == 2 {
+				j.Phases[0].Tasks[k] = scenario.Task{Seconds: 50, Bytes: 5e6}
+			}
+		}
+		c.Jobs = append(c.Jobs, j)
+	}
+	got, _ := events(t, c.Rows(), byName(t, "dolly"), 0)
+	later := slices.DeleteFunc(got, func(e string) bool { return !strings.HasSuffix(e, "at 20.0") })
+	if len(later) != 3 {
+		t.Errorf("the second job has the copies %q, want three", later)
+	}
+}
+
+// First come first served, a job that does not fit takes the budget of twelve slots in part, for three of its tasks with four clones,
+// and as these end its next ones have it: a small job that comes then finds none, where under admission it has all of it.
+func TestDollyFirstComeGoesOn(t *testing.T) {
+	c := &scenario.Cluster{Machines: scenario.Uniform(30, 4)}
+	for n, at := range []float64{0, 25} {
+		j := scenario.Job{Arrival: at, Phases: []scenario.Phase{{}}}
+		for k := range []int{500, 2}[n] {
+			j.Phases[0].Tasks = append(j.Phases[0].Tasks, scenario.Task{Seconds: 10 + 0.01*float64(k), Bytes: 1e6})
+		}
+		c.Jobs = append(c.Jobs, j)
+	}
+	for admission, want := range map[string][2]int{"fcfs": {9, 0}, "admission": {0, 2}} { // copies of at least as many tasks of the first, of the second
+		p := set(t, set(t, set(t, byName(t, "dolly"), "budget", "0.1"), "ceiling", "100"), "admission", admission)
+		cloned := [2]map[int32]bool{{}, {}}
+		pool := workload.Build(c.Rows()).Pools[0]
+		(&replay.Sim{}).Run(pool, replay.Options{Policy: p.New(), Watch: func(x replay.Span) {
+			if x.Number > 0 {
+				cloned[pool.JobOf(x.Phase)][x.Task] = true
+			}
+		}})
+		if len(cloned[0]) < want[0] || want[0] == 0 && len(cloned[0]) > 0 || len(cloned[1]) != want[1] {
+			t.Errorf("%s: %d tasks of the large job have copies, and %d of the small one, want %v", admission, len(cloned[0]), len(cloned[1]), want)
+		}
+	}
+}
+
 // Blacklisting avoids a machine that keeps causing stragglers.
 func TestBlacklistHistory(t *testing.T) {
 	c := &scenario.Cluster{Machines: scenario.Uniform(5, 2)}

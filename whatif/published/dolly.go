@@ -75,12 +75,8 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 	row("§5.2", "Dolly over "+x.deployed+": completion time off", x.gain[x.deployed], got[0].all, x.gain[x.deployed]/4)
 	row("§5.2", "Dolly over "+x.deployed+", jobs of at most ten tasks", x.smallGain[x.deployed], got[0].small, x.smallGain[x.deployed]/4)
 	if i == 0 {
-		even, err := t.evenlyApart(ctx, x, seed, s)
-		if err != nil {
-			return err
-		}
 		t.rebuilt("§5.4", x.name+": Dolly over LATE with a budget of 3 %", 0.38, got[3].all, 0.095,
-			fmt.Sprintf("small jobs that come together are refused here: evenly apart, at a load of 17 %%, ours is %.2f, and %.2f as the gain of means; how jobs come is not in the text; ", even.all, even.ofMeans)+note)
+			"small jobs that come together are refused here, of which the paper's lose 'negligible': how jobs come is not in the text, and what other loads and the gain of means give is the band; "+note)
 	}
 	row("§5.4", "a budget of 1 % gains less than one of 5 % (1) or not (0)", 1, better(got[4].all, got[0].all), 0)
 	t.baseline("§5.5", x.name+": gain of preemption less that of admission control", [2]float64{0.01, 0.02}[i], got[1].all-got[0].all, 0.05, "a policy that does nothing has no difference either; "+note)
@@ -99,49 +95,41 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 	return t.dollyBand(ctx, x, seed, s, note)
 }
 
-// evenlyApart is what Dolly gains with a budget of 3 % at the least load, when jobs never come together.
-func (t *table) evenlyApart(ctx context.Context, x *trace, seed uint64, s straggling) (gains, error) {
-	p, err := t.policy("dolly", append([]string{"budget", "0.03"}, s.known()...)...)
-	if err != nil {
-		return gains{}, err
-	}
-	pl := x.cluster(seed, s, dollyLoads[0])
-	last := pl.Jobs[len(pl.Jobs)-1].Arrival
-	for j := range pl.Jobs {
-		pl.Jobs[j].Arrival = last * float64(j) / float64(len(pl.Jobs)-1)
-	}
-	pool, err := pl.Build()
-	if err != nil {
-		return gains{}, err
-	}
-	return try(ctx, pool, p, 2)
-}
-
 // dollyLoads are the least and the greatest load that §2.2's 3 % implies, see workloadNote.
 var dollyLoads = [2]float64{0.17, 0.25}
 
 // dollyBand is the headline over what the paper leaves open: the load, and whether an average improvement is one of means.
 func (t *table) dollyBand(ctx context.Context, x *trace, seed uint64, s straggling, note string) error {
-	p, err := t.policy("dolly", s.known()...)
-	if err != nil {
-		return err
-	}
-	var all, small []float64
+	var all, small, less []float64 // less: with a budget of 3 %
 	for _, load := range dollyLoads {
 		pool, err := x.cluster(seed, s, load).Build()
 		if err != nil {
 			return err
 		}
-		g, err := try(ctx, pool, p, 2)
+		before, err := unmitigated(ctx, pool)
 		if err != nil {
 			return err
 		}
-		all, small = append(all, g.all, g.ofMeans), append(small, g.small, g.smallOfMeans)
+		var got [2]gains
+		for n, budget := range []string{"0.05", "0.03"} {
+			p, err := t.policy("dolly", append(s.known(), "budget", budget)...)
+			if err != nil {
+				return err
+			}
+			if got[n], err = tryOver(ctx, pool, before, p, 2); err != nil {
+				return err
+			}
+		}
+		all, small = append(all, got[0].all, got[0].ofMeans), append(small, got[0].small, got[0].smallOfMeans)
+		less = append(less, got[1].all, got[1].ofMeans)
 	}
 	note = "band over a load of 17 to 25 %, gains of jobs or of means, which LATE and Mantri share; " + note
 	for _, over := range []string{"LATE", "Mantri"} {
 		t.band("§5.2", x.name+": Dolly over "+over+": over load and metric", x.gain[over], all, note)
 		t.band("§5.2", x.name+": Dolly over "+over+", jobs of at most ten tasks: over load and metric", x.smallGain[over], small, note)
+	}
+	if x.gain3 > 0 {
+		t.band("§5.4", x.name+": Dolly over LATE with a budget of 3 %: over load and metric", x.gain3, less, note)
 	}
 	return nil
 }
@@ -280,13 +268,14 @@ type trace struct {
 	deployed   string             // the mitigation that its cluster had, and its stragglers are what that left (§2)
 	gain       map[string]float64 // published gains over both, all jobs
 	smallGain  map[string]float64 // of jobs of at most ten tasks
+	gain3      float64            // over LATE with a budget of 3 %, all jobs (§5.4); 0: it is not in the text
 	ideal      float64            // gain when no task is slower than the median rate (§2.1.1), all jobs
 	idealSmall float64
 }
 
 var traces = []trace{
-	{"Facebook", 0.82, 0.06, "LATE", map[string]float64{"LATE": 0.42, "Mantri": 0.40}, map[string]float64{"LATE": 0.46, "Mantri": 0.44}, 0.47, 0.49},
-	{"Bing", 0.61, 0.11, "Mantri", map[string]float64{"LATE": 0.27, "Mantri": 0.23}, map[string]float64{"LATE": 0.37, "Mantri": 0.34}, 0.29, 0.38},
+	{"Facebook", 0.82, 0.06, "LATE", map[string]float64{"LATE": 0.42, "Mantri": 0.40}, map[string]float64{"LATE": 0.46, "Mantri": 0.44}, 0.38, 0.47, 0.49},
+	{"Bing", 0.61, 0.11, "Mantri", map[string]float64{"LATE": 0.27, "Mantri": 0.23}, map[string]float64{"LATE": 0.37, "Mantri": 0.34}, 0, 0.29, 0.38},
 }
 
 const (

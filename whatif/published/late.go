@@ -285,17 +285,13 @@ func (t *table) lateBand(ctx context.Context, f *workload.File, loads []float64)
 				hadoop, none := mean[1].took/mean[0].took-1, mean[2].took/mean[0].took-1
 				b.over[0], b.over[1] = append(b.over[0], hadoop), append(b.over[1], none)
 				b.native, b.copied = append(b.native, mean[2].took/mean[1].took), append(b.copied, mean[1].copied)
-				b.note += fmt.Sprintf("%g min, %.2f", minutes, copying)
-				if len(f.Cluster.Slow) > 0 {
-					b.note += fmt.Sprintf(", stragglers × %.1f", factor)
-				}
-				b.note += fmt.Sprintf(": %.2f and %.2f; ", hadoop, none)
 			}
 		}
 	}
-	b.note = "over native and over none by how long a job takes under Hadoop's own speculation, before any straggler is loaded ('approximately 5 minutes', §5), and by the share of a reduce's time that it copies ('slowest' of three phases, and all of it in the example of §3.2), " + b.note
+	b.note = fmt.Sprintf("over native %.2f, over none %.2f, in turn for jobs of %g min under Hadoop's own speculation before any straggler is loaded ('approximately 5 minutes', §5), of whose time reduces copy for shares of %.2f ('slowest' of three phases, and all of it in the example of §3.2); ",
+		b.over[0], b.over[1], lateMinutes, lateCopying)
 	if len(f.Cluster.Slow) > 0 {
-		b.note += "stragglers as slow as have no speculation take 2 and 4 times as long as LATE in §5.2.2, as it says; chunks with both replicas on stragglers take whoever reads them as many times as long (§5.2.3); "
+		b.note += fmt.Sprintf("first with stragglers %.1f times slower; ", loads) + "stragglers as slow as have no speculation take 2 and 4 times as long as LATE in §5.2.2, as it says; chunks with both replicas on stragglers take whoever reads them as many times as long (§5.2.3); "
 	}
 	b.note += assumedIn(f)
 	return b, nil

@@ -30,13 +30,13 @@ type phaseScale struct {
 	sampled bool // a copy takes as long as another task of its phase, whatever its data
 }
 
-// phaseScales divide Table 1's 22.6 h a phase between longer tasks and more slots, and end 'heavy and long' tails of outliers
+// phaseScales divide Table 1's 27.3 h a phase between longer tasks and more slots, and end 'heavy and long' tails of outliers
 // at 15 times the median or, by a Pareto distribution through figure 2's two quantiles, at 50. Figure 2(b) is of all outliers:
 // whether those of one phase are of one length, as a skewed key or a busy time of the cluster has them, it leaves open. The
 // first one is drawn.
 var phaseScales = []phaseScale{
-	{task: 660, wide: 1, longest: 15, phases: 250}, {task: 200, wide: 3.3, longest: 15, phases: 250}, {task: 60, wide: 11, longest: 15, phases: 100},
-	{task: 200, wide: 3.3, longest: 50, phases: 250}, {task: 660, wide: 1, longest: 15, phases: 250, alike: true}, {task: 200, wide: 3.3, longest: 50, phases: 250, alike: true},
+	{task: 540, wide: 1, longest: 15, phases: 250}, {task: 180, wide: 3.3, longest: 15, phases: 250}, {task: 72, wide: 11, longest: 15, phases: 100},
+	{task: 150, wide: 3.3, longest: 50, phases: 250}, {task: 640, wide: 1, longest: 15, phases: 250, alike: true}, {task: 110, wide: 3.3, longest: 50, phases: 250, alike: true},
 }
 
 // alikeScale is the one that differs from the first in that alone.
@@ -67,8 +67,16 @@ func (x *phaseScale) outlier(r *rand.Rand, quantile float64) float64 {
 // mantriPhase is a phase drawn from the distributions of §3.1 and §4.
 func mantriPhase(r *rand.Rand, x *phaseScale) *workload.Plan {
 	slots := int(x.wide * float64(5+r.IntN(36)))
-	waves := 2.11 * math.Exp(1.36*r.NormFloat64())
-	n := min(max(int(waves*float64(slots)+0.5), 2), int(2000*x.wide))
+	pl := independent(slots, nil)
+	pl.Jobs[0].Phases[0].Tasks = x.tasks(r, min(max(int(waves(r)*float64(slots)+0.5), 2), int(2000*x.wide)))
+	return pl
+}
+
+// waves draws how many tasks of a phase there are for a slot (§3.1).
+func waves(r *rand.Rand) float64 { return 2.11 * math.Exp(1.36*r.NormFloat64()) }
+
+// tasks draws those of a phase that has so many.
+func (x *phaseScale) tasks(r *rand.Rand, n int) []workload.PlanTask {
 	share := min(r.ExpFloat64()*0.108, 0.5)      // 25 % of them are over 0.15
 	improvable := min(r.ExpFloat64()*0.342, 0.9) // 20 % of them are over 0.55
 	skewed := 0.5                                // outliers that have more data
@@ -83,8 +91,8 @@ func mantriPhase(r *rand.Rand, x *phaseScale) *workload.Plan {
 		one := r.Float64()
 		length = func() float64 { return one }
 	}
-	pl := independent(slots, nil)
-	for range n {
+	tasks := make([]workload.PlanTask, n)
+	for i := range tasks {
 		t := workload.PlanTask{Seconds: x.task, Bytes: 1 << 30, Luck: 0.9 + 0.2*r.Float64()}
 		if r.Float64() < improvable {
 			t.Luck = 1.2 + 0.3*r.Float64()
@@ -101,9 +109,9 @@ func mantriPhase(r *rand.Rand, x *phaseScale) *workload.Plan {
 				t.Luck = times
 			}
 		}
-		pl.Jobs[0].Phases[0].Tasks = append(pl.Jobs[0].Phases[0].Tasks, t)
+		tasks[i] = t
 	}
-	return pl
+	return tasks
 }
 
 // reductions are what a policy takes off each phase, with the phase's lifetime for a weight.
@@ -272,7 +280,7 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 	for _, x := range found {
 		skewed = max(skewed, percentile(x["noskew"].time, 0.5))
 	}
-	scales := "band over how Table 1's 22.6 h a phase divide, how long outliers take, and whether those of a phase are alike: "
+	scales := "band over how Table 1's 27.3 h a phase divide, how long outliers take, and whether those of a phase are alike: "
 	for n := range found {
 		scales += phaseScales[n].String() + ", "
 	}

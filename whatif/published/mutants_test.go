@@ -45,7 +45,7 @@ var ruleless = lab{
 		case "mantri": // the order of tasks is left
 			options = append(options, "restart", "false", "duplicate", "false")
 		case "dolly": // hardly any clones
-			options = append(options, "budget", "0.01")
+			options = append(options, "budget", "0.004")
 		case "hadoop": // no gap to the average is large enough
 			options = append(options, "gap", "1")
 		case "mapreduce": // when all but none have finished
