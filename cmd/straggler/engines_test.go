@@ -47,7 +47,10 @@ func enginesAgree(t *testing.T, server string) {
 	fillMade(t, st)
 	fillPlans(t, st)
 	fillSWIM(t, st)
-	fillNights(t, st)
+	tr := &schema.Trace{}
+	addNights(tr)
+	addAges(tr)
+	enginetest.IngestTrace(t, st, tr)
 	server = enginetest.Server(t, server, func(address string) (engine.Engine, error) {
 		return engines.Open(t.Context(), st, engine.Options{Server: address})
 	})
@@ -171,10 +174,8 @@ func fillPlans(t *testing.T, st *store.Store) {
 	}
 }
 
-// fillNights makes five runs of one application, the last of which is slow as a whole.
-func fillNights(t *testing.T, st *store.Store) {
-	t.Helper()
-	tr := &schema.Trace{}
+// addNights adds five runs of one application, the last of which is slow as a whole.
+func addNights(tr *schema.Trace) {
 	for night := range schema.Key(5) {
 		key, took := 1000+night, 10.0+float64(night)/10
 		if night == 4 {
@@ -193,7 +194,26 @@ func fillNights(t *testing.T, st *store.Store) {
 				Machine: schema.Some("m"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(seconds)), DurationS: schema.Some(seconds), Status: schema.Success})
 		}
 	}
-	enginetest.IngestTrace(t, st, tr)
+}
+
+// addAges adds a job whose outliers together last longer than microseconds in 64 bits can say, as in a log with wrong clocks.
+func addAges(tr *schema.Trace) {
+	const key, ages = 2000, 2.4e11
+	start := schema.FromMillis(1700000000000)
+	finish := schema.Some(start.Add(ages))
+	tr.Applications = append(tr.Applications, schema.Application{ApplicationID: key, Framework: "spark", NativeID: "ages", Name: schema.Some("ages"),
+		StartTime: schema.Some(start), FinishTime: finish, Status: schema.RunSucceeded, SourceFile: "made", Complete: true, TimeOrigin: "epoch"})
+	tr.Jobs = append(tr.Jobs, schema.Job{JobID: key, ApplicationID: key, NativeID: "0", Status: schema.RunSucceeded, SubmitTime: schema.Some(start), FinishTime: finish})
+	tr.Phases = append(tr.Phases, schema.Phase{PhaseID: key, JobID: key, NativeID: "0", Status: schema.RunSucceeded, Name: schema.Some("sum"), Kind: "map",
+		TaskCount: schema.Some(int64(100)), StartTime: schema.Some(start), FinishTime: finish})
+	for i := range int64(100) {
+		seconds := 10 + float64(i)/100
+		if i%5 < 2 {
+			seconds = ages - float64(i)
+		}
+		tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: 100_000_000 + schema.Key(i), PhaseID: key, JobID: key, ApplicationID: key, Task: i, NativeID: "0",
+			Machine: schema.Some("m"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(seconds)), DurationS: schema.Some(seconds), Status: schema.Success})
+	}
 }
 
 // fillSWIM reads a sample of jobs.
