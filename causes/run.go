@@ -404,12 +404,23 @@ func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution)
 	a.rows = a.Attribute(p, a.rows)
 	rows := a.rows[from:]
 	x := &attributed{skewed: a.skewed(p, rows), saved: a.savings.Weigh(p.ID, p.Tasks, nil), totals: totals(rows)}
-	for i := 0; len(rows) > 0 && len(a.phase.Rows) > 1 && i < len(p.Tasks); i++ { // without rows it was not fitted; one task says nothing
-		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 && a.phase.Speaks(int32(i)) {
-			x.outliers = append(x.outliers, a.model.Window(t))
-		}
+	if len(rows) > 0 { // else the phase was not fitted
+		x.outliers = a.speakingOutliers(p)
 	}
 	return x, rows
+}
+
+// speakingOutliers are where the outliers of the phase that was fitted last ran that speak for their machine. One task alone does not.
+func (a *Attributor) speakingOutliers(p *fit.Phase) (ran []machines.Window) {
+	if len(a.phase.Rows) < 2 {
+		return nil
+	}
+	for i := range p.Tasks {
+		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 && a.phase.Speaks(int32(i)) {
+			ran = append(ran, a.model.Window(t))
+		}
+	}
+	return ran
 }
 
 // keep takes what was found in a phase, which other tables are made of.
