@@ -35,8 +35,8 @@ const rowEncodings = "table, csv, json, jsonl, md, parquet"
 // outputFlags are those whose value is a file that a verb writes.
 var outputFlags = []string{"output", "baseline", "junit", "sarif", "openmetrics", "truth"}
 
-// checkOutputs fails where the directory of a file that the verb would write is not there, or two are the same file, before any
-// work is done for it.
+// checkOutputs fails where the directory of a file that the verb would write is not there, the file is a directory, or two are
+// the same file, before any work is done for it.
 func checkOutputs(c *cobra.Command) error {
 	flagOf := map[string]string{}
 	for _, name := range outputFlags {
@@ -54,6 +54,9 @@ func checkOutputs(c *cobra.Command) error {
 			return useError("%s %s: there is no directory %s; make it first", name, f.Value, dir)
 		case err == nil && !info.IsDir():
 			return useError("%s %s: %s is no directory", name, f.Value, dir)
+		}
+		if info, err := os.Stat(f.Value.String()); err == nil && info.IsDir() {
+			return useError("%s %s: is a directory; name a file in it", name, f.Value)
 		}
 		file := filepath.Clean(f.Value.String())
 		if other := flagOf[file]; other != "" && !strings.HasPrefix(file, "/dev/") {
@@ -142,6 +145,10 @@ func writeFile(name string, body func(io.Writer) error) (err error) {
 	}()
 	w := bufio.NewWriterSize(f, 256<<10)
 	if err := errors.Join(body(w), w.Flush(), f.Close()); err != nil {
+		var pathErr *fs.PathError
+		if errors.As(err, &pathErr) && pathErr.Path == temp {
+			pathErr.Path = name // the file that the user knows
+		}
 		return err
 	}
 	if info, err := os.Stat(name); err == nil {
