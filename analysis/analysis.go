@@ -28,8 +28,8 @@ type Options struct {
 }
 
 // Update runs the steps whose results in the store are missing, of an earlier state of its logs, or of another version of
-// straggler, and those after them, which read their results. Where policies were replayed it gives their summary, which Report may
-// use.
+// straggler, and those after them, which read their results. Where policies were replayed it gives their summary, which Report
+// may use.
 func Update(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (*whatif.Summary, error) {
 	u := &update{ctx: ctx, st: st, eng: eng, tool: o.Tool}
 	steps := []step{{store.Detect, "finding outliers", u.detect}, {store.Causes, "finding causes", u.causes}, {store.Plans, "reading plans", u.plans}}
@@ -114,9 +114,9 @@ func isFresh(ctx context.Context, st *store.Store, kind store.Kind, tool string)
 	return c.State == state && c.Tool == tool, err
 }
 
-// Report builds the Document of a store that is up to date, with the pictures that other packages compute: the papers' figures, and
-// the job that gains most from a policy; last is what Update gave. For a report on some applications only, policies are replayed on
-// these alone, and the store needs no replays (Options.Explain).
+// Report builds the Document of a store that is up to date, with the pictures that other packages compute: the papers' figures,
+// and the job that gains most from a policy; last is what Update gave. For a report on some applications only, policies are
+// replayed on these alone, and the store needs no replays (Options.Explain).
 func Report(ctx context.Context, st *store.Store, eng engine.Engine, last *whatif.Summary, o report.Options) (*report.Document, error) {
 	var err error
 	if o.Apps.All() {

@@ -14,16 +14,22 @@ import (
 
 // Alike says how alike the nights of a history were, and what follows for what can be seen.
 type Alike struct {
-	Nights   int      `json:"nights"`                      // of the history that tonight was compared with
-	RunTime  *float64 `json:"run_time_scatter"`            // standard deviation between nights of the run's time, as a fraction
-	Level    *float64 `json:"run_time_drift"`              // the part of it that lasts for several nights: drift, or spells of slower nights
-	Seen     *float64 `json:"detectable_run_time"`         // least change of the run's time that would be a finding, as a fraction
-	Unusual  []string `json:"unusual_nights"`              // left out: runs that no night like the others explains
-	Changes  []Change `json:"changes"`                     // levels that changed for good; the nights before are left out for these
-	Surprise *float64 `json:"largest_surprise_of_history"` // of all comparisons, each night predicted from the others, in standard errors
-	Needed   *float64 `json:"least_surprise_of_a_finding"` // what the largest surprise of a normal night exceeds with a probability of 1 %
+	Nights  int      `json:"nights"`           // of the history that tonight was compared with
+	RunTime *float64 `json:"run_time_scatter"` // standard deviation between nights of the run's time, as a fraction
+	// the part of it that lasts for several nights: drift, or spells of slower nights
+	Level *float64 `json:"run_time_drift"`
+	// least change of the run's time that would be a finding, as a fraction
+	Seen    *float64 `json:"detectable_run_time"`
+	Unusual []string `json:"unusual_nights"` // left out: runs that no night like the others explains
+	// levels that changed for good; the nights before are left out for these
+	Changes []Change `json:"changes"`
+	// of all comparisons, each night predicted from the others, in standard errors
+	Surprise *float64 `json:"largest_surprise_of_history"`
+	// what the largest surprise of a normal night exceeds with a probability of 1 %
+	Needed *float64 `json:"least_surprise_of_a_finding"`
 
-	Hours *sharing.Hours `json:"slow_hours"` // at which runs take longer than at others, tonight's among them; null where the hour says nothing
+	// at which runs take longer than at others, tonight's among them; null where the hour says nothing
+	Hours *sharing.Hours `json:"slow_hours"`
 }
 
 // slowHours says at which hours of the day the runs are slow.
@@ -61,8 +67,8 @@ type resamples struct {
 }
 
 // surprise is the probability that the largest surprise of a night like those before is as large as this one: Westfall and
-// Young's single-step maxT (1993, §2.5), with nights as the resamples. It holds however the comparisons of a night depend on each
-// other.
+// Young's single-step maxT (1993, §2.5), with nights as the resamples. It holds however the comparisons of a night depend on
+// each other.
 func (n *resamples) surprise(x float64) float64 { return tail(x, n.kept()) }
 
 // mostNights is the share of normal nights that may have a finding.
@@ -78,8 +84,8 @@ func (n *resamples) kept() []float64 {
 	return out
 }
 
-// leaveOut predicts each night of the history from the others, after those that are unlike all others were found and dropped from the
-// comparisons.
+// leaveOut predicts each night of the history from the others, after those that are unlike all others were found and dropped
+// from the comparisons.
 func leaveOut(all []comparison, history []*measure.Run) *resamples {
 	learnPriors(all)
 	first := resample(all, history, boundedSurprise)
@@ -93,8 +99,8 @@ func leaveOut(all []comparison, history []*measure.Run) *resamples {
 	return n
 }
 
-// boundedSurprise is the most that a surprise counts for in the unit of a rule while unusual nights are looked for, in standard errors:
-// few normal nights are further out, and an unusual one must not hide itself.
+// boundedSurprise is the most that a surprise counts for in the unit of a rule while unusual nights are looked for, in standard
+// errors: few normal nights are further out, and an unusual one must not hide itself.
 const boundedSurprise = 4
 
 func resample(all []comparison, history []*measure.Run, most float64) *resamples {
@@ -125,9 +131,9 @@ func resample(all []comparison, history []*measure.Run, most float64) *resamples
 	return n
 }
 
-// unitOf is what the surprises of a rule's series and nights are divided by: their root mean square, at least 1. Rules whose values
-// have heavier tails than others, such as the ratio to the slowest task, are so put on the others' scale, as in Westfall and
-// Young's minP. A surprise beyond most counts as most.
+// unitOf is what the surprises of a rule's series and nights are divided by: their root mean square, at least 1. Rules whose
+// values have heavier tails than others, such as the ratio to the slowest task, are so put on the others' scale, as in Westfall
+// and Young's minP. A surprise beyond most counts as most.
 func unitOf(surprises []float64, most float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, x := range surprises {
@@ -157,9 +163,9 @@ func (c *comparison) asTonight(k int) *comparison {
 	return &d
 }
 
-// markUnusual finds the nights that stand out from all others, of a failed disk or a holiday's load. They say nothing about normal
-// nights, and a large one among thirty would hide all that is smaller. They are at most a tenth of the nights, and their surprises at
-// least three times as large as that of any other: by the tail of maxT a normal night is that in one history of
+// markUnusual finds the nights that stand out from all others, of a failed disk or a holiday's load. They say nothing about
+// normal nights, and a large one among thirty would hide all that is smaller. They are at most a tenth of the nights, and their
+// surprises at least three times as large as that of any other: by the tail of maxT a normal night is that in one history of
 // eighty.
 func (n *resamples) markUnusual() {
 	const apart = 3
@@ -225,12 +231,12 @@ func (c *comparison) fromChange() {
 }
 
 // changePoint finds where the level of a series changed for good: the first night of the new level, and by how much; 0
-// where it did not. Each level lasts for at least four nights, so that a bad night is none, and neither are three. The step is at
-// least four robust standard deviations within the levels, and explains more than a straight line does: what drifts
-// has no step.
+// where it did not. Each level lasts for at least four nights, so that a bad night is none, and neither are three. The step is
+// at least four robust standard deviations within the levels, and explains more than a straight line does: what drifts has no
+// step.
 //
-// The sum of absolute deviations from medians is compared, which a few bad nights do not change much. For nights of one level the step
-// is found in about one history of a thousand (TestChangePoint).
+// The sum of absolute deviations from medians is compared, which a few bad nights do not change much. For nights of one level
+// the step is found in about one history of a thousand (TestChangePoint).
 func changePoint(y []float64) (at int, by float64) {
 	const least, step = 4, 4.0
 	best := math.Inf(1)
@@ -244,8 +250,8 @@ func changePoint(y []float64) (at int, by float64) {
 	}
 	before, after := distribution.Median(slices.Clone(y[:at])), distribution.Median(slices.Clone(y[at:]))
 	by = after - before
-	// Of a normal distribution the mean absolute deviation is 0.80 standard deviations. The level with more scatter counts: one of four
-	// nights that has one of the other level in it is none.
+	// Of a normal distribution the mean absolute deviation is 0.80 standard deviations. The level with more scatter counts: one
+	// of four nights that has one of the other level in it is none.
 	scatter := func(y []float64) float64 { return 1.25 * deviation(y) / float64(len(y)-1) }
 	sd := max(leastSD, scatter(y[:at]), scatter(y[at:]))
 	if math.Abs(by) < step*sd || deviation(withoutLine(y)) <= 1.5*best {
@@ -263,8 +269,8 @@ func deviation(y []float64) float64 {
 	return sum
 }
 
-// withoutLine subtracts the line with the median slope between nights half a history apart (Theil 1950, in the form of Adichie's
-// pairs).
+// withoutLine subtracts the line with the median slope between nights half a history apart (Theil 1950, in the form of
+// Adichie's pairs).
 func withoutLine(y []float64) []float64 {
 	half := len(y) / 2
 	var slopes []float64

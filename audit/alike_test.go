@@ -11,8 +11,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// Of draws with tails as heavy as the index says, about as many as are claimed lie beyond all earlier ones: Student's t nears its
-// index only far out, so 1.5 in 100 instead of one.
+// Of draws with tails as heavy as the index says, about as many as are claimed lie beyond all earlier ones: Student's t nears
+// its index only far out, so 1.5 in 100 instead of one.
 func TestTail(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	draw := func() float64 { return math.Abs(audittest.Student(r, 5)) }

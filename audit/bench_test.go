@@ -9,7 +9,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// BenchmarkJudge judges a night of many programs, each with 29 earlier runs in the baseline and one in five with an open finding.
+// BenchmarkJudge judges a night of many programs, each with 29 earlier runs in the baseline and one in five with an open
+// finding.
 func BenchmarkJudge(b *testing.B) {
 	for _, programs := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("programs=%d", programs), func(b *testing.B) {

@@ -54,8 +54,8 @@ func (c *common) add(s *measure.Stage, limit float64) {
 	}
 }
 
-// say adds what the slow tasks have in common, and the racks whose machines are slow together: where a rack explains the slow tasks at
-// least as well as a machine, a node or a source does, and two of its machines ran tasks.
+// say adds what the slow tasks have in common, and the racks whose machines are slow together: where a rack explains the slow
+// tasks at least as well as a machine, a node or a source does, and two of its machines ran tasks.
 func (c *common) say(s *Slowness, machines []SlowMachine, usuals map[int]*usual) {
 	s.InCommon = append([]sharing.Feature{}, c.tasks.Shared(c.names)...)
 	s.Tasks, s.SlowTasks = c.tasks.Count()

@@ -21,7 +21,8 @@ var configCases = []struct {
 	{text: "# nothing\n"},
 	{text: "version: 1\nhistory: 10\nmin_runs: 3\nfdr: 0.05\nfail_while_learning: true\ngroup_by: '^(.*)-\\d+$'\n"},
 	{text: "rules:\n  - rule: run_time\n    severity: note\n    min_change: 0.5\n"},
-	{text: "suppress:\n  - rule: run_time\n    reason: known\n    until: 2026-12-31\n", readerOnly: true}, // YAML reads a date, JSON has none
+	// YAML reads a date, JSON has none
+	{text: "suppress:\n  - rule: run_time\n    reason: known\n    until: 2026-12-31\n", readerOnly: true},
 	{text: "hystory: 10\n", place: "1:1", word: "hystory"},
 	{text: "version: 2\n", place: "1:10", word: "between"},
 	{text: "history: many\n", place: "1:10", word: "number"},

@@ -22,34 +22,35 @@ const (
 
 // Finding is something that got worse.
 type Finding struct {
-	ID        string             `json:"id"` // the same every night
-	Rule      string             `json:"rule"`
-	Severity  Severity           `json:"severity"`
-	Status    Status             `json:"status"`
-	First     string             `json:"first_seen"` // start of the run that showed it first
-	Group     string             `json:"application"`
-	Run       string             `json:"run"`
-	Stage     *measure.Signature `json:"stage,omitempty"`
-	Cause     string             `json:"cause,omitempty"`   // of a finding about one cause
-	Machine   string             `json:"machine,omitempty"` // of a finding about a machine
-	Rack      string             `json:"rack,omitempty"`    // of a finding about all machines of a rack
-	Shared    bool               `json:"shared,omitempty"`  // it is about nearly all machines
-	Unit      string             `json:"unit,omitempty"`
-	Value     *float64           `json:"value"` // tonight
-	Normal    *float64           `json:"normal"`
-	Low       *float64           `json:"low"` // 95 % prediction interval for a run like those before
-	High      *float64           `json:"high"`
-	Change    *float64           `json:"change"` // fraction of normal
-	Runs      int                `json:"runs"`   // of history that it is compared with
-	P         *float64           `json:"p_value"`
-	Q         *float64           `json:"q_value"` // false discovery rate over all comparisons of the night
-	Detail    string             `json:"detail,omitempty"`
-	Likely    string             `json:"likely_cause,omitempty"`
-	LikelyBy  *float64           `json:"likely_cause_s,omitempty"` // seconds that the cause grew by
-	Kind      string             `json:"kind,omitempty"`           // what the time went to, against the history: processor, disk, network or shared
-	SQL       string             `json:"sql,omitempty"`
-	Reason    string             `json:"reason,omitempty"` // of a suppression or decision
-	Expires   string             `json:"expires,omitempty"`
+	ID       string             `json:"id"` // the same every night
+	Rule     string             `json:"rule"`
+	Severity Severity           `json:"severity"`
+	Status   Status             `json:"status"`
+	First    string             `json:"first_seen"` // start of the run that showed it first
+	Group    string             `json:"application"`
+	Run      string             `json:"run"`
+	Stage    *measure.Signature `json:"stage,omitempty"`
+	Cause    string             `json:"cause,omitempty"`   // of a finding about one cause
+	Machine  string             `json:"machine,omitempty"` // of a finding about a machine
+	Rack     string             `json:"rack,omitempty"`    // of a finding about all machines of a rack
+	Shared   bool               `json:"shared,omitempty"`  // it is about nearly all machines
+	Unit     string             `json:"unit,omitempty"`
+	Value    *float64           `json:"value"` // tonight
+	Normal   *float64           `json:"normal"`
+	Low      *float64           `json:"low"` // 95 % prediction interval for a run like those before
+	High     *float64           `json:"high"`
+	Change   *float64           `json:"change"` // fraction of normal
+	Runs     int                `json:"runs"`   // of history that it is compared with
+	P        *float64           `json:"p_value"`
+	Q        *float64           `json:"q_value"` // false discovery rate over all comparisons of the night
+	Detail   string             `json:"detail,omitempty"`
+	Likely   string             `json:"likely_cause,omitempty"`
+	LikelyBy *float64           `json:"likely_cause_s,omitempty"` // seconds that the cause grew by
+	// what the time went to, against the history: processor, disk, network or shared
+	Kind      string `json:"kind,omitempty"`
+	SQL       string `json:"sql,omitempty"`
+	Reason    string `json:"reason,omitempty"` // of a suppression or decision
+	Expires   string `json:"expires,omitempty"`
 	signature measure.Signature
 	rank      float64 // of findings about machines: the slowest first
 }

@@ -230,7 +230,8 @@ func unpack(packed io.Reader, dir string) error {
 	}
 }
 
-// analysed opens a store of the runs of a directory, with their outliers and causes, until done; threads of 0 are those of the machine.
+// analysed opens a store of the runs of a directory, with their outliers and causes, until done; threads of 0 are those of the
+// machine.
 func analysed(t *testing.T, dir string, threads int) (eng engine.Engine, done func()) {
 	t.Helper()
 	ctx := context.Background()

@@ -20,10 +20,11 @@ type Judgement struct {
 	NewStages   []string  `json:"new_stages"`  // of tonight that no run before had
 	GoneStages  []string  `json:"gone_stages"` // that every run before had
 	Findings    []Finding `json:"findings"`
-	Detectable  *float64  `json:"detectable_change"` // median over stages of the least change of lost time that would have been a finding by itself
-	Alike       *Alike    `json:"alike"`
-	Slowness    *Slowness `json:"slowness"` // against the history; null where there is none, or the log names no machines
-	seen        map[string]bool
+	// median over stages of the least change of lost time that would have been a finding by itself
+	Detectable *float64  `json:"detectable_change"`
+	Alike      *Alike    `json:"alike"`
+	Slowness   *Slowness `json:"slowness"` // against the history; null where there is none, or the log names no machines
+	seen       map[string]bool
 }
 
 // judge compares a run with those before. known leaves out of the history what a decision or a finding says is no
@@ -80,7 +81,8 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	return j
 }
 
-// slowAsAWhole says that a finding is about the time of the whole run: where nearly all machines are slow, they need none of their own.
+// slowAsAWhole says that a finding is about the time of the whole run: where nearly all machines are slow, they need none of
+// their own.
 func (j *Judgement) slowAsAWhole() bool {
 	return slices.ContainsFunc(j.Findings, func(f Finding) bool {
 		return f.Kind != "" && f.Stage == nil && f.Cause == "" && !f.OnMachines()

@@ -8,8 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// machineFindings are the findings about machines of a run, and the p-value of each. Every machine that was judged is a comparison;
-// one that is no finding has no ID.
+// machineFindings are the findings about machines of a run, and the p-value of each. Every machine that was judged is a
+// comparison; one that is no finding has no ID.
 type machineFindings struct {
 	run      *measure.Run
 	history  []*measure.Run
@@ -22,8 +22,9 @@ type machineFindings struct {
 	p        []float64
 }
 
-// newMachines are the slow machines that no run before had: by their tasks against the history of the stages, and by what causes found
-// among the machines of the night. Where nearly all machines are slow, that is one comparison more, and so is each rack.
+// newMachines are the slow machines that no run before had: by their tasks against the history of the stages, and by what
+// causes found among the machines of the night. Where nearly all machines are slow, that is one comparison more, and so is each
+// rack.
 func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool, against []SlowMachine, night *Slowness) ([]Finding, []float64) {
 	rule, _ := RuleNamed("bad_machine")
 	settings := cfg.settings(rule, r.Group, measure.Signature{})
@@ -77,7 +78,8 @@ func (m *machineFindings) againstHistory(name string, s *SlowMachine) Finding {
 	return f
 }
 
-// byHistory adds each machine whose stages have a history, in their order. It gives those about which nothing more is to be said.
+// byHistory adds each machine whose stages have a history, in their order. It gives those about which nothing more is to be
+// said.
 func (m *machineFindings) byHistory(against, racks []SlowMachine) (named map[string]bool) {
 	named = map[string]bool{}
 	nodes := nodesOf(against)
@@ -138,8 +140,8 @@ func byMachineSQL(r *measure.Run) string {
 	return fmt.Sprintf("SELECT phase_id, machine, count(*) AS tasks, avg(duration_s) AS mean_s, avg(cpu_s) AS cpu_s, avg(fetch_wait_s) AS wait_s FROM attempts WHERE application_id = %d AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, mean_s DESC NULLS LAST", r.ApplicationKey)
 }
 
-// blame adds the machines of a night that is slow anyway: there a single task that is slower than all of the history may accuse its
-// machine. Of a night that is not, it would be an alarm about one task that was slow by chance.
+// blame adds the machines of a night that is slow anyway: there a single task that is slower than all of the history may accuse
+// its machine. Of a night that is not, it would be an alarm about one task that was slow by chance.
 func (j *Judgement) blame(machines []Finding, against []SlowMachine, cfg *Config) {
 	if !slices.ContainsFunc(j.Findings, func(f Finding) bool { return f.Kind != "" && !f.OnMachines() }) {
 		return
@@ -158,8 +160,8 @@ func (j *Judgement) blame(machines []Finding, against []SlowMachine, cfg *Config
 	}
 }
 
-// nodesOf says of physical machines how many of their parts are slow, where they are nearly all of them: containers of one physical
-// machine share its disks and cores.
+// nodesOf says of physical machines how many of their parts are slow, where they are nearly all of them: containers of one
+// physical machine share its disks and cores.
 func nodesOf(machines []SlowMachine) map[string]string {
 	slow, all := map[string]int{}, map[string]int{}
 	for i := range machines {

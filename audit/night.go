@@ -233,7 +233,8 @@ func (n *Night) decision(id string, b *baseline.Baseline, o Options) (baseline.D
 	return d, fmt.Errorf("%w: %s; the audit's output lists them", ErrNoFinding, id)
 }
 
-// historyOf is the last runs of a run's group that began no later; of a run that the baseline and the store have, the baseline's.
+// historyOf is the last runs of a run's group that began no later; of a run that the baseline and the store have, the
+// baseline's.
 func historyOf(r *measure.Run, group []*measure.Run, most int) []*measure.Run {
 	var out []*measure.Run
 	have := map[string]bool{r.Key(): true}

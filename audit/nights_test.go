@@ -12,8 +12,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// What got worse on one day is new then, ongoing while it lasts, however long that is, and fixed on the day after; the days before and
-// after have no finding, of a day with two runs the last is judged, and the runs are as they were.
+// What got worse on one day is new then, ongoing while it lasts, however long that is, and fixed on the day after; the days
+// before and after have no finding, of a day with two runs the last is judged, and the runs are as they were.
 func TestNights(t *testing.T) {
 	runs := audittest.Runs(21)
 	for i := range runs {

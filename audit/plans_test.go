@@ -7,8 +7,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// A query whose join was a broadcast and is none any more is said to be so with the difference, until the change is normal; ids, and a
-// query that scans other tables, are no change.
+// A query whose join was a broadcast and is none any more is said to be so with the difference, until the change is normal;
+// ids, and a query that scans other tables, are no change.
 func TestChangedPlans(t *testing.T) {
 	night := func(id, start, fingerprint string, operators ...string) *measure.Run {
 		return &measure.Run{Group: "nightly", ID: id, Start: start, Plans: []measure.Plan{{Query: "by_region", Shape: "s", Fingerprint: fingerprint, Operators: operators}}}

@@ -19,8 +19,8 @@ type series struct {
 	tonight point
 }
 
-// leastSD is the least difference that is assumed between two runs of the same program: standard deviation of a logarithm or an angle.
-// Copies of a log have no variance at all.
+// leastSD is the least difference that is assumed between two runs of the same program: standard deviation of a logarithm or an
+// angle. Copies of a log have no variance at all.
 const leastSD = 0.01
 
 // spread is what the runs of one series say: their mean, the variance s² between runs and that of levels that last for
@@ -79,8 +79,8 @@ func madSD(y []float64, centre float64) float64 {
 	return 1.4826 * distribution.Median(d)
 }
 
-// levels is the variance of what lasts for several nights, from drift or because nights that follow each other are alike: the component
-// between blocks of consecutive nights of a one-way analysis of variance, 0 where there are too few nights.
+// levels is the variance of what lasts for several nights, from drift or because nights that follow each other are alike: the
+// component between blocks of consecutive nights of a one-way analysis of variance, 0 where there are too few nights.
 func levels(y []float64, s2 float64) float64 {
 	blocks := blocksOf(len(y))
 	if len(blocks) == len(y) {

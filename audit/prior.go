@@ -74,7 +74,8 @@ func discoveries(p []float64) []float64 {
 	return q
 }
 
-// trigammaInverse solves trigamma(x) = y for y > 0 by Newton's method on 1/trigamma, which is nearly straight (Smyth 2004, appendix).
+// trigammaInverse solves trigamma(x) = y for y > 0 by Newton's method on 1/trigamma, which is nearly straight (Smyth 2004,
+// appendix).
 func trigammaInverse(y float64) float64 {
 	if y > 1e7 {
 		return 1 / math.Sqrt(y)

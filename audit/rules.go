@@ -17,11 +17,13 @@ type Rule struct {
 	Severity  Severity // unless the configuration says otherwise
 	MinChange float64  // least increase as a fraction of the normal value; 0 where only the absolute counts
 	MinAbs    float64  // least increase in the unit
-	MinShare  float64  // least increase as a share of the normal time of the run, of its slot time for slot s; for ratios and shares, of the slot time that the stage has
-	Stage     bool     // compared for each stage
-	Work      bool     // grows with the work of the night
-	By        Scope
-	of        func(v, scale measure.Values) point
+	// least increase as a share of the normal time of the run, of its slot time for slot s; for ratios and shares, of the slot
+	// time that the stage has
+	MinShare float64
+	Stage    bool // compared for each stage
+	Work     bool // grows with the work of the night
+	By       Scope
+	of       func(v, scale measure.Values) point
 }
 
 // Scope is what a rule compares, and how often.

@@ -55,8 +55,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// Neither do nights that are less alike: correlated, of heavy tails, drifting, of mixed sizes, and all of it. The history of each
-// program is one draw from such nights, so the share is asked of all of them together.
+// Neither do nights that are less alike: correlated, of heavy tails, drifting, of mixed sizes, and all of it. The history of
+// each program is one draw from such nights, so the share is asked of all of them together.
 func TestUnlikeNights(t *testing.T) {
 	t.Parallel()
 	judgedNights, alarms := 0, 0

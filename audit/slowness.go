@@ -11,18 +11,20 @@ import (
 	"straggler/sharing"
 )
 
-// Slowness is how much longer tonight's tasks took than those of the same stages in the history, where, and on what they spent the
-// time.
+// Slowness is how much longer tonight's tasks took than those of the same stages in the history, where, and on what they spent
+// the time.
 type Slowness struct {
-	Factor   *float64      `json:"factor"`         // of all tasks: time over what is usual, 1 = as usual
-	Shared   bool          `json:"shared"`         // nearly all machines are slow: what they share is
-	Kind     string        `json:"kind,omitempty"` // processor, disk, network or shared; empty where nothing is slow, or the log can not tell
-	Waited   *float64      `json:"waited_share"`   // of the time more than usual, waiting for input
-	Machines []SlowMachine `json:"machines"`       // slowest first; the first mostListed
+	Factor *float64 `json:"factor"` // of all tasks: time over what is usual, 1 = as usual
+	Shared bool     `json:"shared"` // nearly all machines are slow: what they share is
+	// processor, disk, network or shared; empty where nothing is slow, or the log can not tell
+	Kind     string        `json:"kind,omitempty"`
+	Waited   *float64      `json:"waited_share"` // of the time more than usual, waiting for input
+	Machines []SlowMachine `json:"machines"`     // slowest first; the first mostListed
 
-	Tasks     int64             `json:"tasks"`      // of stages with a history, as far as the log says what they have in common
-	SlowTasks int64             `json:"slow_tasks"` // of these, slower than usual
-	InCommon  []sharing.Feature `json:"in_common"`  // what the slow tasks have in common and the others have not, the best explanation first
+	Tasks     int64 `json:"tasks"`      // of stages with a history, as far as the log says what they have in common
+	SlowTasks int64 `json:"slow_tasks"` // of these, slower than usual
+	// what the slow tasks have in common and the others have not, the best explanation first
+	InCommon []sharing.Feature `json:"in_common"`
 
 	took  float64
 	racks []SlowMachine
@@ -45,15 +47,18 @@ type SlowMachine struct {
 	Node    string   `json:"node,omitempty"` // physical machine, where the machine is a container or slot of one
 	Rack    string   `json:"rack,omitempty"`
 	Tasks   int64    `json:"tasks"`
-	Factor  *float64 `json:"factor"`  // time of its tasks over what is usual for their stages
-	P       *float64 `json:"p_value"` // of as many tasks as slow in the history, were all as much slower as the other machines' are
+	Factor  *float64 `json:"factor"` // time of its tasks over what is usual for their stages
+	// of as many tasks as slow in the history, were all as much slower as the other machines' are
+	P *float64 `json:"p_value"`
 
 	factor, excess float64
-	rank           float64 // the factor, times that of the waiting for input where that grew: machines that share a disk with a bad one run as slowly, and wait less
-	p, beyond      float64 // by rank among the tasks of the history, and with a tail beyond the slowest of them
-	asUsual        float64 // p, were the tasks of all machines as usual
-	parts          []part
-	asRack         string // of a rack: that all of its machines are
+	// the factor, times that of the waiting for input where that grew: machines that share a disk with a bad one run as slowly,
+	// and wait less
+	rank      float64
+	p, beyond float64 // by rank among the tasks of the history, and with a tail beyond the slowest of them
+	asUsual   float64 // p, were the tasks of all machines as usual
+	parts     []part
+	asRack    string // of a rack: that all of its machines are
 }
 
 // mostListed bounds the machines of the output.
@@ -132,8 +137,8 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 	return out, machines
 }
 
-// slowPart is the least ratio to the usual time that counts as slow: parts of normal nights stay below it in 99 of 100 cases in the logs
-// that this was tried on, where clocks tick in seconds.
+// slowPart is the least ratio to the usual time that counts as slow: parts of normal nights stay below it in 99 of 100 cases in
+// the logs that this was tried on, where clocks tick in seconds.
 const slowPart = 1.2
 
 // leastShared is how many machines show that what they share is slow, and not a machine of them.
@@ -153,8 +158,8 @@ func (m *SlowMachine) sum() {
 	m.Factor = number(m.factor)
 }
 
-// judge tests whether the machine is slow where the tasks of the others take so many times their usual time: what slows all of them is no
-// machine's fault. The p-values of the parts are combined by Fisher's method.
+// judge tests whether the machine is slow where the tasks of the others take so many times their usual time: what slows all of
+// them is no machine's fault. The p-values of the parts are combined by Fisher's method.
 func (m *SlowMachine) judge(others float64, usuals map[int]*usual) {
 	fisher, further, usually := 0.0, 0.0, 0.0
 	for _, p := range m.parts {
@@ -185,7 +190,8 @@ func sharedChance(machines []SlowMachine) float64 {
 	return least
 }
 
-// chiSquaredSurvival is the upper tail of χ² with 2k degrees of freedom: that of a Poisson process (Abramowitz and Stegun 26.4.21).
+// chiSquaredSurvival is the upper tail of χ² with 2k degrees of freedom: that of a Poisson process (Abramowitz and Stegun
+// 26.4.21).
 func chiSquaredSurvival(x float64, k int) float64 {
 	term, sum := 1.0, 1.0
 	for i := 1; i < k; i++ {
@@ -386,7 +392,8 @@ func kindOf(machines []SlowMachine, shared, rack bool) string {
 	case processor.n == 0:
 		return ""
 	}
-	const processorPrior, diskPrior, far = 1, 1.5, 3 // beyond three standard deviations of its prior neither accounts for the time
+	// beyond three standard deviations of its prior neither accounts for the time
+	const processorPrior, diskPrior, far = 1, 1.5, 3
 	name, m, most := "disk", disk.sum/disk.n, far*diskPrior
 	if processor.evidence(processorPrior) >= disk.evidence(diskPrior) {
 		name, m, most = "processor", processor.sum/processor.n, far*processorPrior
@@ -416,7 +423,8 @@ func spent(machines []SlowMachine) (extra, staged, cpu float64) {
 
 func (p *part) slow() bool { return p.ratio >= slowPart && p.extra > 0 }
 
-// resourceRatios are the logarithms of the rest of one stage's time over its processor time and over its bytes, of each machine.
+// resourceRatios are the logarithms of the rest of one stage's time over its processor time and over its bytes, of each
+// machine.
 type resourceRatios struct{ processor, disk sample }
 
 // steadiest says which of the two the time follows where it is too long for both as such, as where a quota stops a processor

@@ -12,7 +12,8 @@ import (
 	"straggler/schema"
 )
 
-// Values of R: pbinom(4, 10, 0.3, lower.tail = FALSE), pchisq(9.21034, 2, lower.tail = FALSE), pchisq(20, 4, lower.tail = FALSE).
+// Values of R: pbinom(4, 10, 0.3, lower.tail = FALSE), pchisq(9.21034, 2, lower.tail = FALSE), pchisq(20, 4, lower.tail =
+// FALSE).
 func TestPublishedTails(t *testing.T) {
 	for _, c := range []struct{ got, want float64 }{
 		{binomialTail(10, 5, 0.3), 0.1502683326},

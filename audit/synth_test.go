@@ -115,7 +115,8 @@ func TestSimulatedCluster(t *testing.T) {
 	}
 }
 
-// Where all machines of a rack wait for their input as long as they work, the rack is found, by the network, and none of its machines.
+// Where all machines of a rack wait for their input as long as they work, the rack is found, by the network, and none of its
+// machines.
 func TestSimulatedRack(t *testing.T) {
 	const rack = "r02"
 	runs := measured(t, 6, func(tr *schema.Trace) {
@@ -144,8 +145,9 @@ func TestSimulatedRack(t *testing.T) {
 	}
 }
 
-// A phase that is submitted again for eight tasks, of which two make lost outputs again, is one more occurrence of its stage, after all
-// others of the name; one that makes lost outputs again and does nothing else is none. The other stages stay what they are.
+// A phase that is submitted again for eight tasks, of which two make lost outputs again, is one more occurrence of its stage,
+// after all others of the name; one that makes lost outputs again and does nothing else is none. The other stages stay what
+// they are.
 func TestSubmittedAgain(t *testing.T) {
 	again := func(tr *schema.Trace, of schema.Phase, id schema.Key, tasks, lost int64) {
 		p := of

@@ -345,7 +345,8 @@ func (b *azureBucket) Write(ctx context.Context, key, contentType string, data i
 // putBlocks sends a part and those after it as blocks, and gives the list of them.
 func (b *azureBucket) putBlocks(ctx context.Context, key string, part []byte, data io.Reader) ([]byte, error) {
 	ids, err := sendParts(ctx, part, data, func(ctx context.Context, n int, part []byte) (string, error) {
-		id := base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(n))) // all ids of a blob are of one length
+		// all ids of a blob are of one length
+		id := base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(n)))
 		return id, b.effect(ctx, http.MethodPut, key, url.Values{"comp": {"block"}, "blockid": {id}}, nil, part)
 	})
 	if err != nil {

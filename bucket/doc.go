@@ -4,8 +4,8 @@
 //  1. location takes a URL apart: scheme, bucket, path, parameters. It refuses URLs with a user or a password in them.
 //  2. bucket.go is what a bucket does, opens it, and lists it page by page: dir.go a directory; s3.go the S3 protocol, where
 //     s3_settings.go says what server a bucket is at and s3_credentials.go signs; google.go Cloud Storage, which speaks that
-//     protocol with tokens; azure.go Blob Storage by its REST API, with requests signed by azure_sign.go with the account's key,
-//     or with a token that azure_identity.go finds. parts.go sends large objects in parts.
+//     protocol with tokens; azure.go Blob Storage by its REST API, with requests signed by azure_sign.go with the account's
+//     key, or with a token that azure_identity.go finds. parts.go sends large objects in parts.
 //  3. fault.go turns the libraries' errors into what people can act on, without secrets.
 //  4. resume.go reads a file as a stream that goes on at the byte where a connection broke; retry.go is the policy: how
 //     often and how long to try.

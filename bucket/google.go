@@ -60,8 +60,9 @@ func openGoogleAt(ctx context.Context, server string, l location.Location, retri
 	}
 	b := &s3Bucket{
 		at: strings.TrimSuffix(server, "/") + "/" + l.Host, client: s3Client(send), tries: 1,
-		fresh: header{"X-Goog-If-Generation-Match", "0"},    // no generation: there is no such object
-		reads: map[string]string{"Accept-Encoding": "gzip"}, // or objects that are stored as gzip are sent without it, and in other lengths
+		fresh: header{"X-Goog-If-Generation-Match", "0"}, // no generation: there is no such object
+		// or objects that are stored as gzip are sent without it, and in other lengths
+		reads: map[string]string{"Accept-Encoding": "gzip"},
 	}
 	if retries {
 		b.tries = s3Tries

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// s3Settings say where a bucket is and what requests for it have, by the parameters of its URL, else by the environment, else by
-// the profile in Amazon's own files (docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html).
+// s3Settings say where a bucket is and what requests for it have, by the parameters of its URL, else by the environment, else
+// by the profile in Amazon's own files (docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html).
 type s3Settings struct {
 	files   awsFiles
 	profile string

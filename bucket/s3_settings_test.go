@@ -22,8 +22,8 @@ func settings(t *testing.T, query string) *s3Settings {
 	return s
 }
 
-// Where a bucket is, as docs.aws.amazon.com/general/latest/gr/s3.html and the guides of dual-stack, FIPS and acceleration say. A
-// server that is not Amazon's gets what it needs, and what is set by hand is never changed.
+// Where a bucket is, as docs.aws.amazon.com/general/latest/gr/s3.html and the guides of dual-stack, FIPS and acceleration say.
+// A server that is not Amazon's gets what it needs, and what is set by hand is never changed.
 func TestBucketURL(t *testing.T) {
 	withoutAmazon(t, map[string]string{"AWS_REGION": "eu-west-1"})
 	for query, want := range map[string]string{

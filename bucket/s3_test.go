@@ -164,8 +164,8 @@ func TestS3(t *testing.T) {
 	everyOperation(t, newAmazon(t).open(t, "", false))
 }
 
-// A large object is made of parts, on the condition that there is none, with the encryption and the checksums that are asked for; one
-// that cannot be completed is given up.
+// A large object is made of parts, on the condition that there is none, with the encryption and the checksums that are asked
+// for; one that cannot be completed is given up.
 func TestS3Multipart(t *testing.T) {
 	a := newAmazon(t)
 	b := a.open(t, "ssetype=aws:kms&kmskeyid=k&request_checksum_calculation=when_supported", false)

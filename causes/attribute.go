@@ -25,10 +25,12 @@ type Attributor struct {
 	sender       slowSender
 	ends         lateEnds
 
-	firstCollectKnown            bool
-	firstCollect                 float64 // what the first tasks of the phase collect, in the median; NaN where they are fewer than three
-	convertsKnown                bool
-	firstConverts, laterConverts []float64 // conversion of the first tasks of the phase on their machines, and of the others, in order
+	firstCollectKnown bool
+	// what the first tasks of the phase collect, in the median; NaN where they are fewer than three
+	firstCollect  float64
+	convertsKnown bool
+	// conversion of the first tasks of the phase on their machines, and of the others, in order
+	firstConverts, laterConverts []float64
 
 	savings  jobcost.Savings
 	lines    []line

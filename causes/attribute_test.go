@@ -377,8 +377,9 @@ func TestMachineSlowForAWhile(t *testing.T) {
 	}
 }
 
-// A spell in which a machine of two slots is slow begins, or ends, in the middle of a phase: where it begins, the tasks of the spell
-// have only those after them to speak for it, and where it ends only those before. Each spell is three or four tasks: most are found.
+// A spell in which a machine of two slots is slow begins, or ends, in the middle of a phase: where it begins, the tasks of the
+// spell have only those after them to speak for it, and where it ends only those before. Each spell is three or four tasks:
+// most are found.
 func TestSpellBeginsAnywhere(t *testing.T) {
 	n, named := 0, 0
 	for seed := range uint64(8) {

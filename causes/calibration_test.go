@@ -118,8 +118,8 @@ func claimsOf(t *testing.T, family string, o synth.Options) (out []drawnClaim) {
 	return out
 }
 
-// acted reports whether the cause of a verdict acted: it is the largest, or a fifth of the excess. Seconds of a slower generation of
-// machines are those over the median task's machine.
+// acted reports whether the cause of a verdict acted: it is the largest, or a fifth of the excess. Seconds of a slower
+// generation of machines are those over the median task's machine.
 func (v *verdictOf) acted(slower map[string]bool, known map[schema.Key]map[schema.Cause]float64) bool {
 	_, largest := v.right(slower)
 	return largest || v.truth.Seconds(v.row.Cause) > 0.2*v.excess ||
@@ -138,7 +138,8 @@ func fitted(claims []drawnClaim, but string) (out [len(sureness)]logistic) {
 					continue
 				}
 				x, y := [4]float64{1, math.Log1p(c.z), 0, c.logit}, 0.0
-				if !c.measured && reading(of) != onFigure && reading(of) != onWorkOverMachine && reading(of) != onStart { // what is measured is right there, too; there nothing is; of starts there are too few
+				// what is measured is right there, too; there nothing is; of starts there are too few
+				if !c.measured && reading(of) != onFigure && reading(of) != onWorkOverMachine && reading(of) != onStart {
 					x[2] = 1
 				}
 				if c.right {
@@ -186,9 +187,9 @@ func solve4(h [4][4]float64, g [4]float64) (x [4]float64) {
 	return x
 }
 
-// TestReliability fits confidence anew, prints what it finds, and writes the file that the notebook draws the reliability diagram from,
-// ../notebooks/reliability.csv, with STRAGGLER_RELIABILITY=1: of other mixtures, of each family by what mixtures and the other families
-// give, and of the labelled runs of a real Spark.
+// TestReliability fits confidence anew, prints what it finds, and writes the file that the notebook draws the reliability
+// diagram from, ../notebooks/reliability.csv, with STRAGGLER_RELIABILITY=1: of other mixtures, of each family by what mixtures
+// and the other families give, and of the labelled runs of a real Spark.
 func TestReliability(t *testing.T) {
 	if os.Getenv("STRAGGLER_RELIABILITY") == "" {
 		t.Skip("STRAGGLER_RELIABILITY=1 fits confidence and writes ../notebooks/reliability.csv")

@@ -22,8 +22,8 @@ type chunk struct {
 func (c *chunk) low() schema.Key  { return c.phases[0].ID }
 func (c *chunk) high() schema.Key { return c.phases[len(c.phases)-1].ID }
 
-// chunks divides the phases to learn from, or those that have outliers to attribute or earlier runs to be compared with, in order, into chunks of
-// about so many attempts.
+// chunks divides the phases to learn from, or those that have outliers to attribute or earlier runs to be compared with, in
+// order, into chunks of about so many attempts.
 func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	var out []chunk
 	var c chunk
@@ -53,7 +53,8 @@ func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	return out
 }
 
-// partOfChunk is the number of attempts whose results are in memory at once, twice: a tenth of a chunk, and phases enough for all workers.
+// partOfChunk is the number of attempts whose results are in memory at once, twice: a tenth of a chunk, and phases enough for
+// all workers.
 const partOfChunk = 25_000
 
 // inParts hands phases to work, some at a time.

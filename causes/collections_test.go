@@ -17,10 +17,12 @@ import (
 
 // pair is two jobs that run at the same time, six phases each: in those of the first, tasks on machine m2 collect now and then.
 type pair struct {
-	apart   bool                                  // they are two applications
-	collect func(t *fit.Task)                     // what a task of the first has on m2; nil: those in the middle collect for 4 s
-	on      []string                              // machines of the second
-	spoil   func(t *fit.Task, on string, in bool) // what a task of the second has on a machine, told whether the process on m2 collects meanwhile
+	apart bool // they are two applications
+	// what a task of the first has on m2; nil: those in the middle collect for 4 s
+	collect func(t *fit.Task)
+	on      []string // machines of the second
+	// what a task of the second has on a machine, told whether the process on m2 collects meanwhile
+	spoil func(t *fit.Task, on string, in bool)
 }
 
 // trace makes them, as one log.

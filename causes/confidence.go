@@ -26,7 +26,8 @@ var sureness = [...]logistic{
 	onWorkOverMachine: {-0.80, 1.49, 0, 0},
 }
 
-// reading is what a verdict rests on, and what its runner-up does where both are parts of one body: each can be wrong in its own way.
+// reading is what a verdict rests on, and what its runner-up does where both are parts of one body: each can be wrong in its
+// own way.
 type reading int
 
 const (
@@ -34,7 +35,8 @@ const (
 	onCoefficient                // a coefficient, which may be that of something else
 	onMachine                    // what its machine's other tasks say, or what happened elsewhere meanwhile
 	onMixture                    // the residual, which the attempt itself made, or the scatter of the phase
-	onStart                      // the residual of a task of an executor that had just started, which may be the start's, its machine's or its own
+	// the residual of a task of an executor that had just started, which may be the start's, its machine's or its own
+	onStart
 
 	// Scatter multiplies whatever made a task slow. So how much of a body is its work's and how much its own hangs on the form
 	// of the model beside its errors, and an ordinary residual is no reason for a task whose work is one.
@@ -118,7 +120,8 @@ func confidence(lines []line, s *split) schema.Null[float64] {
 	return schema.Some(sureness[c.of].probability(c))
 }
 
-// lead is the lead of the first line over the second in standard deviations of their difference; ok is false where that has no error.
+// lead is the lead of the first line over the second in standard deviations of their difference; ok is false where that has no
+// error.
 func lead(lines []line) (z float64, ok bool) {
 	seconds, errors, v := lines[0].seconds, lines[0].errors, stats.Square(lines[0].model)
 	if len(lines) > 1 && lines[1].seconds > 0 {

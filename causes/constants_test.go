@@ -40,7 +40,8 @@ func TestConstants(t *testing.T) {
 		t.Errorf("MODEL.md does not list, with the values of the code:\n%s", strings.Join(slices.Compact(missing), "\n"))
 	}
 	for name := range listed {
-		if constant, _, _ := strings.Cut(name, " "); !slices.Contains(numbers, name) && !strings.Contains(constant, ".") { // a field of a prior has one
+		// a field of a prior has one
+		if constant, _, _ := strings.Cut(name, " "); !slices.Contains(numbers, name) && !strings.Contains(constant, ".") {
 			t.Errorf("MODEL.md lists %q, which the code does not have", name)
 		}
 	}

@@ -43,8 +43,8 @@ var copyColumns = []string{"share", "phase_id", "about", "attempt_id", "other", 
 // share.
 const copyOrder = "phase_id, attempt_id NULLS LAST, about, start_us NULLS LAST"
 
-// shareAttempts is how many attempts a share has, about: shares come to copies by a hash, eight to each, which makes them alike,
-// and collections of an application, mostCollections at most, are sent once for each share of it.
+// shareAttempts is how many attempts a share has, about: shares come to copies by a hash, eight to each, which makes them
+// alike, and collections of an application, mostCollections at most, are sent once for each share of it.
 const shareAttempts = partAttempts / 8
 
 // prepareRows makes the tables of what copies are given to attribute.

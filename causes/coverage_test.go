@@ -50,7 +50,8 @@ func TestCoverage(t *testing.T) {
 				t.Errorf("%s: the evidence says nothing: %s", r.Cause, r.Evidence)
 			}
 			seconds, ok := known[r.AttemptID]
-			if !ok || r.Cause == schema.UnexplainedCause || r.Cause == schema.Recompute || r.Cause == schema.Deserialize { // the truth has none
+			// the truth has none
+			if !ok || r.Cause == schema.UnexplainedCause || r.Cause == schema.Recompute || r.Cause == schema.Deserialize {
 				continue
 			}
 			c := by[r.Cause]
@@ -126,7 +127,8 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 			continue
 		}
 		parts := a.SchedulerDelayS.V + a.DeserializeS.V + a.ResultS.V + a.GCS.V + a.FetchWaitS.V
-		loading := max(0, min(w.Seconds(schema.Startup), a.DeserializeS.V-0.008)) // is logged as conversion, of which 8 ms are usual; the rest is of the body
+		// is logged as conversion, of which 8 ms are usual; the rest is of the body
+		loading := max(0, min(w.Seconds(schema.Startup), a.DeserializeS.V-0.008))
 		start := w.Seconds(schema.Startup) - loading
 		measured := w.Seconds(schema.Scheduler) + loading + w.Seconds(schema.GC) + w.Seconds(schema.Network)
 		x := w.BaseS - (parts - measured) // the body of a normal task

@@ -54,8 +54,8 @@ func secondsOf(phases []*fit.Phase) map[schema.Cause]float64 {
 	return out
 }
 
-// Durations being equal, the processor time decides between a machine that keeps its tasks from the processor and a task that computes
-// more: usual processor time speaks for the machine, more of it for the task.
+// Durations being equal, the processor time decides between a machine that keeps its tasks from the processor and a task that
+// computes more: usual processor time speaks for the machine, more of it for the task.
 func TestProcessorTimeDecides(t *testing.T) {
 	var starved, computed, cases float64
 	for seed := range uint64(20) {

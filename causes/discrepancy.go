@@ -2,8 +2,8 @@ package causes
 
 import "straggler/schema"
 
-// Discrepancy is what the model itself gets wrong, however exact its figures: a standard deviation of each cause's seconds, as a
-// share of the excess, beside the errors of the estimates (MODEL.md, section 8; Kennedy and O'Hagan 2001). Its shares are
+// Discrepancy is what the model itself gets wrong, however exact its figures: a standard deviation of each cause's seconds, as
+// a share of the excess, beside the errors of the estimates (MODEL.md, section 8; Kennedy and O'Hagan 2001). Its shares are
 // estimated from generated clusters with known seconds, so that 95 % of the intervals hold them, and TestCoverage holds them
 // against other clusters. Where nothing but processor time measures work, or nothing at all, they are larger.
 var discrepancy = map[schema.Cause]struct{ measured, unmeasured float64 }{

@@ -26,8 +26,8 @@
 //     sure the verdict is.
 //  4. location.go distinguishes tasks, machines, racks and links; sentences.go puts each cause into an Evidence, which
 //     evidence.go writes as JSON.
-//  5. runmachines.go judges the machines of each run against the history of its stages; history.go splits what attempts took more
-//     than usual.
+//  5. runmachines.go judges the machines of each run against the history of its stages; history.go splits what attempts took
+//     more than usual.
 //  6. figures.go draws the papers' figures from the results.
 //
 // The model is global, because a machine's factor, a stage's elasticity and the store's share of slow attempts come from all

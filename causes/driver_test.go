@@ -62,7 +62,8 @@ func TestDriverStops(t *testing.T) {
 		n, wrong := 0, 0
 		for _, r := range attributeAll(phases) {
 			task := find(phases, r.AttemptID)
-			if r.Rank != 1 || task.Wait < 0.4 || task.Delay < 0.6 || task.Delay > 0.9 { // longer ones are more than the wait is the reason for
+			// longer ones are more than the wait is the reason for
+			if r.Rank != 1 || task.Wait < 0.4 || task.Delay < 0.6 || task.Delay > 0.9 {
 				continue
 			}
 			if n++; r.Cause != c.want {

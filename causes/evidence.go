@@ -9,19 +9,22 @@ import (
 
 // Evidence is what a person can check an attribution by. It is stored as JSON; what does not apply is left out.
 type Evidence struct {
-	Predictor   string  `json:"predictor"`             // what the cause was read off: a column of attempts, machine, or residual
-	Coefficient float64 `json:"coefficient,omitempty"` // of the phase's regression, seconds per unit; of a machine, its factor; of the residual, the phase's scatter
-	StdErr      float64 `json:"stderr,omitempty"`      // of the coefficient
-	N           int     `json:"n,omitempty"`           // tasks the coefficient was fitted on; of a machine, its attempts
-	Value       float64 `json:"value"`                 // of this task
-	Median      float64 `json:"median"`                // of its phase
-	Unit        string  `json:"unit,omitempty"`        // of value and median
-	Low         float64 `json:"low,omitempty"`         // 95 % interval of the seconds
+	// what the cause was read off: a column of attempts, machine, or residual
+	Predictor string `json:"predictor"`
+	// of the phase's regression, seconds per unit; of a machine, its factor; of the residual, the phase's scatter
+	Coefficient float64 `json:"coefficient,omitempty"`
+	StdErr      float64 `json:"stderr,omitempty"` // of the coefficient
+	N           int     `json:"n,omitempty"`      // tasks the coefficient was fitted on; of a machine, its attempts
+	Value       float64 `json:"value"`            // of this task
+	Median      float64 `json:"median"`           // of its phase
+	Unit        string  `json:"unit,omitempty"`   // of value and median
+	Low         float64 `json:"low,omitempty"`    // 95 % interval of the seconds
 	High        float64 `json:"high,omitempty"`
 	Reason      string  `json:"reason,omitempty"` // of unexplained: why no more can be said
-	Scope       string  `json:"scope,omitempty"`  // of a machine that is not known to be slow: phase, it was slow in this one; time, at that time
-	Text        string  `json:"text"`             // in plain words
-	SQL         string  `json:"sql,omitempty"`    // the query that shows it
+	// of a machine that is not known to be slow: phase, it was slow in this one; time, at that time
+	Scope string `json:"scope,omitempty"`
+	Text  string `json:"text"`          // in plain words
+	SQL   string `json:"sql,omitempty"` // the query that shows it
 }
 
 // append writes the evidence as JSON; a field that is NaN or infinite is left out. It is written by hand because a

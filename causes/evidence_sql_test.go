@@ -43,14 +43,16 @@ var logs = []struct {
 }{
 	{scenario: "mixed"}, {scenario: "transient"}, {scenario: "spill"}, {scenario: "deserialize"}, {scenario: "recompute"}, {scenario: "locality"},
 	{scenario: "scheduler"}, {scenario: "network"}, {scenario: "gc"}, {scenario: "bad-machine"},
-	{"skew", func(a *schema.Attempt) { a.InputBytes = schema.Null[int64]{} }},                                       // records
-	{"skew", func(a *schema.Attempt) { a.InputBytes, a.InputRecords = schema.Null[int64]{}, schema.Null[int64]{} }}, // what is written
-	{"skew", func(a *schema.Attempt) { noCounts(a); a.CPUS = schema.Some(0.9 * a.DurationS.V) }},                    // processor time
+	{"skew", func(a *schema.Attempt) { a.InputBytes = schema.Null[int64]{} }}, // records
+	// what is written
+	{"skew", func(a *schema.Attempt) { a.InputBytes, a.InputRecords = schema.Null[int64]{}, schema.Null[int64]{} }},
+	{"skew", func(a *schema.Attempt) { noCounts(a); a.CPUS = schema.Some(0.9 * a.DurationS.V) }}, // processor time
 	{"locality", func(a *schema.Attempt) { a.RemoteBytes, a.FetchWaitS = schema.Null[int64]{}, schema.Null[float64]{} }},
 	{"network", func(a *schema.Attempt) {
 		a.FetchWaitS, a.Locality = schema.Null[float64]{}, schema.Null[schema.Locality]{}
 	}}, // remote bytes
-	{"deserialize", func(a *schema.Attempt) { a.DeserializeS, a.ResultS = schema.Null[float64]{}, schema.Null[float64]{} }}, // the first
+	// the first
+	{"deserialize", func(a *schema.Attempt) { a.DeserializeS, a.ResultS = schema.Null[float64]{}, schema.Null[float64]{} }},
 }
 
 func noCounts(a *schema.Attempt) {
@@ -82,7 +84,9 @@ func TestEvidenceSQL(t *testing.T) {
 		claims := rowsOf[claim](t, eng, `SELECT t.attempt_id, t.cause, a.task, a.number, coalesce(a.machine, '') AS machine, a.status, a.phase_id, t.evidence
 FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.attempt_id NULLS LAST, t.rank NULLS LAST`)
 		evidences := make([]causes.Evidence, len(claims))
-		more := map[schema.Key]bool{} // what these took is more than their phase's tasks take by more than the model leaves: they are early, or their machine is slow
+		// what these took is more than their phase's tasks take by more than the model leaves: they are early, or their machine
+		// is slow
+		more := map[schema.Key]bool{}
 		for i, c := range claims {
 			e := &evidences[i]
 			if err := json.Unmarshal([]byte(c.Evidence), e); err != nil {
@@ -96,7 +100,8 @@ FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.at
 				continue
 			}
 			kind := string(c.Cause) + e.Predictor
-			if few[kind]++; few[kind] > 3 || c.Status != "success" || strings.Contains(e.Text, " at that time, by ") { // no query shows a while
+			// no query shows a while
+			if few[kind]++; few[kind] > 3 || c.Status != "success" || strings.Contains(e.Text, " at that time, by ") {
 				continue
 			}
 			causesSeen[c.Cause]++
@@ -116,7 +121,8 @@ FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.at
 		}
 	}
 	for _, p := range []string{"input_bytes", "input_records", "output_bytes + shuffle_write_bytes", "cpu_s", "remote_bytes", "spill_bytes", "locality", "start_time",
-		"fetch_wait_s", "gc_s", "scheduler_delay_s", "deserialize_s + result_s", "machine", "residual", "recompute"} { // losses: TestLostOutputOfHadoop
+		// losses: TestLostOutputOfHadoop
+		"fetch_wait_s", "gc_s", "scheduler_delay_s", "deserialize_s + result_s", "machine", "residual", "recompute"} {
 		if predictorsSeen[p] == 0 {
 			t.Errorf("no evidence read off %s was tried", p)
 		}

@@ -27,8 +27,8 @@ func (e exchangeRead) signature() uint64 {
 	return signature(e.program, "reads", e.keys)
 }
 
-// exchanges reads what phases read. Stages that read the same exchanges of the same tables are the same stage of a program, whatever
-// they are called, and however many stages come before them.
+// exchanges reads what phases read. Stages that read the same exchanges of the same tables are the same stage of a program,
+// whatever they are called, and however many stages come before them.
 func (r *run) exchanges(ctx context.Context) (map[schema.Key]exchangeRead, error) {
 	type row struct {
 		Phase   schema.Key          `col:"phase_id"`

@@ -170,12 +170,13 @@ type stageExecutions struct {
 // stageNumbers says which stage each phase is.
 type stageNumbers struct {
 	stages []stageExecutions
-	of     []int64         // of each execution
-	merged map[uint64]bool // signatures of stages of which adaptive execution put partitions together, or split them, in any execution
+	of     []int64 // of each execution
+	// signatures of stages of which adaptive execution put partitions together, or split them, in any execution
+	merged map[uint64]bool
 }
 
-// number numbers the stages of a name, or of the same exchanges, within each application, in order of their keys; submissions of one
-// stage share a number. It counts the executions too.
+// number numbers the stages of a name, or of the same exchanges, within each application, in order of their keys; submissions
+// of one stage share a number. It counts the executions too.
 func (x *executions) number(reads map[schema.Key]exchangeRead) *stageNumbers {
 	type submission struct {
 		signature uint64

@@ -55,8 +55,8 @@ func lostMapHistory() string {
 	return b.String()
 }
 
-// The chain of a lost output in Hadoop's history: the map that ran again is recompute as a whole, the reduces that waited for it
-// have recompute for what they waited, and the SQL of both shows where the output was, who missed it and when it was back.
+// The chain of a lost output in Hadoop's history: the map that ran again is recompute as a whole, the reduces that waited for
+// it have recompute for what they waited, and the SQL of both shows where the output was, who missed it and when it was back.
 func TestLostOutputOfHadoop(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "job_1_0001-1700000000000-u-lost-1700000050500-12-12-SUCCEEDED-q.jhist")
 	if err := os.WriteFile(log, []byte(lostMapHistory()), 0o600); err != nil {
@@ -75,7 +75,8 @@ func TestLostOutputOfHadoop(t *testing.T) {
 		Seconds  float64      `col:"seconds"`
 		Evidence string       `col:"evidence"`
 	}
-	want := map[string]float64{"attempt_1_0001_m_000003_1": 20, "attempt_1_0001_r_000002_0": 19.8, "attempt_1_0001_r_000007_0": 19.8} // all of 20 s; 30 s less the median of 10.2
+	// all of 20 s; 30 s less the median of 10.2
+	want := map[string]float64{"attempt_1_0001_m_000003_1": 20, "attempt_1_0001_r_000002_0": 19.8, "attempt_1_0001_r_000007_0": 19.8}
 	for _, r := range rowsOf[row](t, eng, "SELECT a.native_id, t.cause, t.seconds, t.evidence FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id WHERE t.rank = 1 ORDER BY a.native_id NULLS LAST") {
 		seconds, ok := want[r.Native]
 		delete(want, r.Native)

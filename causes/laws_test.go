@@ -51,8 +51,8 @@ func same(t *testing.T, a, b []schema.Attribution, k float64) {
 	}
 }
 
-// Scaling all times by k scales seconds by k and leaves causes, ranks and confidence alone: those of a trace whose delays are all longer
-// than what one late message costs.
+// Scaling all times by k scales seconds by k and leaves causes, ranks and confidence alone: those of a trace whose delays are
+// all longer than what one late message costs.
 func TestLawScaling(t *testing.T) {
 	for _, k := range []float64{7, 1000} {
 		trace := mixedTrace(t, "mixed", 3)

@@ -159,7 +159,8 @@ func (a *Attributor) firstOnesCollectLess(i int) bool {
 	return a.firstCollect < alike*b.Part[fit.GC][i]
 }
 
-// tied is the lead, in standard deviations, under which the figures do not say which of two causes is the larger (5 %, two-sided).
+// tied is the lead, in standard deviations, under which the figures do not say which of two causes is the larger (5 %,
+// two-sided).
 const tied = 1.96
 
 // allOfIt is how much of a wait must be shared for it to distinguish a task from none.
@@ -178,8 +179,8 @@ func (a *Attributor) tiedWith(shared float64) bool {
 	return ok && z <= tied
 }
 
-// sharedWait is how much of the wait of task i beyond the usual the tasks on most other machines have meanwhile; ok where that is half of
-// it or more: all of them read through what is slow.
+// sharedWait is how much of the wait of task i beyond the usual the tasks on most other machines have meanwhile; ok where that
+// is half of it or more: all of them read through what is slow.
 func (a *Attributor) sharedWait(i int) (seconds float64, ok bool) {
 	b := &a.phase.Fitter
 	own := b.Machines.Of[i]

@@ -131,8 +131,9 @@ func TestSlowSender(t *testing.T) {
 		least              float64 // by so much, and by twice of it at most, but for some
 		delay              float64
 		delayed, elsewhere schema.Cause
-		longer             float64 // on machine 5 tasks wait so many times as long, so that it runs two, and are delayed for 0.7 s
-		named              bool
+		// on machine 5 tasks wait so many times as long, so that it runs two, and are delayed for 0.7 s
+		longer float64
+		named  bool
 	}{
 		{"slow uplink", 2, 1, 1, 0.5, 2.5, schema.Network, schema.Network, 0, true},
 		{"slow uplink, and a machine with two tasks", 2, 1, 1, 0.5, 2.5, schema.Network, schema.Network, 30, true},

@@ -94,7 +94,8 @@ func (n *neighbours) behind(machine int64) bool {
 	return n.link == downlink && int(machine) == n.slow || n.link == rackDownlink && n.racks[machine] == n.racks[n.slow]
 }
 
-// runStage runs the tasks of a stage on all slots, in steps of a hundredth of a second; those that read over the slow link share it.
+// runStage runs the tasks of a stage on all slots, in steps of a hundredth of a second; those that read over the slow link
+// share it.
 func (n *neighbours) runStage(tasks int) {
 	const step = 0.01
 	p := &fit.Phase{ID: n.next, Tasks: make([]fit.Task, tasks)}

@@ -37,8 +37,8 @@ func newNights(t *testing.T) *nights {
 	return &nights{enginetest.NewLogs(st), eng}
 }
 
-// someLogs are applications of several days on the same machines, a log each, and their inputs in the order of time. A day has bad
-// machines of its own.
+// someLogs are applications of several days on the same machines, a log each, and their inputs in the order of time. A day has
+// bad machines of its own.
 func someLogs(t *testing.T) (map[schema.Key]*schema.Trace, []schema.Key) {
 	t.Helper()
 	logs, err := generatedLogs()
@@ -235,9 +235,9 @@ func (c *comparison) add(t *testing.T, what string, want, got *causeTables) {
 	}
 }
 
-// Whatever the order in which logs come, how they are spread over ingests, what is read again, goes or is written together, and whenever
-// causes runs in between: the sums of the model, and what is judged by them alone, are those of all logs at once to the last bit, and
-// so is everything with Again. Attributions that were kept differ by what the help of straggler causes says.
+// Whatever the order in which logs come, how they are spread over ingests, what is read again, goes or is written together, and
+// whenever causes runs in between: the sums of the model, and what is judged by them alone, are those of all logs at once to
+// the last bit, and so is everything with Again. Attributions that were kept differ by what the help of straggler causes says.
 func TestMovedModel(t *testing.T) {
 	logs, keys := someLogs(t)
 	var c comparison
@@ -315,7 +315,8 @@ func verdictsOf(rows []schema.Attribution) (out []schema.Attribution) {
 	return out
 }
 
-// Only what is new is worked on; with nothing new nothing is committed, and another version, other options or another history begin anew.
+// Only what is new is worked on; with nothing new nothing is committed, and another version, other options or another history
+// begin anew.
 func TestKeepsEarlierCauses(t *testing.T) {
 	logs, keys := someLogs(t)
 	n := newNights(t)

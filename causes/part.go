@@ -31,8 +31,8 @@ type part struct {
 	work map[schema.Key]workOn // what is done with the phases of an input
 }
 
-// choose decides what to work on: the inputs of which detect has found the outliers, less those of which results of this version stand that
-// follow from the same outliers, the same history and the same options.
+// choose decides what to work on: the inputs of which detect has found the outliers, less those of which results of this
+// version stand that follow from the same outliers, the same history and the same options.
 func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 	inputs, err := st.Inputs(ctx)
 	if err != nil {
@@ -86,8 +86,8 @@ func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 	return nil
 }
 
-// follows says what the results of each input follow from besides its rows: the version that found its outliers, the history of its
-// stages, and the options. Inputs on which detect has not run are left out.
+// follows says what the results of each input follow from besides its rows: the version that found its outliers, the history of
+// its stages, and the options. Inputs on which detect has not run are left out.
 func (r *run) follows(ctx context.Context, tx *store.Tx, inputs []store.InputRecord) (map[schema.Key]string, error) {
 	type mark struct {
 		First schema.Key `col:"first"`
@@ -118,7 +118,8 @@ const (
 	learnt                // it is learnt from and attributed
 )
 
-// inputOf is the input that a key of a table came from, which the rows about it have in the store; 0 where that is not recorded.
+// inputOf is the input that a key of a table came from, which the rows about it have in the store; 0 where that is not
+// recorded.
 func (p *part) inputOf(table string, key schema.Key) schema.Key {
 	input, _ := p.owners.Of(table, key)
 	return input

@@ -54,7 +54,8 @@ type pause struct {
 	waited   bool        // by tasks that ran
 	from, to schema.Time // in this part of its time
 
-	began, beganWaiting int // tasks elsewhere that began during it, with half of a long wait of it before them, and those that waited as long
+	// tasks elsewhere that began during it, with half of a long wait of it before them, and those that waited as long
+	began, beganWaiting int
 }
 
 type machineInWindow struct{ machine, window int64 }
@@ -74,8 +75,8 @@ func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	return k, !a.waitsAnyway(i, k) && (int(k) >= len(a.phase.Machines.Numbers) || !a.serverWaits(i, k))
 }
 
-// serverWaits reports whether the tasks of machine k waited about as long meanwhile, beyond what it collected itself: it is not its
-// own blocks that they waited for.
+// serverWaits reports whether the tasks of machine k waited about as long meanwhile, beyond what it collected itself: it is not
+// its own blocks that they waited for.
 func (a *Attributor) serverWaits(i int, k int32) bool {
 	b := &a.phase.Fitter
 	wait := b.Part[fit.FetchWait][i]
@@ -83,7 +84,8 @@ func (a *Attributor) serverWaits(i int, k int32) bool {
 	return ok && b.Part[fit.FetchWait][j]-b.Part[fit.GC][j] >= a.mid[fit.FetchWait]+machines.ShareOfIt*(wait-a.mid[fit.FetchWait])
 }
 
-// waitsAnyway reports whether the others on the machine of task i wait about as long when machine k does not collect: it is their link.
+// waitsAnyway reports whether the others on the machine of task i wait about as long when machine k does not collect: it is
+// their link.
 func (a *Attributor) waitsAnyway(i int, k int32) bool {
 	b := &a.phase.Fitter
 	own := b.Machines.Of[i]
@@ -334,7 +336,8 @@ func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
 	}
 }
 
-// server is the other machine that collected most while task i ran: for at least half of the task's wait, which few machines did.
+// server is the other machine that collected most while task i ran: for at least half of the task's wait, which few machines
+// did.
 func (w *pauses) server(a *Attributor, i int32) (machine int32, ok bool) {
 	b := &a.phase.Fitter
 	t := &b.Tasks[i]
@@ -419,7 +422,8 @@ func (p *pause) seen(from, to schema.Time) float64 {
 	return p.within(from, to)
 }
 
-// left is how much of the collection was before a task that began during it, as the tasks that waited long for it tell when it was.
+// left is how much of the collection was before a task that began during it, as the tasks that waited long for it tell when it
+// was.
 func (p *pause) left(from, to schema.Time) float64 {
 	if !p.waited || from < p.from {
 		return 0

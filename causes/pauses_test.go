@@ -150,8 +150,8 @@ func TestShortWaitsBeforeAPause(t *testing.T) {
 	}
 }
 
-// Tasks that wait for blocks while another machine collects wait for its process, which is gc there; the same waits at any time are
-// the network's.
+// Tasks that wait for blocks while another machine collects wait for its process, which is gc there; the same waits at any time
+// are the network's.
 func TestWaitForAPause(t *testing.T) {
 	for _, link := range []bool{false, true} {
 		n := 0
@@ -190,8 +190,8 @@ func TestWaitForAPause(t *testing.T) {
 	}
 }
 
-// Waits that coincide with a collection elsewhere are the network's all the same where something else says so. Each case has one such
-// reason, and waits that are true pauses where it needs them.
+// Waits that coincide with a collection elsewhere are the network's all the same where something else says so. Each case has
+// one such reason, and waits that are true pauses where it needs them.
 func TestWaitsThatAreNoPause(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -349,7 +349,8 @@ func TestShortWaits(t *testing.T) {
 	}
 }
 
-// An input of 1.1 times the median is no reason for 1.6 times its time where tasks scatter by a fifth: the scatter is not the input's.
+// An input of 1.1 times the median is no reason for 1.6 times its time where tasks scatter by a fifth: the scatter is not the
+// input's.
 func TestSlightlyLargerInputs(t *testing.T) {
 	c := causestest.New(34, 6)
 	c.Noise = 0.22
@@ -370,7 +371,8 @@ func TestSlightlyLargerInputs(t *testing.T) {
 	}
 }
 
-// The first tasks of a phase on every machine load its code: startup. Where all tasks deserialise for long now and then, it is not.
+// The first tasks of a phase on every machine load its code: startup. Where all tasks deserialise for long now and then, it is
+// not.
 func TestFirstConversions(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		c := causestest.New(35, 6)

@@ -66,8 +66,8 @@ ORDER BY a.attempt_id`
 const costlessSQL = `SELECT count(DISTINCT p.job_id) AS n FROM attributions t JOIN phases p ON p.phase_id = t.phase_id
 WHERE p.job_id NOT IN (SELECT job_id FROM job_costs WHERE cost_s IS NOT NULL)`
 
-// acted gives the faults that can have made an attempt slow. One that acted on its host at other times is none of them, and a wait
-// for the blocks of a host behind a slow link is that link's.
+// acted gives the faults that can have made an attempt slow. One that acted on its host at other times is none of them, and a
+// wait for the blocks of a host behind a slow link is that link's.
 func (w *workTruth) acted(a *worked) (causes []schema.Cause) {
 	for _, l := range w.Labels {
 		redone := l.Cause == schema.Recompute
@@ -97,9 +97,9 @@ func (w *workTruth) hosts(c schema.Cause) (hosts []string) {
 	return hosts
 }
 
-// TestRealWork scores the attribution on Spark programs that compute, with faults that are known. Of outliers that a fault explains the
-// verdict is that fault; no others are accused: of skew, a bad machine, the network or recomputation, at a confidence of a half.
-// STRAGGLER_REALWORK names a directory of other runs, which are scored and held against nothing.
+// TestRealWork scores the attribution on Spark programs that compute, with faults that are known. Of outliers that a fault
+// explains the verdict is that fault; no others are accused: of skew, a bad machine, the network or recomputation, at a
+// confidence of a half. STRAGGLER_REALWORK names a directory of other runs, which are scored and held against nothing.
 func TestRealWork(t *testing.T) {
 	var paths []string
 	if dir := os.Getenv("STRAGGLER_REALWORK"); dir != "" {

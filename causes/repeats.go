@@ -142,7 +142,8 @@ func (r *repeats) add(events []skewEvent) {
 	}
 }
 
-// sort puts all events in order, as many as may be held. Each run of causes wrote its own in order: these are merged, two and two, until there is one list.
+// sort puts all events in order, as many as may be held. Each run of causes wrote its own in order: these are merged, two and
+// two, until there is one list.
 func (r *repeats) sort() {
 	room := make([]skewEvent, 0, len(r.events))
 	for {
@@ -249,7 +250,8 @@ func (r *run) counted() []*skewCount {
 	return kept
 }
 
-// count counts events, each of an execution that ran, by stage and task, in order of these, and says which is the first of each count.
+// count counts events, each of an execution that ran, by stage and task, in order of these, and says which is the first of each
+// count.
 func (s *stageNumbers) count(events []skewEvent, of []stageTask, ran []*execution) (counts []skewCount, first []int32) {
 	order := s.order(of)
 	for k, i := range order {

@@ -95,7 +95,8 @@ func (e *estimate) spreadScatter() {
 		e.of[ofFirst] = 0
 		return
 	}
-	if sum == 0 || 4*sum < scatter || scatter > 0 && sum-named[ofResidual] < halfway*e.median { // what is named is a small part of it
+	// what is named is a small part of it
+	if sum == 0 || 4*sum < scatter || scatter > 0 && sum-named[ofResidual] < halfway*e.median {
 		e.of[ofResidual] += scatter
 		return
 	}
@@ -173,7 +174,8 @@ func (a *Attributor) materialWait(i int, wait float64) bool {
 }
 
 const (
-	retransmission = 0.2    // s: the least timeout of Linux' TCP (TCP_RTO_MIN); two periods of a processor quota (cpu.cfs_period_us) too
+	// s: the least timeout of Linux' TCP (TCP_RTO_MIN); two periods of a processor quota (cpu.cfs_period_us) too
+	retransmission = 0.2
 	slowestLink    = 12.5e6 // bytes/s: 100 Mbit/s, the slowest Ethernet that clusters had
 )
 

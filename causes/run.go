@@ -70,9 +70,9 @@ type CauseSummary struct {
 	Seconds  float64      `col:"seconds"`  // of excess, over all outliers
 }
 
-// Run attributes the outliers of the inputs that earlier runs of this version have not seen, and of those that the model says something else of by
-// now, and commits attributions and their sums, machine_health, skew_repeats, job_costs and the statistics of the model with what these runs found of the other
-// inputs, in place of all earlier results.
+// Run attributes the outliers of the inputs that earlier runs of this version have not seen, and of those that the model says
+// something else of by now, and commits attributions and their sums, machine_health, skew_repeats, job_costs and the statistics
+// of the model with what these runs found of the other inputs, in place of all earlier results.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	r := newRun(eng, o)
 	if err := r.run(ctx, st); err != nil {
@@ -220,7 +220,8 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 	})
 }
 
-// beside does pieces of work beside each other, or one after the other on an engine of many machines, whose session runs one statement at a time.
+// beside does pieces of work beside each other, or one after the other on an engine of many machines, whose session runs one
+// statement at a time.
 func (r *run) beside(ctx context.Context, work ...func(context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if _, many := r.eng.(engine.RemoteRunner); many {
@@ -302,8 +303,8 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 	return r.attributeHere(ctx, tx)
 }
 
-// attributeHere reads the phases with outliers and attributes these in this process, and compares the phases whose stages ran before with those
-// runs.
+// attributeHere reads the phases with outliers and attributes these in this process, and compares the phases whose stages ran
+// before with those runs.
 func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 	if err := r.beside(ctx, r.readLosses, r.readCollections); err != nil {
 		return err
@@ -410,7 +411,8 @@ func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution)
 	return x, rows
 }
 
-// speakingOutliers are where the outliers of the phase that was fitted last ran that speak for their machine. One task alone does not.
+// speakingOutliers are where the outliers of the phase that was fitted last ran that speak for their machine. One task alone
+// does not.
 func (a *Attributor) speakingOutliers(p *fit.Phase) (ran []machines.Window) {
 	if len(a.phase.Rows) < 2 {
 		return nil

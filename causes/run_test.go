@@ -346,13 +346,16 @@ func TestPaperFiguresByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range []causes.Figure{
-		{Figure: "mantri-2a", Series: "high_runtime", X: 0.15, Y: schema.Some(0.5), N: schema.Some[int64](2)}, // 2 of 10 tasks, in one of two phases
+		// 2 of 10 tasks, in one of two phases
+		{Figure: "mantri-2a", Series: "high_runtime", X: 0.15, Y: schema.Some(0.5), N: schema.Some[int64](2)},
 		{Figure: "mantri-2a", Series: "high_runtime", X: 0.2, Y: schema.Some(0.0), N: schema.Some[int64](2)},
 		{Figure: "mantri-2b", Series: "high_runtime", X: 3, Y: schema.Some(1.0), N: schema.Some[int64](2)}, // 5.7 and 3.8 times
 		{Figure: "mantri-2b", Series: "high_runtime", X: 5, Y: schema.Some(0.5), N: schema.Some[int64](2)},
-		{Figure: "mantri-3a", Series: "explained by data", X: 0.3, Y: schema.Some(1.0), N: schema.Some[int64](1)}, // one of the two
+		// one of the two
+		{Figure: "mantri-3a", Series: "explained by data", X: 0.3, Y: schema.Some(1.0), N: schema.Some[int64](1)},
 		{Figure: "mantri-3a", Series: "explained by data", X: 0.5, Y: schema.Some(0.0), N: schema.Some[int64](1)},
-		{Figure: "mantri-6", Series: "outliers by machine", X: 0.5, Y: schema.Some(1.0), N: schema.Some[int64](2)}, // both on m0, of two machines
+		// both on m0, of two machines
+		{Figure: "mantri-6", Series: "outliers by machine", X: 0.5, Y: schema.Some(1.0), N: schema.Some[int64](2)},
 		{Figure: "dolly-2", Series: "smallest jobs", X: 0.75, Y: schema.Some(0.0), N: schema.Some[int64](29)},
 		{Figure: "dolly-2b", Series: "jobs", X: 10, Y: schema.Some(1.0), N: schema.Some[int64](1)},
 		{Figure: "dolly-2b", Series: "jobs", X: 100, Y: schema.Some(0.0), N: schema.Some[int64](1)},

@@ -63,7 +63,8 @@ type runTimes struct {
 	late  []lateAttempt
 }
 
-// machinePart is what a machine did of a phase, without what it shares with others of its phase: medians of its tasks, NaN unknown.
+// machinePart is what a machine did of a phase, without what it shares with others of its phase: medians of its tasks, NaN
+// unknown.
 type machinePart struct {
 	machine                                   int64
 	tasks, slow                               int64 // slow: longer than usual

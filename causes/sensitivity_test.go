@@ -74,9 +74,9 @@ var constants = []struct{ name, file, pattern string }{
 	{"minUncertainShare", "attribute.go", `const minShare, minUncertainShare = [0-9.]+, ([0-9.]+)`},
 }
 
-// TestSensitivity prints what half and twice of each constant changes on two hundred drawn clusters, or on the labelled runs: the
-// table of MODEL.md. It builds the package again for each, so it does so with STRAGGLER_SENSITIVITY=drawn or =labelled only; one
-// constant is asked for by name, as TestSensitivity/halfway.
+// TestSensitivity prints what half and twice of each constant changes on two hundred drawn clusters, or on the labelled runs:
+// the table of MODEL.md. It builds the package again for each, so it does so with STRAGGLER_SENSITIVITY=drawn or =labelled
+// only; one constant is asked for by name, as TestSensitivity/halfway.
 func TestSensitivity(t *testing.T) {
 	for _, c := range constants {
 		t.Run(c.name, func(t *testing.T) {

@@ -234,8 +234,8 @@ func (a *Attributor) residualSentence(w *words, e *Evidence, s *split) {
 	a.processorClause(w, s)
 }
 
-// processorClause says what the task's processor time tells: where it stayed as usual, the task waited for something that is not
-// logged, or others had the processor; where it grew with the duration, the task computed more than its input says.
+// processorClause says what the task's processor time tells: where it stayed as usual, the task waited for something that is
+// not logged, or others had the processor; where it grew with the duration, the task computed more than its input says.
 func (a *Attributor) processorClause(w *words, s *split) {
 	b := a.phase
 	usual := b.Regression.Mid[fit.ByCPU]

@@ -31,8 +31,9 @@ func (s *spell) takes(begin schema.Time, work float64) float64 {
 	return work + within*(1-1/s.factor)
 }
 
-// drawSpell makes four phases, in one of which a machine of two slots has a spell of two to ten tasks' length, which begins and ends
-// whatever its tasks do. Some attempts are slow by themselves. truth is what the spell took of each attempt's time, and what was its own.
+// drawSpell makes four phases, in one of which a machine of two slots has a spell of two to ten tasks' length, which begins and
+// ends whatever its tasks do. Some attempts are slow by themselves. truth is what the spell took of each attempt's time, and
+// what was its own.
 func drawSpell(seed uint64) (phases []*fit.Phase, truth map[schema.Key][2]float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	c := causestest.New(900+seed, 5+rng.IntN(6))

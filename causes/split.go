@@ -81,9 +81,10 @@ type estimate struct {
 	sd      [terms]float64 // of the terms within the body, before the rules
 	missing float64        // seconds for which an input of the task was missing
 
-	lateMessages, lateCode                                                bool // its machine's own messages wait for its link
-	lateDriver                                                            bool // its delay is a stop of the driver
-	paused, lateLaunch, shortWait, shortDelay, firstConvert, shortConvert bool // what its wait, delay and conversion are: see renameParts
+	lateMessages, lateCode bool // its machine's own messages wait for its link
+	lateDriver             bool // its delay is a stop of the driver
+	// what its wait, delay and conversion are: see renameParts
+	paused, lateLaunch, shortWait, shortDelay, firstConvert, shortConvert bool
 
 	slower      float64 // share of a task's time that its machine's factor takes
 	slowMachine bool    // its machine alone makes a task an outlier among those that began as it did
@@ -93,7 +94,8 @@ type estimate struct {
 type source int
 
 const (
-	coefficients  source = iota                                  // those of the predictors of fit, in their order: all tasks of the phase share them
+	// those of the predictors of fit, in their order: all tasks of the phase share them
+	coefficients  source = iota
 	machineSource        = coefficients + source(fit.Predictors) // the factor: all tasks on the machine share it
 	startSource          = machineSource + 1                     // what the start of its executor adds
 	ownSource            = startSource + 1                       // how much of the residual is the attempt's own
@@ -101,8 +103,9 @@ const (
 	moreSource           = partSources + fit.Parts               // how much of the wait its larger input explains
 	droppedSource        = moreSource + 1                        // causes too small for a row, which the verdict took
 	sharedSource         = droppedSource + 1                     // how long tasks usually wait at the time of this one
-	cpuSource            = sharedSource + 1                      // the processor time that its machine takes, where that measures work
-	sources              = cpuSource + 1
+	// the processor time that its machine takes, where that measures work
+	cpuSource = sharedSource + 1
+	sources   = cpuSource + 1
 )
 
 // gradient is how much a figure changes when a source changes by one standard deviation: its variance is the sum of squares.
@@ -220,8 +223,10 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	body := b.Body[i]
 	hypotheses, cpu := a.hypothesesOf(i), b.ProcessorTime(int32(i))
 	s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected), cpu)
-	if lack := expected*math.Exp(s.machine.Mean+s.machine.Start) - body; lack > 0 && b.Part[fit.GC][i] > 0 { // it collected while it slept or waited
-		stopped := min(lack, max(0, s.of[ofWait]), max(0, s.of[ofGC])) // blocks that came meanwhile were waited for, whatever sent them
+	// it collected while it slept or waited
+	if lack := expected*math.Exp(s.machine.Mean+s.machine.Start) - body; lack > 0 && b.Part[fit.GC][i] > 0 {
+		// blocks that came meanwhile were waited for, whatever sent them
+		stopped := min(lack, max(0, s.of[ofWait]), max(0, s.of[ofGC]))
 		s.of[ofWait] -= stopped
 		slept := min(lack-stopped, max(0, s.of[ofGC]))
 		s.of[ofGC] -= slept

@@ -22,11 +22,13 @@ import (
 // little for all others. Where it has moved by less than these, an attribution stays as it is; an application in which it has
 // moved by more for a share of the tasks is attributed again. TestMovedModel measures what that comes to.
 const (
-	movedFactor      = 0.01 // of ln(factor) of a machine: 1 % of the time of a task
-	movedVariance    = 0.1  // of the variance of that in a phase, as a share: 5 % of the standard deviation
-	movedWork        = 0.5  // of a stage's elasticity, and seconds per spilled byte, in standard deviations of what is known of it
-	movedSigma       = 0.2  // of a stage's scatter, as a share; a phase of 20 tasks takes a sixth of it from there
-	movedProbability = 0.1  // of the probability that an attempt is slow by itself, and of the variance of its factor, as a share
+	movedFactor   = 0.01 // of ln(factor) of a machine: 1 % of the time of a task
+	movedVariance = 0.1  // of the variance of that in a phase, as a share: 5 % of the standard deviation
+	// of a stage's elasticity, and seconds per spilled byte, in standard deviations of what is known of it
+	movedWork  = 0.5
+	movedSigma = 0.2 // of a stage's scatter, as a share; a phase of 20 tasks takes a sixth of it from there
+	// of the probability that an attempt is slow by itself, and of the variance of its factor, as a share
+	movedProbability = 0.1
 	movedMean        = 0.02 // of the mean ln(factor) of these
 	movedShare       = 0.05 // of the tasks of an application
 )
@@ -39,12 +41,13 @@ type application struct {
 
 	causes map[schema.Cause]causeTotal // of its attributions, where these are worked out
 
-	before []schema.MachineStatistics // rows that are kept, in the place of sums and slow, and under which model it was attributed
+	// rows that are kept, in the place of sums and slow, and under which model it was attributed
+	before []schema.MachineStatistics
 	stages []schema.StageStatistics
 }
 
-// numberMachines gives the machines of the attempts that the engine looks at, and of kept statistics, dense numbers in the order of their
-// names, and tells the engine.
+// numberMachines gives the machines of the attempts that the engine looks at, and of kept statistics, dense numbers in the
+// order of their names, and tells the engine.
 func (r *run) numberMachines(ctx context.Context) error {
 	type machine struct {
 		Application schema.Key          `col:"application_id"`

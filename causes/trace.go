@@ -118,7 +118,8 @@ func machineNames(t *schema.Trace) []string {
 	return names
 }
 
-// racksOf gives the rack of each machine, as its attempts say it, and else the list of machines where that says one; "" unknown.
+// racksOf gives the rack of each machine, as its attempts say it, and else the list of machines where that says one; ""
+// unknown.
 func racksOf(t *schema.Trace, names []string) []string {
 	of, several := map[string]string{}, map[string]bool{}
 	for i := range t.Machines {

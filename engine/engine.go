@@ -71,8 +71,8 @@ var (
 // ClosingTime is how long an engine may take to clean up after what was cancelled or closed.
 const ClosingTime = 10 * time.Second
 
-// Closing is a context to clean up in after work that was done in another: it takes the time that it takes on a busy cluster, but
-// ends ClosingTime after the other is cancelled. Its values are those of the other.
+// Closing is a context to clean up in after work that was done in another: it takes the time that it takes on a busy cluster,
+// but ends ClosingTime after the other is cancelled. Its values are those of the other.
 func Closing(work context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(work))
 	stop := context.AfterFunc(work, func() {

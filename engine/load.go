@@ -19,7 +19,8 @@ type Loader interface {
 	Load(ctx context.Context, name string, columns []Column, next func() *Batch) error
 }
 
-// Gatherer is an engine that can work out all rows of a query with all its threads before it gives the first; what it streams, one thread gives.
+// Gatherer is an engine that can work out all rows of a query with all its threads before it gives the first; what it streams,
+// one thread gives.
 type Gatherer interface {
 	Gather(ctx context.Context, sql string) (*Rows, error)
 
@@ -33,8 +34,8 @@ type Streamer interface {
 	Stream(ctx context.Context, sql string) (*Rows, error)
 }
 
-// InProcess is the engine where it is in this process and takes rows: what is Go then works here, on rows that the engine gives. Of another, copies of
-// this program do it, or SQL says it.
+// InProcess is the engine where it is in this process and takes rows: what is Go then works here, on rows that the engine
+// gives. Of another, copies of this program do it, or SQL says it.
 func InProcess(eng Engine) (Loader, bool) {
 	if _, many := eng.(RemoteRunner); many {
 		return nil, false

@@ -203,7 +203,8 @@ func ReadVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, 
 	}, sql)
 }
 
-// GatherVectors is ReadVectors for a query whose rows fit into memory and take longer to find than to read: an engine that is a Gatherer gathers them.
+// GatherVectors is ReadVectors for a query whose rows fit into memory and take longer to find than to read: an engine that is a
+// Gatherer gathers them.
 func GatherVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, error] {
 	if g, ok := eng.(Gatherer); ok {
 		return vectors(ctx, g.Gather, sql)

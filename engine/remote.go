@@ -23,8 +23,8 @@ type RemoteRunner interface {
 	// store.ReadStaged.
 	RunRemote(ctx context.Context, job RemoteJob) (*Rows, error)
 
-	// StoreAddress is the store's directory or URL as programs on those machines see it. errors.ErrUnsupported is returned where they
-	// cannot write to it, or are not to.
+	// StoreAddress is the store's directory or URL as programs on those machines see it. errors.ErrUnsupported is returned
+	// where they cannot write to it, or are not to.
 	StoreAddress() (string, error)
 }
 
@@ -97,7 +97,8 @@ type RemoteField struct {
 	OK   bool // not NULL
 }
 
-// RemoteText is a column of text as SQL that a copy can be given in a line; RemoteField.TextOf gives the text back. NULL stays NULL.
+// RemoteText is a column of text as SQL that a copy can be given in a line; RemoteField.TextOf gives the text back. NULL stays
+// NULL.
 func RemoteText(column string) string {
 	for _, e := range remoteEscapes {
 		column = fmt.Sprintf("replace(%s, chr(%d), concat(chr(92), '%c'))", column, e.char, e.letter)

@@ -78,7 +78,8 @@ func TestGainScales(t *testing.T) {
 			took[i] *= k
 		}
 		b := paceOf(took, nil)
-		h := &past{all: []float64{0.9, 1, 1.1, 2.52, 4.03}, on: map[string][]float64{"m1": {2.11, 3.12, 4.13}}} // without a unit
+		// without a unit
+		h := &past{all: []float64{0.9, 1, 1.1, 2.52, 4.03}, on: map[string][]float64{"m1": {2.11, 3.12, 4.13}}}
 		ga, gb := a.byDuration(12, "m1", 1, h), b.byDuration(12*k, "m1", 1, h)
 		ma, la, ha, wa := a.gain(&ga, 12, 0)
 		mb, lb, hb, wb := b.gain(&gb, 12*k, 0)

@@ -7,8 +7,8 @@ import (
 )
 
 // Executors report of all of their tasks at once, at an interval (Spark's Heartbeater, which goes by a fixed rate): between two
-// states a report has come at an instant that is known only to lie there, but the next ones come whole intervals later. So what each
-// new report tells of the instants is kept, and they are soon known to a fraction of the time between two states.
+// states a report has come at an instant that is known only to lie there, but the next ones come whole intervals later. So what
+// each new report tells of the instants is kept, and they are soon known to a fraction of the time between two states.
 
 // heartbeat is an instant at which an executor reported, which lies between two others; zero: not known yet.
 type heartbeat struct{ from, to schema.Time }

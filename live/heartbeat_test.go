@@ -8,8 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// An executor that reports every 10 s is asked about every 2 to 4 s: after two minutes its last report is known to a second, and
-// never wrongly, also a while after its reports have come at other instants. Where nothing is known of the interval nothing is narrowed.
+// An executor that reports every 10 s is asked about every 2 to 4 s: after two minutes its last report is known to a second,
+// and never wrongly, also a while after its reports have come at other instants. Where nothing is known of the interval nothing
+// is narrowed.
 func TestHeartbeatsAreLearned(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {

@@ -30,8 +30,8 @@ const leastWindow = 0.05
 // leastScatter is the least σ, of the same reason.
 const leastScatter = 0.05
 
-// progressReport is that of a share of its work. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval), so that a
-// share that is read is about that of the instant.
+// progressReport is that of a share of its work. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval), so
+// that a share that is read is about that of the instant.
 func progressReport(share, at float64) report {
 	if !(share > 0) || !(at > 0) {
 		return report{}

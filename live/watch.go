@@ -113,7 +113,8 @@ func (w *Watcher) policies() []replay.Policy {
 	return out
 }
 
-// factor is how many times as long as others a machine takes: 1 unless it is surely more, which makes it slow or of an older generation.
+// factor is how many times as long as others a machine takes: 1 unless it is surely more, which makes it slow or of an older
+// generation.
 func (w *Watcher) factor(machine string) float64 {
 	if f, ok := w.factors[machine]; ok {
 		return f

@@ -52,7 +52,8 @@ func addLong[In any](s *Server, name, what string, do func(ctx context.Context, 
 		a, err := do(ctx, in, func(share float64) {
 			if token := r.Params.GetProgressToken(); token != nil && share > said {
 				said = share
-				r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: share, Total: 1}) // who is gone needs none
+				// who is gone needs none
+				r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: share, Total: 1})
 			}
 		})
 		if err != nil {

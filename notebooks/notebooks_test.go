@@ -26,7 +26,8 @@ func python(t *testing.T) string {
 	return name
 }
 
-// freshStores are stores of the logs that the notebooks speak of, with all results: those of labelled faults, and one with plans.
+// freshStores are stores of the logs that the notebooks speak of, with all results: those of labelled faults, and one with
+// plans.
 func freshStores(t *testing.T) (store, plans string) {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "straggler")

@@ -29,7 +29,8 @@ var changes = []Change{
 	{ID: "2", State: Fixed, Application: "etl", Subject: "a\nb\x1b[31m *c*"},
 }
 
-// Both formats are JSON with a text; Slack's has its markup's characters escaped, and neither has anything that a terminal obeys.
+// Both formats are JSON with a text; Slack's has its markup's characters escaped, and neither has anything that a terminal
+// obeys.
 func TestFormats(t *testing.T) {
 	var got map[string]any
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -153,8 +154,8 @@ func TestOncePerChange(t *testing.T) {
 	}
 }
 
-// After a message that was not delivered the next waits for twice as long as before it, and for half an hour at most; after one that was,
-// it does not wait.
+// After a message that was not delivered the next waits for twice as long as before it, and for half an hour at most; after one
+// that was, it does not wait.
 func TestRetry(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	var r Retry

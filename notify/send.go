@@ -84,8 +84,8 @@ func (s *Sender) Send(ctx context.Context, m *Message) error {
 	return err
 }
 
-// Retry says when to send again what was not delivered, for whoever has something to say every second: after 1, 2, 4 … 32 minutes.
-// The zero value is for the first message.
+// Retry says when to send again what was not delivered, for whoever has something to say every second: after 1, 2, 4 … 32
+// minutes. The zero value is for the first message.
 type Retry struct {
 	next time.Time
 	wait time.Duration

@@ -27,8 +27,8 @@ const (
 	LZ4          Codec = 7 // blocks without a frame
 )
 
-// A page is believed to have so many bytes, whatever it was compressed to; a larger one only if no more than maxRatio of them were
-// made of each that is there: a block of zstd repeats one byte 128 KiB long in four (RFC 8878 §3.1.1.2.2).
+// A page is believed to have so many bytes, whatever it was compressed to; a larger one only if no more than maxRatio of them
+// were made of each that is there: a block of zstd repeats one byte 128 KiB long in four (RFC 8878 §3.1.1.2.2).
 const (
 	believed = 16 << 20
 	maxRatio = 128 << 10 / 4
@@ -98,8 +98,8 @@ func decompress(c Codec, to, data []byte, size int) ([]byte, error) {
 	return to, nil
 }
 
-// hadoopLZ4 decompresses frames of Hadoop's Lz4Codec: of each, how many bytes it has decompressed and compressed, the highest byte
-// first, and a block. It says whether data are such frames, which make up to.
+// hadoopLZ4 decompresses frames of Hadoop's Lz4Codec: of each, how many bytes it has decompressed and compressed, the highest
+// byte first, and a block. It says whether data are such frames, which make up to.
 func hadoopLZ4(to, data []byte) bool {
 	for len(to) > 0 {
 		if len(data) < 8 {

@@ -129,8 +129,8 @@ func (c *Chunk) fill(n int) error {
 // Memory is what the pages of several columns may take together.
 type Memory struct{ bytes, left int64 }
 
-// MaxMemory is enough for the columns of a row group: a thousand of pages of 1 MB, with what they are decompressed to; or twenty of ten
-// million numbers, by a writer to whom a column is one page.
+// MaxMemory is enough for the columns of a row group: a thousand of pages of 1 MB, with what they are decompressed to; or
+// twenty of ten million numbers, by a writer to whom a column is one page.
 const MaxMemory = 2 << 30
 
 // NewMemory is so many bytes.

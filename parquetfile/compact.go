@@ -24,8 +24,8 @@ const (
 	thriftUUID   = 13
 )
 
-// maxThriftDepth bounds how deep structures lie in one another. A footer's are seven deep: file, row groups, row group, columns,
-// column chunk, metadata, statistics.
+// maxThriftDepth bounds how deep structures lie in one another. A footer's are seven deep: file, row groups, row group,
+// columns, column chunk, metadata, statistics.
 const maxThriftDepth = 32
 
 // A structure takes more memory than its bytes, so that there may be no more of them than a file needs: row groups are numbered
@@ -154,7 +154,8 @@ func (w *walker) mapping(depth int) error {
 	return w.items(n, depth, types>>4, types&15)
 }
 
-// items goes through n values of each of some types, in turns. Each takes a byte at least, so that the bytes end before a claim does.
+// items goes through n values of each of some types, in turns. Each takes a byte at least, so that the bytes end before a claim
+// does.
 func (w *walker) items(n uint64, depth int, kinds ...byte) error {
 	if depth > maxThriftDepth {
 		return fmt.Errorf("its Thrift lists lie more than %d deep", maxThriftDepth)

@@ -60,7 +60,8 @@ func (d *delta[T]) read(out []T) error {
 		}
 		n := min(d.left, len(out))
 		last, bit := d.last, d.bit
-		if ends := (bit + n*d.width) / 8; d.width <= 56 && ends+8 <= len(d.behind) { // a word holds each number, and lies within the page
+		// a word holds each number, and lies within the page
+		if ends := (bit + n*d.width) / 8; d.width <= 56 && ends+8 <= len(d.behind) {
 			mask, data := uint64(1)<<d.width-1, d.behind[:ends+8]
 			for i := range out[:n] {
 				last += d.least + T(binary.LittleEndian.Uint64(data[bit/8:])>>(bit%8)&mask)

@@ -16,7 +16,8 @@ const Magic = "PAR1"
 // encryptedMagic is what a file ends with of which the footer is encrypted (parquet-format, Encryption.md).
 const encryptedMagic = "PARE"
 
-// MaxFooter bounds a footer: a file of a thousand columns and row groups has a few bytes of each column chunk, some 10 MB in all.
+// MaxFooter bounds a footer: a file of a thousand columns and row groups has a few bytes of each column chunk, some 10 MB in
+// all.
 const MaxFooter = 64 << 20
 
 // Type is how a column's values are stored.
@@ -74,8 +75,8 @@ const (
 	DataPageV2     PageType = 3
 )
 
-// Fields of Thrift that are pointers, Null or slices may be absent. Elements of lists are pointers, so that a list costs no more
-// than its bytes before they are read.
+// Fields of Thrift that are pointers, Null or slices may be absent. Elements of lists are pointers, so that a list costs no
+// more than its bytes before they are read.
 
 // Metadata is what a file says of itself, in its footer.
 type Metadata struct {

@@ -394,7 +394,8 @@ func TestHadoopLZ4(t *testing.T) {
 	}
 	one, two := "\x03\x00\x00\x00abc", "\x01\x00\x00\x00d"
 	for name, page := range map[string][]byte{"two frames": append(frame(one), frame(two)...), "a block": block(one + two)} {
-		header := []byte{0x15, 0, 0x15, byte(2 * len(one+two)), 0x15, byte(2 * len(page)), 0x2C, 0x15, 4, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0} // two values, PLAIN
+		// two values, PLAIN
+		header := []byte{0x15, 0, 0x15, byte(2 * len(one+two)), 0x15, byte(2 * len(page)), 0x2C, 0x15, 4, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0}
 		m := parquetfile.New("a test", []*parquetfile.SchemaElement{parquetfile.UTF8("c").SetNullable(false)})
 		size := int64(len(header) + len(page))
 		m.Add(2, []*parquetfile.ColumnMetadata{{Type: parquetfile.ByteArray, Path: []string{"c"}, Codec: parquetfile.HadoopLZ4, Values: 2, Bytes: size, CompressedBytes: size, DataOffset: 4}})

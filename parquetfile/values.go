@@ -287,7 +287,8 @@ type prefixBytes struct {
 	scratch []int32
 }
 
-// maxShared bounds the bytes of values that are made at once of what they share: a few bytes of differences may ask for any number.
+// maxShared bounds the bytes of values that are made at once of what they share: a few bytes of differences may ask for any
+// number.
 const maxShared = 64 << 20
 
 func (v *prefixBytes) read(out [][]byte) error {

@@ -9,9 +9,9 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// ChunkWriter writes the pages of a column of a row group, compressed by zstd where that makes its first page smaller by more than
-// leastSaved. Bit-packed numbers and doubles of all digits are as long then as before, and trying takes a fifth of a writer's time
-// (BenchmarkRowGroup of store/parquet).
+// ChunkWriter writes the pages of a column of a row group, compressed by zstd where that makes its first page smaller by more
+// than leastSaved. Bit-packed numbers and doubles of all digits are as long then as before, and trying takes a fifth of a
+// writer's time (BenchmarkRowGroup of store/parquet).
 type ChunkWriter struct {
 	Metadata *ColumnMetadata
 
@@ -21,8 +21,8 @@ type ChunkWriter struct {
 	header bytes.Buffer
 }
 
-// leastSaved is a thirty-second of a page: of the columns of attempts and results of 20 million generated attempts zstd takes more
-// than 3.5 %, or less than 2.7 %.
+// leastSaved is a thirty-second of a page: of the columns of attempts and results of 20 million generated attempts zstd takes
+// more than 3.5 %, or less than 2.7 %.
 const leastSaved = 32
 
 // Begin begins a column, whose first page lies at the start of the file unless Metadata.Move says where. A writer may begin

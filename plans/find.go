@@ -6,7 +6,8 @@ import (
 	"straggler/schema"
 )
 
-// find gives what can be said of a query: each phase with skewed tasks, what adaptive execution split, and joins of the wrong kind.
+// find gives what can be said of a query: each phase with skewed tasks, what adaptive execution split, and joins of the wrong
+// kind.
 func (q *query) find() []schema.QueryFinding {
 	var rows []schema.QueryFinding
 	for _, p := range q.phases {
@@ -82,8 +83,9 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 }
 
 const (
-	// leastRatio is how many times the median's data a task has at least: with less, half of it is less than what the others have. Twice
-	// the median is usual where there are few keys a partition: of 50 keys dealt out to 24, the fullest has four or five.
+	// leastRatio is how many times the median's data a task has at least: with less, half of it is less than what the others
+	// have. Twice the median is usual where there are few keys a partition: of 50 keys dealt out to 24, the fullest has four or
+	// five.
 	leastRatio = 2
 	// leastShare is the part of its query's time that skewed tasks took longer, summed, from which it is worth saying, and felt
 	// the seconds from which it is whatever the query took. Estimates: the even queries of the tests reach 0.03, the skewed
@@ -92,8 +94,8 @@ const (
 	felt       = 10
 )
 
-// heaviest is the exchange or scan that gave an attempt most rows over what it gave the others of its phase on average. Without the
-// numbers it is the first exchange, or scan, and certain only where there is one.
+// heaviest is the exchange or scan that gave an attempt most rows over what it gave the others of its phase on average. Without
+// the numbers it is the first exchange, or scan, and certain only where there is one.
 func (q *query) heaviest(p *phase, s *skewedRow) (found *operatorRow, certain bool) {
 	most := 0.0
 	for _, nodes := range [][]schema.Key{p.exchanges, p.scans} {

@@ -12,15 +12,15 @@ const (
 	// Estimates.
 	explodes      = 10
 	leastExploded = 1_000_000
-	// worthShuffle is the size from which shuffling a side is worth avoiding: smallSide, so that what would be broadcast is always the
-	// smaller. An estimate.
+	// worthShuffle is the size from which shuffling a side is worth avoiding: smallSide, so that what would be broadcast is
+	// always the smaller. An estimate.
 	worthShuffle = smallSide
 	// defaultBroadcast is spark.sql.autoBroadcastJoinThreshold where it is not set (SQLConf, Spark 1.1 to 4.0).
 	defaultBroadcast = 10 << 20
 )
 
-// joins says which joins gave many times their input, which shuffled both sides although one was small, and which broadcast a large one,
-// by what they measured.
+// joins says which joins gave many times their input, which shuffled both sides although one was small, and which broadcast a
+// large one, by what they measured.
 func (q *query) joins() []schema.QueryFinding {
 	var rows []schema.QueryFinding
 	for i := range q.tree.nodes {
@@ -69,8 +69,8 @@ func (q *query) exploded(n *operatorRow, inputs []schema.Key) (schema.QueryFindi
 	return row, true
 }
 
-// shuffledSmall finds a join that shuffled both sides, of which one measured less than Spark broadcasts, where the kind of join lets
-// that side be broadcast and the other is worth not shuffling.
+// shuffledSmall finds a join that shuffled both sides, of which one measured less than Spark broadcasts, where the kind of join
+// lets that side be broadcast and the other is worth not shuffling.
 func (q *query) shuffledSmall(n *operatorRow, inputs []schema.Key) (schema.QueryFinding, bool) {
 	threshold := q.broadcastThreshold()
 	if n.Operator != "SortMergeJoin" && n.Operator != "ShuffledHashJoin" || n.Split {
@@ -153,8 +153,8 @@ func (q *query) broadcastThreshold() float64 {
 	return sizeOr(set, defaultBroadcast)
 }
 
-// counted is a metric of an operator over all tasks. An engine that is not Spark's own reports zero for what it does not measure, so
-// that zero is unknown there.
+// counted is a metric of an operator over all tasks. An engine that is not Spark's own reports zero for what it does not
+// measure, so that zero is unknown there.
 func (q *query) counted(n *operatorRow, metric string) (float64, bool) {
 	v, ok := q.rows[counter{n.NodeID, 0, metric}]
 	if native := nativeRows[n.Engine]; !ok && metric == outputRows && native != "" {

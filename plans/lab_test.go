@@ -57,8 +57,8 @@ func analysed(t *testing.T, log string) (*store.Store, engine.Engine) {
 	return st, eng
 }
 
-// Real Spark with skew of known place, adaptive execution on and off: operator, keys, side and tables are right in at least 95 % of
-// the queries, nothing is found in those that are even, and no settings are advised for what they do not help.
+// Real Spark with skew of known place, adaptive execution on and off: operator, keys, side and tables are right in at least 95
+// % of the queries, nothing is found in those that are even, and no settings are advised for what they do not help.
 func TestLab(t *testing.T) {
 	truths, _ := filepath.Glob("testdata/*aqe*.json")
 	cases, right := 0, 0

@@ -101,7 +101,8 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// Adaptive execution splits a join whose inputs come from exchanges that it needs, and before Spark 3.3 only in a phase that reads two.
+// Adaptive execution splits a join whose inputs come from exchanges that it needs, and before Spark 3.3 only in a phase that
+// reads two.
 func TestUnsplit(t *testing.T) {
 	for _, c := range []struct {
 		name, version string
@@ -130,7 +131,8 @@ func third(q *query) {
 	q.tree.add(operatorRow{QueryID: 1, NodeID: 8, ParentID: schema.Some[schema.Key](1), Kind: schema.ExchangeNode, Operator: "Exchange", Keys: schema.Some("id")})
 }
 
-// An exchange of a subquery feeds no join of the query that takes its value, and a scan that the subquery prunes comes from no exchange.
+// An exchange of a subquery feeds no join of the query that takes its value, and a scan that the subquery prunes comes from no
+// exchange.
 func TestSubqueries(t *testing.T) {
 	q := joined("SortMergeJoin", "Inner", map[string]string{"spark.sql.adaptive.enabled": "false"}, "3.5.6")
 	q.tree.nodes[3].Kind = schema.FilterNode // the left input is bucketed
@@ -181,8 +183,8 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// Partitions that were put together are no skewed tasks, and those that were split are said to be; a single partition that is over what
-// adaptive execution puts together is one.
+// Partitions that were put together are no skewed tasks, and those that were split are said to be; a single partition that is
+// over what adaptive execution puts together is one.
 func TestCoalesced(t *testing.T) {
 	q := joined("SortMergeJoin", "Inner", map[string]string{"spark.sql.adaptive.coalescePartitions.parallelismFirst": "false"}, "3.5.6")
 	q.tree.nodes[2].Kind, q.tree.nodes[2].Coalesced = schema.ShuffleReadNode, true
@@ -219,8 +221,8 @@ func TestUnknownSide(t *testing.T) {
 	}
 }
 
-// One task of 41 s among 23 of 1 s on four slots: it starts first and the phase takes 41 s. Split 19 ways, (4110 / 110) / 2, a part takes
-// 1 + 40 · (37.4 / 19 − 1) / 36.4 = 2.07 s: 19 parts and 23 tasks are 62.2 s of four slots, 15.5 s and a little.
+// One task of 41 s among 23 of 1 s on four slots: it starts first and the phase takes 41 s. Split 19 ways, (4110 / 110) / 2, a
+// part takes 1 + 40 · (37.4 / 19 − 1) / 36.4 = 2.07 s: 19 parts and 23 tasks are 62.2 s of four slots, 15.5 s and a little.
 func TestSplitSaves(t *testing.T) {
 	saves, into := skewedPhase(1<<30, 1<<20).splitSaves()
 	if into.V != 19 || math.Abs(saves.V-(41-16)) > 1 {

@@ -67,7 +67,8 @@ var buildable = map[schema.Side]string{
 	schema.RightSide: " Inner Cross RightOuter ",
 }
 
-// join says how the skewed side of a join is spread: by a split where adaptive execution can, else by a broadcast of the other side.
+// join says how the skewed side of a join is spread: by a split where adaptive execution can, else by a broadcast of the other
+// side.
 func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow) {
 	side := row.Side.V
 	if side == "" {

@@ -17,15 +17,17 @@ type taskTime struct {
 	seconds float64
 }
 
-// splitSaves says how much earlier a phase would have ended with its skewed partitions split, and into how many parts the worst.
+// splitSaves says how much earlier a phase would have ended with its skewed partitions split, and into how many parts the
+// worst.
 //
 //	t_i  duration of task i, in the order of the starts; m their median; n slots
 //	d_i  what its data took a skewed task longer than the median; r_i > 2 its data over the median's
 //	it becomes k = ⌈r_i / 2⌉ parts, each of m + d_i · (r_i / k − 1) / (r_i − 1) + max(t_i − m − d_i, 0) / k: time is linear in data
 //	saving = makespan(t) − makespan(t split), tasks dealt to the slot that is free first
 //
-// Spark's OptimizeSkewedJoin aims at parts of the size of the partitions that are not skewed; two is between that and the factor
-// of 5 from which it splits. A part reads its share of the other side whole, which costs what it does the other tasks, in m.
+// Spark's OptimizeSkewedJoin aims at parts of the size of the partitions that are not skewed; two is between that and the
+// factor of 5 from which it splits. A part reads its share of the other side whole, which costs what it does the other tasks,
+// in m.
 func (p *phase) splitSaves() (saves schema.Null[float64], into schema.Null[int64]) {
 	if len(p.tasks) == 0 || len(p.tasks) >= maxReplayed || p.slots < 1 {
 		return saves, into
@@ -65,7 +67,8 @@ func (p *phase) splitSaves() (saves schema.Null[float64], into schema.Null[int64
 // maxParts bounds the parts of one partition.
 const maxParts = 1000
 
-// ratio is how many times the median's data a task has: in rows, or in bytes where the log has no rows or they are alike and long.
+// ratio is how many times the median's data a task has: in rows, or in bytes where the log has no rows or they are alike and
+// long.
 func (s *skewedRow) ratio() (ratio float64, byRows, known bool) {
 	if s.InputRecords.OK && s.MedianRecords.V > 0 {
 		ratio, byRows, known = float64(s.InputRecords.V)/s.MedianRecords.V, true, true

@@ -43,9 +43,10 @@ func (t *tree) original(n *operatorRow) *operatorRow {
 	return n
 }
 
-// consumer is the join, aggregate, window or sort that an exchange was put under for: the first above it, before the next exchange, that
-// needs its rows as they are partitioned. nil where none does, as of most repartitionings that the program asks for, and of a scan whose
-// table is not bucketed by what it is joined, grouped or windowed by. input is which of the operator's inputs the exchange feeds.
+// consumer is the join, aggregate, window or sort that an exchange was put under for: the first above it, before the next
+// exchange, that needs its rows as they are partitioned. nil where none does, as of most repartitionings that the program asks
+// for, and of a scan whose table is not bucketed by what it is joined, grouped or windowed by. input is which of the operator's
+// inputs the exchange feeds.
 func (t *tree) consumer(source schema.Key) (found *operatorRow, input int) {
 	below := t.node(source)
 	from := below
@@ -76,8 +77,9 @@ func (o *operatorRow) completes(below *operatorRow) bool {
 	return !strings.Contains(o.Detail.V, "functions=[]") || below != nil && below.Keys == o.Keys
 }
 
-// needs tells whether an operator needs an exchange below it. A broadcast join and a partial aggregate need none, a sort only where it
-// sorts all rows; what the program asked to repartition by other keys is not what a join, an aggregate or a window needs.
+// needs tells whether an operator needs an exchange below it. A broadcast join and a partial aggregate need none, a sort only
+// where it sorts all rows; what the program asked to repartition by other keys is not what a join, an aggregate or a window
+// needs.
 func (o *operatorRow) needs(exchange *operatorRow) bool {
 	ranges := strings.HasPrefix(exchange.Detail.V, "rangepartitioning")
 	switch o.Kind {
@@ -186,8 +188,8 @@ func (t *tree) readOf(exchange schema.Key) *operatorRow {
 	return nil
 }
 
-// keepsPartitioning tells whether what follows a join before the next exchange needs its rows as they are partitioned: an aggregate,
-// a window or another join. A split would make Spark shuffle them again.
+// keepsPartitioning tells whether what follows a join before the next exchange needs its rows as they are partitioned: an
+// aggregate, a window or another join. A split would make Spark shuffle them again.
 func (t *tree) keepsPartitioning(join *operatorRow) bool {
 	for n := join; n.ParentID.OK && !n.isSubquery(); {
 		n = t.node(n.ParentID.V)
@@ -203,8 +205,8 @@ func (t *tree) keepsPartitioning(join *operatorRow) bool {
 	return false
 }
 
-// unsplit says which input of a join adaptive execution does not split, and why: OptimizeSkewedJoin takes only inputs that come from an
-// exchange which the join needed, sorted at most. "" where both do.
+// unsplit says which input of a join adaptive execution does not split, and why: OptimizeSkewedJoin takes only inputs that come
+// from an exchange which the join needed, sorted at most. "" where both do.
 func (t *tree) unsplit(join *operatorRow) string {
 	for i, id := range t.children[join.NodeID] {
 		side := []schema.Side{schema.LeftSide, schema.RightSide}[min(i, 1)]

@@ -175,7 +175,8 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 	if l.CompletionS.OK && l.LostShare.OK {
 		a.Action = fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", prose.Seconds(l.LostS.V), prose.Seconds(l.CompletionS.V), prose.Percent(l.LostShare.V))
 	}
-	small = min(small, l.LostS.V) // the sum of what each saves alone counts twice what causes share; no remedy saves more than was lost
+	// the sum of what each saves alone counts twice what causes share; no remedy saves more than was lost
+	small = min(small, l.LostS.V)
 	if small > 0 {
 		a.Action += fmt.Sprintf(" All remedies together would save at most %s.", prose.Seconds(small))
 	}

@@ -77,7 +77,8 @@ func (k *known) drain(m *Machine) Advice {
 		}
 		a.Evidence += fmt.Sprintf(", by %s in %s.", prose.Plural(m.Attempts, "attempt", "attempts"), prose.Plural(m.Phases, "phase", "phases"))
 	}
-	if t := k.worstOn(m.Machine); t != nil && !BadVerdict(m.Verdict) { // the factor is that of all its tasks, most of which were not slow
+	// the factor is that of all its tasks, most of which were not slow
+	if t := k.worstOn(m.Machine); t != nil && !BadVerdict(m.Verdict) {
 		a.Evidence += fmt.Sprintf(" That is over all of its tasks; of those that it slowed, task %d of phase %s cost most. %s", t.Task, prose.Name(t.Phase), t.Words)
 	}
 	if m.Verdict == schema.Flaky && m.OutlierRate.OK {

@@ -83,8 +83,8 @@ func TestAdviseGCByPlace(t *testing.T) {
 	}
 }
 
-// Where nothing is advised, the sentence is whole whatever the log says, what could be saved is no more than was lost, and remedies
-// that may save a lot or nothing are not called worthless.
+// Where nothing is advised, the sentence is whole whatever the log says, what could be saved is no more than was lost, and
+// remedies that may save a lot or nothing are not called worthless.
 func TestNothingToDo(t *testing.T) {
 	d := func(lost, completion, gain, low float64) *Document {
 		var d Document
@@ -148,7 +148,8 @@ func TestEvidenceOfASlowSpell(t *testing.T) {
 	}
 }
 
-// What every run has comes after what a fault has cost, however much more it is, unless a setting gives executors back between jobs.
+// What every run has comes after what a fault has cost, however much more it is, unless a setting gives executors back between
+// jobs.
 func TestStartupComesAfterFaults(t *testing.T) {
 	var d Document
 	d.Trust.Counts.Attempts = 100
@@ -190,7 +191,8 @@ func TestSplitOnlyWhatIsLarge(t *testing.T) {
 	}
 }
 
-// Where copies ran already, what earlier ones would save is that of Spark's speculation replayed, and not all that passing trouble cost.
+// Where copies ran already, what earlier ones would save is that of Spark's speculation replayed, and not all that passing
+// trouble cost.
 func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {
 	var d Document
 	d.Trust.Applications.Rows = []Application{{}}

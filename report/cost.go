@@ -71,8 +71,8 @@ func jobLoss(nodes []phaseNode, edges [][2]int) loss {
 	return out
 }
 
-// atMost bounds the loss of a job by the time that it took: a clock that was set while it ran, or a wrong time in the log, has tasks
-// end long after their job.
+// atMost bounds the loss of a job by the time that it took: a clock that was set while it ran, or a wrong time in the log, has
+// tasks end long after their job.
 func (l *loss) atMost(took float64) {
 	if !(l.lostS > took) {
 		return

@@ -10,8 +10,8 @@ import (
 	"straggler/sharing"
 )
 
-// SlowRun is an application that took longer than earlier runs of its program in the store. Nothing in it need be an outlier: where
-// a stage is slow as a whole, its median is too.
+// SlowRun is an application that took longer than earlier runs of its program in the store. Nothing in it need be an outlier:
+// where a stage is slow as a whole, its median is too.
 type SlowRun struct {
 	SlowRunRow
 	Stages    []SlowStage         `col:"stages" doc:"stages whose median task took longer than usual, by the time that all their tasks took more"`

@@ -12,9 +12,9 @@ import (
 	"straggler/schema"
 )
 
-// Runs of one program: all tasks of a stage of the last take three times as long. No task is an outlier, and the report says which
-// run is slow and in which stage; of runs alike, and of fewer than four, it says nothing. A run
-// that is slow is so whatever comes after it. The date in the name of the program does not matter.
+// Runs of one program: all tasks of a stage of the last take three times as long. No task is an outlier, and the report says
+// which run is slow and in which stage; of runs alike, and of fewer than four, it says nothing. A run that is slow is so
+// whatever comes after it. The date in the name of the program does not matter.
 func TestSlowAsAWhole(t *testing.T) {
 	stored := func(n, from int, slow float64) engine.Engine {
 		var traces []*schema.Trace
@@ -52,7 +52,8 @@ func TestSlowAsAWhole(t *testing.T) {
 			}
 			m.Machines = append(m.Machines, executor)
 			m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: 1, QueryID: 1, Plan: schema.FinalPlan, Kind: schema.JoinNode, Operator: join, Fingerprint: "join"})
-			for k, path := range []string{"s3a://lake/items", "hdfs://nn:8020/sales/day=1", "hdfs://nn:8020/sales/day=2"} { // the second stage reads two of one file system
+			// the second stage reads two of one file system
+			for k, path := range []string{"s3a://lake/items", "hdfs://nn:8020/sales/day=1", "hdfs://nn:8020/sales/day=2"} {
 				node := schema.Key(2 + k)
 				m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: node, QueryID: 1, Plan: schema.FinalPlan, Position: int32(1 + k), Kind: schema.ScanNode, Operator: "Scan",
 					Path: schema.Some(path), Fingerprint: path})

@@ -154,7 +154,8 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 			lost = r.LostS.V
 		}
 		timed := r.StartTime.OK && r.FinishTime.OK && r.FinishTime.V >= r.StartTime.V
-		s.measured = s.measured || r.LostS.OK && (timed || lost == 0) // of a phase without times nobody knows what its loss cost its job
+		// of a phase without times nobody knows what its loss cost its job
+		s.measured = s.measured || r.LostS.OK && (timed || lost == 0)
 		queued := max(0, s.queued[r.PhaseID.V]-lost)
 		if !timed {
 			continue

@@ -120,8 +120,8 @@ func (b *builder) machineRows() ([]Machine, error) {
 	return all, err
 }
 
-// run takes into account that the machine was bad in one run, against the history of its stages: where no window says so, the machine is
-// listed with its worst run.
+// run takes into account that the machine was bad in one run, against the history of its stages: where no window says so, the
+// machine is listed with its worst run.
 func (m *Machine) run(h *schema.MachineHealth) {
 	if m.BadWindows > 0 || BadVerdict(m.Verdict) && !(h.Factor.V > m.Factor.V) {
 		return

@@ -9,8 +9,9 @@ import (
 
 // resources sums up what the tasks of a run's slow stages spent the time on that they took more than usual.
 type resources struct {
-	extra, waited, computed float64   // s, over all tasks
-	perCPU, perByte         []float64 // of each stage, ln of what is left of it over the usual processor time, and over the usual input
+	extra, waited, computed float64 // s, over all tasks
+	// of each stage, ln of what is left of it over the usual processor time, and over the usual input
+	perCPU, perByte []float64
 }
 
 // What the time of a slow run went to.

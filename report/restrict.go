@@ -19,9 +19,9 @@ const (
 const attemptColumns = "attempt_id, phase_id, job_id, application_id, task, number, native_id, machine, rack, executor, start_time, finish_time, duration_s, " +
 	"status, speculative, recompute, input_bytes"
 
-// restrict lets the queries of a document on some applications, or on a part of one, see no rows of others: a document asks some
-// forty queries, and each would read columns of the whole store. What a job or less needs of its application beyond the job is
-// read by readStore.
+// restrict lets the queries of a document on some applications, or on a part of one, see no rows of others: a document asks
+// some forty queries, and each would read columns of the whole store. What a job or less needs of its application beyond the
+// job is read by readStore.
 func (b *builder) restrict() error {
 	s := b.o.Scope
 	if s.Application == 0 && b.o.Apps.All() || b.copied == unrestricted {

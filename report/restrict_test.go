@@ -14,8 +14,8 @@ import (
 	"straggler/selection"
 )
 
-// A document on some applications has the rejected records of their logs, and of files that no application was read from, and not
-// those of others' logs.
+// A document on some applications has the rejected records of their logs, and of files that no application was read from, and
+// not those of others' logs.
 func TestRejectsOfOthers(t *testing.T) {
 	var traces []*schema.Trace
 	for i, file := range []string{"logs/one", "logs/two", "rolling"} {

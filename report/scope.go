@@ -12,8 +12,8 @@ import (
 
 // Scope narrows a document to one row of a table, by its key: the narrowest one that is not 0. Its lists of phases,
 // outliers and timelines are then those of that row; its totals and causes are those of the job that a phase or an attempt
-// belongs to. Of a query it is what that lost, and its plan. A document on less than an application leaves out what is said of whole
-// applications only: what was read, machines, recurring skew, policies, advice, and how reliable all of it is.
+// belongs to. Of a query it is what that lost, and its plan. A document on less than an application leaves out what is said of
+// whole applications only: what was read, machines, recurring skew, policies, advice, and how reliable all of it is.
 type Scope struct {
 	Application, Query, Job, Phase, Attempt schema.Key
 }

@@ -109,10 +109,11 @@ func (Basis) Values() []string {
 type Rule string
 
 const (
-	HighRuntime   Rule = "high_runtime"   // duration > 1.5 × the phase's median (MANTRI §4.1)
-	StragglerRule Rule = "straggler"      // rate < half the phase's median (DOLLY §2.1.2)
-	RecomputeRule Rule = "recompute"      // regenerates a lost output (MANTRI §4.1)
-	LateSlowTask  Rule = "late_slow_task" // rate under the 25th percentile of the phase, and more left than a copy takes (LATE §4)
+	HighRuntime   Rule = "high_runtime" // duration > 1.5 × the phase's median (MANTRI §4.1)
+	StragglerRule Rule = "straggler"    // rate < half the phase's median (DOLLY §2.1.2)
+	RecomputeRule Rule = "recompute"    // regenerates a lost output (MANTRI §4.1)
+	// rate under the 25th percentile of the phase, and more left than a copy takes (LATE §4)
+	LateSlowTask Rule = "late_slow_task"
 
 	SlowerThanUsual Rule = "slower_than_usual" // duration > 1.5 × what the task, or its stage, took in earlier executions
 )
@@ -176,11 +177,12 @@ func (Verdict) Values() []string {
 type SavingVerdict string
 
 const (
-	Saves      SavingVerdict = "saves"
-	Costs      SavingVerdict = "costs time"
-	Nothing    SavingVerdict = "changes nothing"
-	Unclear    SavingVerdict = "no clear effect" // the interval holds 0
-	CannotTell SavingVerdict = "cannot tell"     // the replay of the unchanged log misses by more than the saving, its limits are not known, or most attempts have no end
+	Saves   SavingVerdict = "saves"
+	Costs   SavingVerdict = "costs time"
+	Nothing SavingVerdict = "changes nothing"
+	Unclear SavingVerdict = "no clear effect" // the interval holds 0
+	// the replay of the unchanged log misses by more than the saving, its limits are not known, or most attempts have no end
+	CannotTell SavingVerdict = "cannot tell"
 )
 
 func (SavingVerdict) Values() []string {

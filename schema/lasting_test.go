@@ -9,9 +9,12 @@ import (
 // A program or a stage is the same tomorrow: what is new in each run is no part of its name, and all else is.
 func TestLasting(t *testing.T) {
 	for name, want := range map[string]string{
-		"Broadcast exchange (runId 46de1d99-2d23-4dba-bdd1-96fa5c0cd456)":                                                      "Broadcast exchange (runId *)",                  // Spark 3.3, BroadcastExchangeExec
-		"clicks<br/>id = 46de1d99-2d23-4dba-bdd1-96fa5c0cd456<br/>runId = 5336c977-cb83-40f5-8272-aeb30fb2875d<br/>batch = 17": "clicks<br/>id = *<br/>runId = *<br/>batch = *", // MicroBatchExecution
-		"Listing leaf files and directories for 261 paths:<br/>hdfs://nn:9000/inventory/inv_date_sk=2450815, ...":              "Listing leaf files and directories*",           // InMemoryFileIndex
+		// Spark 3.3, BroadcastExchangeExec
+		"Broadcast exchange (runId 46de1d99-2d23-4dba-bdd1-96fa5c0cd456)": "Broadcast exchange (runId *)",
+		// MicroBatchExecution
+		"clicks<br/>id = 46de1d99-2d23-4dba-bdd1-96fa5c0cd456<br/>runId = 5336c977-cb83-40f5-8272-aeb30fb2875d<br/>batch = 17": "clicks<br/>id = *<br/>runId = *<br/>batch = *",
+		// InMemoryFileIndex
+		"Listing leaf files and directories for 261 paths:<br/>hdfs://nn:9000/inventory/inv_date_sk=2450815, ...": "Listing leaf files and directories*",
 		"load of 2024-08-28":             "load of *",
 		"load of 2024-08-28T22:36:20Z":   "load of *",
 		"load of 2024-08-28 22:36:20.52": "load of *",

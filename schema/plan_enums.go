@@ -79,7 +79,8 @@ type NodeBasis string
 
 const (
 	ByAccumulators NodeBasis = "accumulators" // the phase has values of the operator's metrics
-	ByStructure    NodeBasis = "structure"    // it lies between the same exchanges as one that has, or the phases are joined as the exchanges are
+	// it lies between the same exchanges as one that has, or the phases are joined as the exchanges are
+	ByStructure NodeBasis = "structure"
 )
 
 func (NodeBasis) Values() []string { return []string{string(ByAccumulators), string(ByStructure)} }

@@ -114,8 +114,8 @@ type HistoryAttribution struct {
 	Evidence  string        `col:"evidence" unit:"JSON" doc:"factors that the usual duration was multiplied by, and the sentence"`
 }
 
-// MachineHealth is a machine's speed relative to the others in a window of time; with an application_id, in that run and relative to the
-// history of the stages whose tasks it ran.
+// MachineHealth is a machine's speed relative to the others in a window of time; with an application_id, in that run and
+// relative to the history of the stages whose tasks it ran.
 type MachineHealth struct {
 	Machine       string        `col:"machine" doc:"host name"`
 	WindowStart   Time          `col:"window_start" doc:"start of the window"`
@@ -164,8 +164,9 @@ type SkewedTask struct {
 	Ratio     Null[float64] `col:"ratio" unit:"ratio" doc:"its input over the median task's"`
 }
 
-// MachineStatistics is what the phases of one application say about a machine in a window of time: sums, which merge with those of other
-// applications to the model of all. An observation is ln(factor) of the machine in one phase; its weight is one over its variance.
+// MachineStatistics is what the phases of one application say about a machine in a window of time: sums, which merge with those
+// of other applications to the model of all. An observation is ln(factor) of the machine in one phase; its weight is one over
+// its variance.
 type MachineStatistics struct {
 	ApplicationID Key           `col:"application_id" key:"applications" doc:"the application"`
 	Machine       string        `col:"machine" doc:"host name"`

@@ -243,7 +243,8 @@ type NodePhase struct {
 	Basis   NodeBasis `col:"basis" doc:"how that is known"`
 }
 
-// NodeAttempt is what one attempt counted for an operator. Only the attempts of a phase that read most or ran longest have rows.
+// NodeAttempt is what one attempt counted for an operator. Only the attempts of a phase that read most or ran longest have
+// rows.
 type NodeAttempt struct {
 	AttemptID Key        `col:"attempt_id" key:"attempts" doc:"the attempt"`
 	NodeID    Key        `col:"node_id" key:"plan_nodes" doc:"the operator"`

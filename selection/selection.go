@@ -1,4 +1,5 @@
-// Package selection takes what a user says of applications, an id or a name and a time, and gives those of a store that are meant.
+// Package selection takes what a user says of applications, an id or a name and a time, and gives those of a store that are
+// meant.
 //
 // Start with Applications.
 package selection

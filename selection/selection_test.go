@@ -21,8 +21,10 @@ func TestKeys(t *testing.T) {
 		Applications: []schema.Application{
 			{ApplicationID: 1, NativeID: "app-1", Name: schema.Some("etl"), StartTime: schema.Some(noon), Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"},
 			{ApplicationID: 2, NativeID: "app-2", Name: schema.Some("etl"), StartTime: schema.Some(noon.Add(86400)), Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"},
-			{ApplicationID: 3, NativeID: "etl'; --", Framework: "hadoop", Status: schema.RunSucceeded, TimeOrigin: "epoch"}, // began with its job
-			{ApplicationID: 4, NativeID: "app-4", Framework: "hadoop", Status: schema.RunSucceeded, TimeOrigin: "epoch"},    // nobody knows when
+			// began with its job
+			{ApplicationID: 3, NativeID: "etl'; --", Framework: "hadoop", Status: schema.RunSucceeded, TimeOrigin: "epoch"},
+			// nobody knows when
+			{ApplicationID: 4, NativeID: "app-4", Framework: "hadoop", Status: schema.RunSucceeded, TimeOrigin: "epoch"},
 		},
 		Jobs: []schema.Job{
 			{JobID: 1, ApplicationID: 3, NativeID: "0", StartTime: schema.Some(noon.Add(3600)), Status: schema.RunSucceeded},

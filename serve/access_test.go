@@ -19,8 +19,8 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// Every kind of page, those that say what went wrong among them, passes axe where that is installed and fits the window: at the width of
-// a desk and of a phone, light and dark. A page that routes.go adds and that is not visited here fails the test.
+// Every kind of page, those that say what went wrong among them, passes axe where that is installed and fits the window: at the
+// width of a desk and of a phone, light and dark. A page that routes.go adds and that is not visited here fails the test.
 func TestEveryPageIsAccessible(t *testing.T) {
 	logs := onDays(t, catalogtest.Labelled(t, "..", "bad-machine")[0], 0, 1, 2)
 	twice, err := os.ReadFile(logs[2])

@@ -148,8 +148,9 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// What clients of the History Server ask for besides the tasks fits the tasks: quantiles are tasks' durations, executors' counts sum
-// to the attempts, the status and order of tasks are as asked for, and every job of a query is one of the application's.
+// What clients of the History Server ask for besides the tasks fits the tasks: quantiles are tasks' durations, executors'
+// counts sum to the attempts, the status and order of tasks are as asked for, and every job of a query is one of the
+// application's.
 func TestSparkParts(t *testing.T) {
 	s, _ := served(t, catalogtest.Store(t, false, catalogtest.Labelled(t, "..", "sql")...), serve.Options{})
 	h := s.Handler()

@@ -127,7 +127,8 @@ func TestBrowser(t *testing.T) {
 			}
 		}
 		fits("the list")
-		click(t, ctx, `document.querySelector("#applications tbody a")`) // of two that lost, the one that lost most; hostile names lost more
+		// of two that lost, the one that lost most; hostile names lost more
+		click(t, ctx, `document.querySelector("#applications tbody a")`)
 		fits("the application")
 		if v := evaluate[string](t, ctx, `document.querySelector(".verdict").textContent`); !strings.Contains(v, "cost") {
 			t.Errorf("the headline is %q", v)
@@ -177,8 +178,8 @@ func TestNavigationIsInSight(t *testing.T) {
 	}
 }
 
-// zoomed zooms and pans a timeline with keys, a drag and a button; its address is that of the window, and what is marked leads to
-// its page.
+// zoomed zooms and pans a timeline with keys, a drag and a button; its address is that of the window, and what is marked leads
+// to its page.
 func zoomed(t *testing.T, ctx context.Context) {
 	t.Helper()
 	key := func(k string) {
@@ -295,7 +296,8 @@ func TestManyClients(t *testing.T) {
 	}
 	wg.Wait()
 	close(failed)
-	// Its engines may take a quarter of the machine's memory together; of this store of a few rows they and the answers take far less.
+	// Its engines may take a quarter of the machine's memory together; of this store of a few rows they and the answers take
+	// far less.
 	if grown := resident() - before; grown > 1<<30 {
 		t.Errorf("it holds %d MB more than before", grown>>20)
 	}

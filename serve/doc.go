@@ -1,5 +1,5 @@
-// Package serve takes a catalog of a store and gives a web server: pages that are the report's documents, and a SQL console. The
-// API for programs is package api's.
+// Package serve takes a catalog of a store and gives a web server: pages that are the report's documents, and a SQL console.
+// The API for programs is package api's.
 //
 //  1. serve.go listens until the context ends, and then lets the requests that are under way end.
 //  2. guard.go stands before every request: who may ask, from where, how much at once, and what a browser may do with the

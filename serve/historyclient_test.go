@@ -19,8 +19,8 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// historyClient is a Python that has what testdata/history_client.txt names: a client of Spark's History Server that others publish
-// (kubeflow's mcp-apache-spark-history-server), whose models refuse a field of another type than Spark's.
+// historyClient is a Python that has what testdata/history_client.txt names: a client of Spark's History Server that others
+// publish (kubeflow's mcp-apache-spark-history-server), whose models refuse a field of another type than Spark's.
 func historyClient(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("STRAGGLER_HISTORY_CLIENT")
@@ -139,7 +139,8 @@ func TestPublishedClient(t *testing.T) {
 	checked := 0
 	for stage, n := range ended {
 		rows := of(stage)
-		if len(rows) != 1 || rows[0]["numCompleteTasks"] != n || math.Abs(rows[0]["executorCpuTime"].(float64)-cpu[stage]) > n || rows[0]["jvmGcTime"] != gc[stage] { // a nanosecond a task, which is a sum of floats
+		// a nanosecond a task, which is a sum of floats
+		if len(rows) != 1 || rows[0]["numCompleteTasks"] != n || math.Abs(rows[0]["executorCpuTime"].(float64)-cpu[stage]) > n || rows[0]["jvmGcTime"] != gc[stage] {
 			t.Errorf("%s: %v, want %v tasks, %v ns, %v ms", stage, rows, n, cpu[stage], gc[stage])
 		}
 		for _, x := range of(stage + " tasks") {

@@ -95,8 +95,8 @@ func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 // worstOutliers are the first pages of the outliers of machines, by their names.
 type worstOutliers map[string][]attemptRow
 
-// mostWorst bounds them, to some 20 MB: with more machines than would fill it with whole pages, fewer of each are kept, and those
-// with more outliers than that are asked for when their page is.
+// mostWorst bounds them, to some 20 MB: with more machines than would fill it with whole pages, fewer of each are kept, and
+// those with more outliers than that are asked for when their page is.
 const mostWorst = 50_000
 
 // page is the first page of a machine's outliers; nil where it is not known as a whole.

@@ -116,14 +116,15 @@ func TestMachinesOfOneDay(t *testing.T) {
 	}
 }
 
-// A machine that got slow in the latest run of a program has that finding of the audit on its page, from which a click leads to the
-// run; the other machines have none.
+// A machine that got slow in the latest run of a program has that finding of the audit on its page, from which a click leads to
+// the run; the other machines have none.
 func TestMachineFindings(t *testing.T) {
 	logs := onDays(t, catalogtest.Labelled(t, "..", "clean")[0], 0, 1, 2, 3, 4, 5)
 	last := onDays(t, catalogtest.Labelled(t, "..", "bad-machine")[0], 6)
 	text, err := os.ReadFile(last[0])
 	reporttest.Check(t, err)
-	reporttest.Check(t, os.WriteFile(last[0], []byte(strings.ReplaceAll(string(text), `"App Name":"bad-machine"`, `"App Name":"clean"`)), 0o600)) // another run of one program
+	// another run of one program
+	reporttest.Check(t, os.WriteFile(last[0], []byte(strings.ReplaceAll(string(text), `"App Name":"bad-machine"`, `"App Name":"clean"`)), 0o600))
 	logs = append(logs, last...)
 	s, c := served(t, catalogtest.Store(t, false, logs...), serve.Options{})
 	h := s.Handler()

@@ -64,8 +64,8 @@ func (b bucketTree) OpenAt(_ context.Context, e discover.TreeEntry) (io.ReaderAt
 	return f, f, err
 }
 
-// A log that grows in a bucket is read as it is, its application is among those that run, with a page of its stages, and has its
-// usual page when the log has its end, under its final name.
+// A log that grows in a bucket is read as it is, its application is among those that run, with a page of its stages, and has
+// its usual page when the log has its end, under its final name.
 func TestRunningInBucket(t *testing.T) {
 	path := catalogtest.Labelled(t, "..", "plain")[0]
 	data, err := os.ReadFile(path)

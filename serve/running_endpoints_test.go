@@ -30,8 +30,8 @@ func within(t *testing.T, h http.Handler, path string, says func(code int, body 
 	}
 }
 
-// An application of Spark that a resource manager lists is watched through the manager's proxy: it is in the list, its page has its
-// slow tasks, and its address leads to its usual page when it has ended.
+// An application of Spark that a resource manager lists is watched through the manager's proxy: it is in the list, its page has
+// its slow tasks, and its address leads to its usual page when it has ended.
 func TestRunningOnYARN(t *testing.T) {
 	const id = "application_1795371305756_0001"
 	trace := livetest.Log(t, catalogtest.Labelled(t, "..", "skew")[0])

@@ -1,5 +1,5 @@
-// Package sharing takes how many tasks of a run are slower than usual, by what they have in common, and gives what explains that: a
-// machine, a node, a rack, a source of their input; a table, a file system, a time or a stage.
+// Package sharing takes how many tasks of a run are slower than usual, by what they have in common, and gives what explains
+// that: a machine, a node, a rack, a source of their input; a table, a file system, a time or a stage.
 //
 //  1. tasks.go counts.
 //  2. sharing.go weighs one explanation against another, and against chance.

@@ -16,7 +16,8 @@ type Run struct {
 	Bytes schema.Null[float64] // of its input
 }
 
-// Hours are the hours of the day, in UTC, at which the runs of a program that start then take longer than those that start at others.
+// Hours are the hours of the day, in UTC, at which the runs of a program that start then take longer than those that start at
+// others.
 type Hours struct {
 	From      int64                `col:"from_hour" json:"from_hour" doc:"first hour"`
 	Until     int64                `col:"until_hour" json:"until_hour" doc:"end of the last hour, at most 24; less than the first where they go beyond midnight"`
@@ -30,7 +31,8 @@ type Hours struct {
 	Support   float64              `col:"support" json:"support" doc:"logarithm of how much likelier the slow runs are if the hour matters, less that of how many choices there were"`
 }
 
-// Of hours: as in the report's list of slow runs, a run is slow that takes a fifth more, and three runs are the least that say something.
+// Of hours: as in the report's list of slow runs, a run is slow that takes a fifth more, and three runs are the least that say
+// something.
 const (
 	longer    = 1.2
 	leastRuns = 3

@@ -24,7 +24,8 @@ type Feature struct {
 
 // What features are called and how they are weighed.
 const (
-	clearly     = 3   // of support, 20 : 1: what explains less is not named, and what explains less well than another is not named beside it
+	// of support, 20 : 1: what explains less is not named, and what explains less well than another is not named beside it
+	clearly     = 3
 	mostCounted = 100 // tasks of a stage and machine say nearly the same: all of a run count as so many at most
 	sixteenths  = 16
 	spared      = 0.25 // the most that the others may be slow as often: where more are, it is not what makes the difference
@@ -77,7 +78,8 @@ func (r *Tasks) best(dimension string) (Feature, bool) {
 		for phase, n := range groups[value] {
 			at := together[phase]
 			at.add(n)
-			at.tasks, at.slow = min(at.tasks, r.stages[phase].tasks), min(at.slow, r.stages[phase].slow) // a stage may read several tables
+			// a stage may read several tables
+			at.tasks, at.slow = min(at.tasks, r.stages[phase].tasks), min(at.slow, r.stages[phase].slow)
 			together[phase] = at
 		}
 	}
@@ -113,7 +115,8 @@ func (r *Tasks) weigh(s Feature, dimension string, groups map[schema.Key]count, 
 	return s, len(s.Values) > 0 && s.Support >= clearly && 2*in.slow >= in.tasks && others <= spared*in.slow/in.tasks
 }
 
-// support says how much likelier the slow tasks are where those of the group are slow at another rate than the others, as a logarithm.
+// support says how much likelier the slow tasks are where those of the group are slow at another rate than the others, as a
+// logarithm.
 //
 // What distinguishes stages is weighed by the likelihood ratio of two rates against one. What distinguishes the tasks of a
 // stage is weighed within the stages, since these are slow at different rates: by half of the statistic of Cochran, Mantel and
@@ -154,7 +157,8 @@ func ofTasks(dimension string) bool {
 	return dimension == Machine || dimension == "node" || dimension == Rack || dimension == "source"
 }
 
-// held are the tasks that a dimension is weighed by: what distinguishes the tasks of a stage, by those of stages in which some are slow.
+// held are the tasks that a dimension is weighed by: what distinguishes the tasks of a stage, by those of stages in which some
+// are slow.
 func (r *Tasks) held(dimension string) (all count) {
 	if !ofTasks(dimension) {
 		return r.all

@@ -306,8 +306,8 @@ func (s *objectStore) now() time.Time {
 	return time.Now().Add(s.ahead)
 }
 
-// orphans are the files that are older than those of any active writer. They are looked for when the mark of a dead writer is found.
-// Marks are removed last, and not before what their writers put is old enough too.
+// orphans are the files that are older than those of any active writer. They are looked for when the mark of a dead writer is
+// found. Marks are removed last, and not before what their writers put is old enough too.
 func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorough bool) ([]string, error) {
 	before := s.now().Add(-s.orphanAge)
 	old := func(f fileInfo) bool { return !f.modified.After(before) }

@@ -33,8 +33,9 @@ const (
 type Kind string
 
 const (
-	Log      Kind = "log"      // rows read from logs; log commits add up
-	Detect   Kind = "detect"   // results of detect; the last commit of a kind of result replaces the earlier ones, except what it lists in Kept
+	Log Kind = "log" // rows read from logs; log commits add up
+	// results of detect; the last commit of a kind of result replaces the earlier ones, except what it lists in Kept
+	Detect   Kind = "detect"
 	Causes   Kind = "causes"   // results of causes
 	Plans    Kind = "plans"    // results of plans
 	Whatif   Kind = "whatif"   // results of whatif
@@ -49,21 +50,23 @@ func (k Kind) result() bool { return slices.Contains(resultKinds, k) }
 
 // Commit is the content of a commit file.
 type Commit struct {
-	Format   int            `json:"format"`
-	Sequence int64          `json:"sequence"`
-	ID       string         `json:"id"` // of a log commit: the same for the same inputs
-	Kind     Kind           `json:"kind"`
-	Tool     string         `json:"tool"`               // version of straggler
-	Columns  string         `json:"columns,omitempty"`  // of a result commit: digest of the columns of result tables, as that straggler knew them
+	Format   int    `json:"format"`
+	Sequence int64  `json:"sequence"`
+	ID       string `json:"id"` // of a log commit: the same for the same inputs
+	Kind     Kind   `json:"kind"`
+	Tool     string `json:"tool"` // version of straggler
+	// of a result commit: digest of the columns of result tables, as that straggler knew them
+	Columns  string         `json:"columns,omitempty"`
 	State    string         `json:"state,omitempty"`    // of a result commit: the State of the logs it was computed from
 	Inputs   []InputRecord  `json:"inputs,omitempty"`   // what its rows were read from
 	Retired  []KeyText      `json:"retired,omitempty"`  // inputs whose rows in earlier commits are hidden
 	Replaced []int64        `json:"replaced,omitempty"` // earlier commits that are hidden altogether
 	Ingests  []IngestRecord `json:"ingests,omitempty"`  // of a compaction: the ingests whose own rows it holds
-	Saw      []InputState   `json:"saw,omitempty"`      // of a result commit: inputs that rows of it follow from, each row from one of them alone
-	Kept     []KeptRecord   `json:"kept,omitempty"`     // of a result commit: earlier ones of its kind that count with it
-	Tables   []TableRecord  `json:"tables,omitempty"`
-	Checksum string         `json:"checksum"` // of this file with an empty checksum
+	// of a result commit: inputs that rows of it follow from, each row from one of them alone
+	Saw      []InputState  `json:"saw,omitempty"`
+	Kept     []KeptRecord  `json:"kept,omitempty"` // of a result commit: earlier ones of its kind that count with it
+	Tables   []TableRecord `json:"tables,omitempty"`
+	Checksum string        `json:"checksum"` // of this file with an empty checksum
 }
 
 // InputRecord says what is known about an input whose rows are in a commit.
@@ -138,7 +141,8 @@ type TableRecord struct {
 	Name    string       `json:"name"`
 	Columns []string     `json:"columns"`
 	Files   []FileRecord `json:"files"`
-	Keyed   bool         `json:"keyed,omitempty"` // of a result commit: no row has the key 0, so that readers need not look for such
+	// of a result commit: no row has the key 0, so that readers need not look for such
+	Keyed bool `json:"keyed,omitempty"`
 }
 
 // hidden are those of some keys that rows of the table may have.

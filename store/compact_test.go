@@ -13,8 +13,8 @@ import (
 	"straggler/store/storetest"
 )
 
-// A compaction writes the attempts of a phase, which lie in row groups of several commits, into one place, so that a reader leaves out
-// the others; they are the same rows. Long texts make row groups of some hundred rows.
+// A compaction writes the attempts of a phase, which lie in row groups of several commits, into one place, so that a reader
+// leaves out the others; they are the same rows. Long texts make row groups of some hundred rows.
 func TestCompactionSortsByPhase(t *testing.T) {
 	s := testStore(t)
 	for input := range schema.Key(3) {

@@ -11,8 +11,8 @@
 //  1. commit.go is what a commit holds: the file that makes everything else visible.
 //  2. store.go opens a store and answers what is in it. catalog.go reads the commits and works out what is visible.
 //  3. tx.go is one transaction: Begin, Append, Commit. writer.go writes the rows of a table to files in staging, with
-//     store/parquet. stage.go makes a file for programs on other machines to read, and pieces.go takes the files that they write:
-//     pieces_write.go is their side, and pieces_bucket.go both sides of a store in a bucket.
+//     store/parquet. stage.go makes a file for programs on other machines to read, and pieces.go takes the files that they
+//     write: pieces_write.go is their side, and pieces_bucket.go both sides of a store in a bucket.
 //  4. publish in tx.go makes the files of a transaction visible by one exclusive link or conditional put of one small file: a
 //     process killed before that has added nothing, one killed after it everything.
 //  5. snapshot.go is what engines read: the visible files of each table, which are not removed while they are read.

@@ -78,8 +78,8 @@ func results(ctx context.Context, s *Store, n int) error {
 	return err
 }
 
-// resume brings results up to date, a row for each job and attempt and one of all, and says of how many inputs the rows are new. With
-// redo they are those of the first input that has not changed, too.
+// resume brings results up to date, a row for each job and attempt and one of all, and says of how many inputs the rows are
+// new. With redo they are those of the first input that has not changed, too.
 func resume(ctx context.Context, s *Store, redo bool) (int, error) {
 	tx, err := s.Begin(ctx, Origin{Kind: Detect, Tool: "test"})
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 )
 
 // Pieces are files that programs on other machines write for a transaction of this process: in a directory of its own under
-// staging, or, of a store in a bucket, as objects of the tables whose names begin with the id of the transaction's writer. Every
-// program gives its files names that no other has, so that one that was started twice for the same work, or is still running
-// when it should not be, does no harm. The transaction commits those of the programs that it is told of by AddPiece, and removes
-// the others when it ends; what it cannot remove then, the next writer's cleaning does.
+// staging, or, of a store in a bucket, as objects of the tables whose names begin with the id of the transaction's writer.
+// Every program gives its files names that no other has, so that one that was started twice for the same work, or is still
+// running when it should not be, does no harm. The transaction commits those of the programs that it is told of by AddPiece,
+// and removes the others when it ends; what it cannot remove then, the next writer's cleaning does.
 
 // Piece is what one program wrote. It goes through JSON to the process that commits it.
 type Piece struct {
@@ -73,8 +73,8 @@ type pieces interface {
 	end(ctx context.Context, named map[string]bool) error
 }
 
-// Pieces makes the place for the pieces of the transaction and gives its name in the store, which with AddressOf makes the address
-// that NewPiece takes.
+// Pieces makes the place for the pieces of the transaction and gives its name in the store, which with AddressOf makes the
+// address that NewPiece takes.
 func (tx *Tx) Pieces() (string, error) {
 	if tx.pieces != nil {
 		return tx.piecesName, nil
@@ -198,8 +198,8 @@ func (d dirPieces) open(context.Context) (string, error) {
 	return path.Join("staging", filepath.Base(d.staging), piecesDir), makeShared(filepath.Join(d.staging, piecesDir))
 }
 
-// makeShared makes a directory in which everybody may write and remove only what is his own, because the programs may run as another
-// user than this process.
+// makeShared makes a directory in which everybody may write and remove only what is his own, because the programs may run as
+// another user than this process.
 func makeShared(dir string) error {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return err

@@ -333,8 +333,8 @@ func (s *objectStore) writeMark(ctx context.Context, mark string) error {
 	})
 }
 
-// renewMark puts the mark of a writer again now and then, until stop is called: the work of a cluster may last longer than a writer
-// counts as living without a sign of life. What it cannot put it puts the next time.
+// renewMark puts the mark of a writer again now and then, until stop is called: the work of a cluster may last longer than a
+// writer counts as living without a sign of life. What it cannot put it puts the next time.
 func (s *objectStore) renewMark(ctx context.Context, writer string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

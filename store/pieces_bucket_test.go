@@ -155,7 +155,8 @@ func age(t *testing.T, g ground, name string, by time.Duration) {
 	}
 }
 
-// A transaction whose programs work for more than a day keeps its mark young, and another writer's cleaning leaves its pieces alone.
+// A transaction whose programs work for more than a day keeps its mark young, and another writer's cleaning leaves its pieces
+// alone.
 func TestLongTransactionsPieces(t *testing.T) {
 	g := grounds[1].make(t)
 	t.Setenv("STRAGGLER_CACHE", t.TempDir())
@@ -318,7 +319,8 @@ func TestPiecesOfADoubtfulCommit(t *testing.T) {
 	whole(t, s, 10, 3)
 }
 
-// A machine of the cluster that may not write to the bucket says what its people can do, before it works for nothing, and no secret.
+// A machine of the cluster that may not write to the bucket says what its people can do, before it works for nothing, and no
+// secret.
 func TestPiecesDenied(t *testing.T) {
 	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}

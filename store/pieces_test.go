@@ -121,7 +121,8 @@ func whole(t *testing.T, s *Store, attempts, files int) {
 	}
 }
 
-// A commit has the rows of the pieces that were added, in their order, and nothing of those that were not; its own rows count too.
+// A commit has the rows of the pieces that were added, in their order, and nothing of those that were not; its own rows count
+// too.
 func TestPieces(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		s := g.open(t)

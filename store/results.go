@@ -13,20 +13,20 @@ import (
 	"straggler/schema"
 )
 
-// Results need not be computed from the whole store each time. A result commit records the inputs that it used (Saw), and each of
-// its rows has the key of the input that it is computed from, as rows of logs have. A later commit of the same kind keeps the
-// results that are current (Resume), drops the rows of inputs that have changed or gone, and brings rows of its own for what
-// is new.
+// Results need not be computed from the whole store each time. A result commit records the inputs that it used (Saw), and each
+// of its rows has the key of the input that it is computed from, as rows of logs have. A later commit of the same kind keeps
+// the results that are current (Resume), drops the rows of inputs that have changed or gone, and brings rows of its own for
+// what is new.
 
-// DependsOn says what else the transaction's results of each input depend on, besides its rows, such as results of another kind; to
-// be called before Resume. Where that changes the input has changed. An input that it does not name is not to be worked on yet,
-// and nothing is kept of it.
+// DependsOn says what else the transaction's results of each input depend on, besides its rows, such as results of another
+// kind; to be called before Resume. Where that changes the input has changed. An input that it does not name is not to be
+// worked on yet, and nothing is kept of it.
 func (tx *Tx) DependsOn(from map[schema.Key]string) { tx.dependsOn = from }
 
 // Resume keeps the visible results of the transaction's kind, where the same version of straggler made them, of inputs that
-// have not changed since, and gives the other inputs: those to work on. Results that are computed from several inputs, and have the key
-// of none, are dropped. With again nothing is kept, and all inputs are to work on. ok is false where the store has rows of logs
-// that belong to no input; then nothing is kept, and a commit replaces all earlier results, as it does without Resume.
+// have not changed since, and gives the other inputs: those to work on. Results that are computed from several inputs, and have
+// the key of none, are dropped. With again nothing is kept, and all inputs are to work on. ok is false where the store has rows
+// of logs that belong to no input; then nothing is kept, and a commit replaces all earlier results, as it does without Resume.
 func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 	cat := tx.cat
 	for i, c := range cat.commits {
@@ -79,7 +79,8 @@ func (tx *Tx) Kept() []InputRecord { return tx.keptInputs }
 // Unchanged says that after Resume there is nothing to commit: the visible results are current.
 func (tx *Tx) Unchanged() bool { return tx.unchanged }
 
-// Stale says that visible results are of inputs that have changed since, or gone. Their rows are seen until the transaction commits.
+// Stale says that visible results are of inputs that have changed since, or gone. Their rows are seen until the transaction
+// commits.
 func (tx *Tx) Stale() bool { return tx.stale }
 
 // Replaces says that there are visible results of the transaction's kind, and none of them is kept.
@@ -87,9 +88,10 @@ func (tx *Tx) Replaces() bool {
 	return len(tx.kept) == 0 && len(tx.cat.visibleOf(tx.origin.Kind)) > 0
 }
 
-// Saw records an input that the transaction's results are computed from. They are appended under its key, each row under that of
-// the one input that it is computed from. Results that are computed from several have no key and are computed anew each time; or they
-// have the key of the input that they are about, and who wrote them finds out when they are no longer current, and calls Drop.
+// Saw records an input that the transaction's results are computed from. They are appended under its key, each row under that
+// of the one input that it is computed from. Results that are computed from several have no key and are computed anew each
+// time; or they have the key of the input that they are about, and who wrote them finds out when they are no longer current,
+// and calls Drop.
 func (tx *Tx) Saw(in InputRecord) {
 	tx.saw = append(tx.saw, InputState{in.Key, tx.stateOf(in)})
 }
@@ -163,7 +165,8 @@ func (cat *catalog) seen(i int) iter.Seq[InputState] {
 	}
 }
 
-// states are those of the visible inputs, as the transaction's results see them, without those that are not to be worked on yet.
+// states are those of the visible inputs, as the transaction's results see them, without those that are not to be worked on
+// yet.
 func (tx *Tx) states() map[KeyText]string {
 	out := make(map[KeyText]string)
 	for in := range tx.cat.inputs {
@@ -188,8 +191,8 @@ func stateOf(in InputRecord) string {
 	return checksumText(xxhash.Sum64String(fmt.Sprintf("%q %q %s %s", in.Fingerprint, in.Format, rows, in.Extra)))
 }
 
-// resultColumns is a digest of the columns of all result tables. Results that another straggler computed, whose tables have other
-// columns, are neither kept nor compacted: they are computed again.
+// resultColumns is a digest of the columns of all result tables. Results that another straggler computed, whose tables have
+// other columns, are neither kept nor compacted: they are computed again.
 var resultColumns = sync.OnceValue(func() string {
 	var columns strings.Builder
 	for _, t := range schema.Tables() {

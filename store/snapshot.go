@@ -59,7 +59,8 @@ func (n *Snapshot) Version() int64 { return n.commits }
 // Slices are the parts of a table, in the order of the commits.
 func (n *Snapshot) Slices(table string) []Slice { return n.cat.slices(table) }
 
-// SlicesOf are the parts of a table that hold rows of the given inputs: what was read from them, or results that follow from them alone.
+// SlicesOf are the parts of a table that hold rows of the given inputs: what was read from them, or results that follow from
+// them alone.
 func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) {
 	wanted, known := make(map[KeyText]bool, len(inputs)), 0
 	for _, k := range inputs {

@@ -14,8 +14,8 @@ import (
 	"straggler/bucket/location"
 )
 
-// StagedFile is a file or directory in the store that belongs to no table, for programs on other machines. It is removed when it is
-// closed; after the end of the process at once in a directory, and a day later in a bucket.
+// StagedFile is a file or directory in the store that belongs to no table, for programs on other machines. It is removed when
+// it is closed; after the end of the process at once in a directory, and a day later in a bucket.
 type StagedFile struct {
 	Name string // relative to the store, with slashes
 

@@ -63,7 +63,8 @@ func workIn(g staging) error {
 	return errors.Join(err, g.remove(dir, lock))
 }
 
-// TestStagingOfOthers: what may not be removed in one dead writer's directory keeps no other from being cleaned, and nobody from working.
+// TestStagingOfOthers: what may not be removed in one dead writer's directory keeps no other from being cleaned, and nobody
+// from working.
 func TestStagingOfOthers(t *testing.T) {
 	root := filepath.Join(fastDir(t), "staging")
 	g := staging{othersFS{osFS{noSync: true}, filepath.Join(root, "1-0")}, root}

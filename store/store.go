@@ -123,8 +123,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Unmake removes a store that Open made and to which nothing was committed, so that a failure leaves the disk as it was. Writers
-// that have opened it meanwhile make it again.
+// Unmake removes a store that Open made and to which nothing was committed, so that a failure leaves the disk as it was.
+// Writers that have opened it meanwhile make it again.
 func (s *Store) Unmake(ctx context.Context) error {
 	d, ok := s.at.(*directory)
 	if !ok || !d.made {

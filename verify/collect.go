@@ -35,7 +35,8 @@ func (c *collector) add(v laws.Violation) {
 // cut keeps the first violations.
 func (b *Broken) cut(max int) {
 	slices.SortFunc(b.First, func(v, w laws.Violation) int {
-		return cmp.Or(cmp.Compare(len(v.Key), len(w.Key)), cmp.Compare(v.Key, w.Key), cmp.Compare(v.Value, w.Value)) // 9 before 10
+		// 9 before 10
+		return cmp.Or(cmp.Compare(len(v.Key), len(w.Key)), cmp.Compare(v.Key, w.Key), cmp.Compare(v.Value, w.Value))
 	})
 	b.First = b.First[:min(len(b.First), max)]
 }

@@ -88,8 +88,8 @@ func TestApplicationsWithCauses(t *testing.T) {
 	}
 }
 
-// Applications that share slots wait for one another: they are replayed together, and what is said of each adds up to what is said
-// of all.
+// Applications that share slots wait for one another: they are replayed together, and what is said of each adds up to what is
+// said of all.
 func TestApplicationsThatShare(t *testing.T) {
 	const start = schema.Time(1_700_000_000_000_000)
 	tr := &schema.Trace{Machines: []schema.Machine{{Machine: "m0", Slots: schema.Some(int64(2))}, {Machine: "m1", Slots: schema.Some(int64(2))}}}

@@ -20,8 +20,9 @@ import (
 type Options struct {
 	Policies []policy.Policy // nil: Default
 	Seeds    int             // replays of each policy under different luck; 0: 20
-	Errors   []float64       // relative standard deviations of synthetic progress, for policies that look at it; nil: 0.03 and 0.3
-	Workers  int             // 0: one a core
+	// relative standard deviations of synthetic progress, for policies that look at it; nil: 0.03 and 0.3
+	Errors  []float64
+	Workers int // 0: one a core
 	// Scheduler gives the slots in place of the log's own; the savings are then of the scheduler with each policy, none
 	// among them, over the log as it was. The zero value is the log's own.
 	Scheduler schedule.Scheduler
@@ -119,8 +120,9 @@ type comparison struct {
 
 // baseline is what policy none gives on a workload.
 type baseline struct {
-	none  []replay.JobOutcome // the log as it was
-	again [][]float32         // by number of the seed and job: by what share another run takes longer than the mean of such runs
+	none []replay.JobOutcome // the log as it was
+	// by number of the seed and job: by what share another run takes longer than the mean of such runs
+	again [][]float32
 }
 
 func newComparison(w *workload.Workload, o Options) *comparison {

@@ -5,7 +5,8 @@
 //  2. compare.go replays each policy of package policy under several seeds, and the policy `none` once; with the same seed
 //     all policies have the same luck, so that their savings are paired differences.
 //  3. savings.go sums up: per job and over all, with 95 % intervals; small jobs apart.
-//  4. assumptions.go says what the figures rest on, the replay error of `none` among it, and when nothing can be concluded from them.
+//  4. assumptions.go says what the figures rest on, the replay error of `none` among it, and when nothing can be concluded from
+//     them.
 //  5. run.go surveys all pools (survey.go), replays them batch by batch, and commits whatif_runs and whatif_savings, whose rows
 //     write.go makes; on an engine of many machines by cluster.go, whose copies of this program (copy.go) read and replay the
 //     pools there.
@@ -16,8 +17,8 @@
 //
 // # Packages
 //
-// One simulator, package replay, plays everything that is simulated. A pool is the machines of a cluster and the jobs that share their
-// slots. How data flows, here and in simulations of whole clusters:
+// One simulator, package replay, plays everything that is simulated. A pool is the machines of a cluster and the jobs that
+// share their slots. How data flows, here and in simulations of whole clusters:
 //
 //	rows of a log ───┐                      ┌──▶ network    flows over the links of racks
 //	                 ├─▶ workload ──pools──▶ replay ◀──┬── policy     late, mantri, dolly, spark, …
@@ -51,8 +52,9 @@
 //   - what the replay itself gets wrong (discrepancy in compare.go).
 //
 // More seeds make its limits more exact, and do not bring them closer. Of the real pairs of runs without and with speculation,
-// 28 of 30 measured makespans lie inside under 20 seeds (go test -run TestMeasuredPairs -v), of generated clusters whose scatter
-// is known 94 to 98 % (-run TestIntervalsCover). Bounds that no scheduler reaches have no width: they are of the log as it was.
+// 28 of 30 measured makespans lie inside under 20 seeds (go test -run TestMeasuredPairs -v), of generated clusters whose
+// scatter is known 94 to 98 % (-run TestIntervalsCover). Bounds that no scheduler reaches have no width: they are of the log as
+// it was.
 //
 // # Rows
 //

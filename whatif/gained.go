@@ -82,8 +82,8 @@ func (s *Summary) pictured(ctx context.Context, eng engine.Engine, apps selectio
 	return g, nil
 }
 
-// replayedPools is a pass over the pools of applications: those that the summary still has, which are let go, or else read anew; nil
-// where they are too large for one picture.
+// replayedPools is a pass over the pools of applications: those that the summary still has, which are let go, or else read
+// anew; nil where they are too large for one picture.
 func (s *Summary) replayedPools(ctx context.Context, eng engine.Engine, apps selection.Applications) (pass, error) {
 	if w := s.pools; w != nil {
 		s.pools = nil
@@ -115,8 +115,8 @@ type gain struct {
 	Seed       schema.Null[int64] `col:"seed"`
 }
 
-// gained finds the job and the policy, nil where no policy saves anything, and the seed under which the job takes what lies in the
-// middle of all seeds.
+// gained finds the job and the policy, nil where no policy saves anything, and the seed under which the job takes what lies in
+// the middle of all seeds.
 func gained(ctx context.Context, from tables) (*Gained, int64, error) {
 	var first, others []string
 	for _, s := range policy.Specs() {

@@ -19,8 +19,8 @@ type sharing struct {
 	spell    float64 // what one machine alone takes for half a minute, 1.6 × the time; 0: as ever
 }
 
-// generatedRun is the log of a run without speculation on eight machines of two slots. Runs of one cluster have the same work, the same
-// slow machine and the same slow attempts; run says which scatter of attempts, and of all of them together, they have.
+// generatedRun is the log of a run without speculation on eight machines of two slots. Runs of one cluster have the same work,
+// the same slow machine and the same slow attempts; run says which scatter of attempts, and of all of them together, they have.
 func generatedRun(cluster, run uint64, s sharing) *schema.Trace {
 	const machines, slots, noise = 8, 2, 0.1
 	is := rand.New(rand.NewPCG(cluster, 1))
@@ -128,8 +128,8 @@ func coverage(t *testing.T, clusters int, s sharing) (share, width float64, mean
 	return float64(inside) / float64(jobs), middle(widths), mean
 }
 
-// Of clusters whose runs differ as the model says, the intervals hold as many of the makespans measured as they claim; they are wider
-// where machines share scatter, as the log shows, and there only.
+// Of clusters whose runs differ as the model says, the intervals hold as many of the makespans measured as they claim; they are
+// wider where machines share scatter, as the log shows, and there only.
 func TestIntervalsCover(t *testing.T) {
 	var plain float64
 	for _, x := range []struct {

@@ -37,7 +37,8 @@ var grid = []struct {
 
 // Optimize searches Spark's four speculation settings for a store, twice round, starting with the defaults of the logs'
 // version. Of settings whose savings cannot be distinguished the one that costs least slot time wins. What the advice promises
-// comes from seeds that the search has not seen. Where the store does not fit in memory it is read anew for each round of settings.
+// comes from seeds that the search has not seen. Where the store does not fit in memory it is read anew for each round of
+// settings.
 func Optimize(ctx context.Context, eng engine.Engine, o Options) (Advice, error) {
 	l, err := newLoader(ctx, eng, o.Applications)
 	if err != nil {

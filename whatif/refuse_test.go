@@ -18,7 +18,8 @@ func oneJob(near bool, framework string) *workload.Workload {
 	return workload.Build(workloadtest.FromTrace(oneJobTrace(near, framework)))
 }
 
-// oneLoss is the same where the output of a task was lost and made again; bytes is how large outputs were, -1 where it does not say.
+// oneLoss is the same where the output of a task was lost and made again; bytes is how large outputs were, -1 where it does not
+// say.
 func oneLoss(bytes int64) *workload.Workload {
 	t := oneJobTrace(true, "spark")
 	again := t.Attempts[0]

@@ -24,7 +24,8 @@ type Summary struct {
 	Results        []Result
 	Seconds        float64
 	Commit         store.Commit
-	pools          *workload.Workload // those that were replayed, where they were in memory all at once, until MostGained has used them
+	// those that were replayed, where they were in memory all at once, until MostGained has used them
+	pools *workload.Workload
 }
 
 // Run replays a store under policies and commits whatif_runs and whatif_savings, in place of those of an earlier run. Of some
@@ -216,7 +217,8 @@ func (r *results) summary(f *survey, out *writer) (Summary, error) {
 // ErrNoCauses is wrapped by the error about an ideal that needs the causes of a store's outliers.
 var ErrNoCauses = errors.New("the causes are not known, or not those of the logs that the store has now")
 
-// causesAreFresh is whether the results of causes are of the logs that the store has now, or of all that applications came from.
+// causesAreFresh is whether the results of causes are of the logs that the store has now, or of all that applications came
+// from.
 func causesAreFresh(ctx context.Context, st *store.Store, eng engine.Engine, apps selection.Applications) (bool, error) {
 	commit, err := st.Result(ctx, store.Causes)
 	if err != nil || commit == nil {

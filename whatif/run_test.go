@@ -122,8 +122,8 @@ func TestRunDeterministic(t *testing.T) {
 	}
 }
 
-// Pools that are replayed one after the other, with the attempts of one in memory, give what all give at once: the model of machines
-// and work is of all of them either way.
+// Pools that are replayed one after the other, with the attempts of one in memory, give what all give at once: the model of
+// machines and work is of all of them either way.
 func TestRunInBatches(t *testing.T) {
 	_, eng := storeOf(t, labelled(t, "mixed"), labelled(t, "clean"), labelled(t, "transient"), labelled(t, "recompute"))
 	o := Options{Seeds: 3, Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "mantri"), mustPolicy(t, "noskew"), mustPolicy(t, "protect")}, Optimize: true}
@@ -240,8 +240,8 @@ func (b blind) Query(ctx context.Context, sql string) (*engine.Rows, error) {
 	return b.Engine.Query(ctx, sql)
 }
 
-// The picture of the job that gains most is the same from the pools that were replayed as from a store that is read again, and those
-// are let go once they were used.
+// The picture of the job that gains most is the same from the pools that were replayed as from a store that is read again, and
+// those are let go once they were used.
 func TestMostGained(t *testing.T) {
 	st, eng := storeOf(t, labelled(t, "transient"), labelled(t, "bad-machine"))
 	s, err := Run(t.Context(), st, eng, Options{Policies: []policy.Policy{known("mantri"), known("late")}, Seeds: 3})

@@ -9,8 +9,8 @@ import (
 	"straggler/whatif/replay"
 )
 
-// Interval is a mean over seeds, and the limits between which the same of another run lies in 95 of 100 cases; NaN where they are
-// not known.
+// Interval is a mean over seeds, and the limits between which the same of another run lies in 95 of 100 cases; NaN where they
+// are not known.
 type Interval struct{ Mean, Low, High float64 }
 
 // moments are the sums of a sample.
@@ -49,9 +49,9 @@ func (m *moments) variance() float64 {
 // student is the 0.975-quantile of Student's t with the degrees of freedom of the sample.
 func (m *moments) student() float64 { return distribution.Student{DF: max(m.n-1, 1)}.Quantile(0.975) }
 
-// difference is the mean of a − b, which are of the same seeds, with its 95 % confidence interval (Student's paired t-test): what
-// both have in common cancels, and here it is the mean that matters, over all that the model leaves open. One pair shows no
-// spread: the limits are NaN.
+// difference is the mean of a − b, which are of the same seeds, with its 95 % confidence interval (Student's paired t-test):
+// what both have in common cancels, and here it is the mean that matters, over all that the model leaves open. One pair shows
+// no spread: the limits are NaN.
 func difference(a, b []float64) Interval {
 	var m moments
 	for n := range a {
@@ -261,8 +261,8 @@ func (t *tally) add(u *unit) {
 	}
 }
 
-// another is what a job saves against the log in another run of it, and whether runs differ: its replay takes longer by the share
-// by which a run without the policy does. Where the policy did nothing, it saves nothing in any run.
+// another is what a job saves against the log in another run of it, and whether runs differ: its replay takes longer by the
+// share by which a run without the policy does. Where the policy did nothing, it saves nothing in any run.
 func (t *tally) another(seed, job int, o *replay.JobOutcome) (seconds float64, varies bool) {
 	took, plain := float64(o.Took)/1e6, float64(t.c.none[job].Took)/1e6
 	if t.exact || o.Took == t.c.none[job].Took && o.Copies == 0 {

@@ -36,8 +36,8 @@ func TestIntervalOfAnother(t *testing.T) {
 	}
 }
 
-// One seed does not show how much other runs would differ: the limits are NULL, the verdict is that it cannot be told, and a note
-// says why. Bounds, and policies that do nothing, are fixed. From two seeds on there are limits.
+// One seed does not show how much other runs would differ: the limits are NULL, the verdict is that it cannot be told, and a
+// note says why. Bounds, and policies that do nothing, are fixed. From two seeds on there are limits.
 func TestOneSeed(t *testing.T) {
 	w := workload.Build(loadRun(t, "../testdata/labelled/mixed"))
 	o := Options{Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "noskew"), mustPolicy(t, "dolly")}}

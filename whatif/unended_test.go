@@ -11,7 +11,8 @@ import (
 	"straggler/whatif/workload"
 )
 
-// What a policy saves cannot be told of a log that lacks the ends of most attempts, whatever a replay of what is assumed of them gives.
+// What a policy saves cannot be told of a log that lacks the ends of most attempts, whatever a replay of what is assumed of
+// them gives.
 func TestMostlyUnended(t *testing.T) {
 	policies, err := policy.Choose([]string{"noskew"}, nil, nil, nil)
 	if err != nil {

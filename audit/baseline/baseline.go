@@ -48,7 +48,8 @@ type Decision struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Add puts runs into their groups, each in place of one of its key, and drops the oldest runs of each group beyond the number kept.
+// Add puts runs into their groups, each in place of one of its key, and drops the oldest runs of each group beyond the number
+// kept.
 func (b *Baseline) Add(keep int, runs ...measure.Run) {
 	at := make(map[string]int, len(b.Runs))
 	for i := range b.Runs {

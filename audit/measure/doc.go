@@ -3,8 +3,8 @@
 //
 //  1. measure.go reads the tables by the .sql files; tasks.go reads what only a run that is judged needs.
 //  2. run.go says what a Run is, plans.go what it keeps of the plans of queries.
-//  3. signature.go names stages so that a stage of tonight finds itself in the runs before, and match.go finds it; grouping.go says
-//     which runs are of the same program.
+//  3. signature.go names stages so that a stage of tonight finds itself in the runs before, and match.go finds it; grouping.go
+//     says which runs are of the same program.
 //
 // Names come from logs and are hostile: whoever writes them escapes them.
 //

@@ -37,8 +37,8 @@ func (m *Matches) Stage(h *Run, s *Stage) *Stage {
 	return m.of[h][i]
 }
 
-// match pairs the stages of two runs, one with one. Where both runs have plans, a stage with an operator is found by that alone,
-// so that a stage that is new does not shift those after it; others are found by name and order.
+// match pairs the stages of two runs, one with one. Where both runs have plans, a stage with an operator is found by that
+// alone, so that a stage that is new does not shift those after it; others are found by name and order.
 func match(r, h *Run) []*Stage {
 	p := pairing{r, h, make([]*Stage, len(r.Stages)), map[*Stage]bool{}}
 	planned := r.planned() && h.planned()
@@ -57,8 +57,8 @@ func (r *Run) planned() bool {
 }
 
 // sameOperator are the ways in which operators of two runs are the same, the surest first: what is left by one is paired by
-// the next. A query whose plan changed keeps its shape; one that scans a table more keeps what it does with the others; one whose line
-// of the program moved has another name.
+// the next. A query whose plan changed keeps its shape; one that scans a table more keeps what it does with the others; one
+// whose line of the program moved has another name.
 var sameOperator = []func(o *Operator) Operator{
 	func(o *Operator) Operator { return Operator{Query: o.Query, Plan: o.Plan, Node: o.Node} },
 	func(o *Operator) Operator { return Operator{Query: o.Query, Shape: o.Shape, Name: o.Name} },

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// night is a run of a program all of whose stages have one name, as programs in Python have; each is an exchange of a query. The
-// stages come in the order of their names, as Runs gives them.
+// night is a run of a program all of whose stages have one name, as programs in Python have; each is an exchange of a query.
+// The stages come in the order of their names, as Runs gives them.
 func night(tables ...string) *Run {
 	r := &Run{Group: "nightly"}
 	for i, table := range tables {
@@ -51,7 +51,8 @@ func TestAddedStageShiftsNothing(t *testing.T) {
 	}
 }
 
-// What a query does with a table is the same when its plan, its tables or its line of the program change; the surer match comes first.
+// What a query does with a table is the same when its plan, its tables or its line of the program change; the surer match comes
+// first.
 func TestChangedQueriesMatch(t *testing.T) {
 	before := night("orders", "customers")
 	for _, c := range []struct {

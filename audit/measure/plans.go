@@ -9,14 +9,15 @@ import (
 
 // Plan is what a query did: the same query of another run has the same name, shape and number.
 type Plan struct {
-	Query       string     `json:"query"`         // what the user called it, or its call site
-	Shape       string     `json:"shape"`         // the tables that it scans and the keys that it joins and groups by
-	Nth         int        `json:"nth,omitempty"` // of several alike, in the order of their start
-	Fingerprint string     `json:"fingerprint"`   // of the plan that ran
-	Operators   []string   `json:"operators"`     // those that say how, in the order of the plan
-	Inputs      []Input    `json:"inputs,omitempty"`
-	Broadcast   string     `json:"broadcast,omitempty"` // spark.sql.autoBroadcastJoinThreshold of its session; empty where nothing set it
-	QueryKey    schema.Key `json:"-"`                   // of a run that was just measured
+	Query       string   `json:"query"`         // what the user called it, or its call site
+	Shape       string   `json:"shape"`         // the tables that it scans and the keys that it joins and groups by
+	Nth         int      `json:"nth,omitempty"` // of several alike, in the order of their start
+	Fingerprint string   `json:"fingerprint"`   // of the plan that ran
+	Operators   []string `json:"operators"`     // those that say how, in the order of the plan
+	Inputs      []Input  `json:"inputs,omitempty"`
+	// spark.sql.autoBroadcastJoinThreshold of its session; empty where nothing set it
+	Broadcast string     `json:"broadcast,omitempty"`
+	QueryKey  schema.Key `json:"-"` // of a run that was just measured
 }
 
 // Input is what a query's scans of one table read. What the log does not say is 0, and no reason for anything.

@@ -9,18 +9,21 @@ import (
 
 // Run is the summary of one run of an application.
 type Run struct {
-	Group    string             `json:"group"`           // what it is compared within: the application's name, or what --group-by makes of it
-	Start    string             `json:"start,omitempty"` // RFC 3339, UTC
-	ID       string             `json:"id"`              // the framework's own id
-	Name     string             `json:"name,omitempty"`
-	Complete bool               `json:"complete"`
-	Values   Values             `json:"values"`
-	Causes   Values             `json:"causes,omitempty"`   // seconds of excess by cause
-	Squares  Values             `json:"squares,omitempty"`  // sums of their squares over the outliers: how many tasks they are spread over
+	// what it is compared within: the application's name, or what --group-by makes of it
+	Group    string `json:"group"`
+	Start    string `json:"start,omitempty"` // RFC 3339, UTC
+	ID       string `json:"id"`              // the framework's own id
+	Name     string `json:"name,omitempty"`
+	Complete bool   `json:"complete"`
+	Values   Values `json:"values"`
+	Causes   Values `json:"causes,omitempty"` // seconds of excess by cause
+	// sums of their squares over the outliers: how many tasks they are spread over
+	Squares  Values             `json:"squares,omitempty"`
 	Machines map[string]Machine `json:"machines,omitempty"` // those that were not like the others
-	Flagged  []string           `json:"flagged,omitempty"`  // ids of the findings of that night: what they are about is no example of what is normal
-	Plans    []Plan             `json:"plans,omitempty"`    // of its queries, in the order of their start
-	Stages   []Stage            `json:"-"`
+	// ids of the findings of that night: what they are about is no example of what is normal
+	Flagged []string `json:"flagged,omitempty"`
+	Plans   []Plan   `json:"plans,omitempty"` // of its queries, in the order of their start
+	Stages  []Stage  `json:"-"`
 
 	ApplicationKey schema.Key
 	JudgedMachines int // judged

@@ -28,7 +28,8 @@ type Operator struct {
 	Plan  string `json:"plan,omitempty"`  // fingerprint of the plan that ran
 	Node  string `json:"node,omitempty"`  // fingerprint of the operator and all below it
 	Nth   int    `json:"nth,omitempty"`   // of those with the same query, shape and name in an application
-	Place int    `json:"place,omitempty"` // among all of an application, by the start of the query and the place in its plan, from 1
+	// among all of an application, by the start of the query and the place in its plan, from 1
+	Place int `json:"place,omitempty"`
 }
 
 // String is the signature in one line, for patterns and for people.
@@ -83,7 +84,8 @@ func (s Signature) WithoutOperator() Signature {
 
 // What a run keeps of its stages.
 const (
-	mostAlike  = 32   // with the same name, or the same operator: a loop that runs until it converges has a different number of rounds each night
+	// with the same name, or the same operator: a loop that runs until it converges has a different number of rounds each night
+	mostAlike  = 32
 	mostByPlan = 1000 // that only their operators distinguish from others of the same name
 )
 

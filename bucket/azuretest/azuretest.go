@@ -1,4 +1,5 @@
-// Package azuretest takes nothing and gives tests a server of Blob Storage's REST API on loopback, in memory, with what gives it tokens.
+// Package azuretest takes nothing and gives tests a server of Blob Storage's REST API on loopback, in memory, with what gives
+// it tokens.
 package azuretest
 
 import (
@@ -60,7 +61,8 @@ const Signature = "sv=2021-12-02&sig=very%2Fsecret%3D"
 
 func Shared(r *http.Request) bool { return r.URL.Query().Get("sig") == "very/secret=" }
 
-// ServeShared starts one that demands the shared access signature, which the environment has. It gives the URL of its container.
+// ServeShared starts one that demands the shared access signature, which the environment has. It gives the URL of its
+// container.
 func ServeShared(t testing.TB) (container string) {
 	t.Helper()
 	b := Serve(t)

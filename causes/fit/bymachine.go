@@ -6,8 +6,8 @@ import (
 	"straggler/schema"
 )
 
-// Machines numbers the machines of one phase from 0 and groups its tasks by them. A machine in another window of time, which a task
-// belongs to by its start, is another: in a phase that lasts for hours a machine may be slow in one of them.
+// Machines numbers the machines of one phase from 0 and groups its tasks by them. A machine in another window of time, which a
+// task belongs to by its start, is another: in a phase that lasts for hours a machine may be slow in one of them.
 type Machines struct {
 	Of       []int32 // local number of each task; -1 where its machine is unknown
 	Numbers  []int64 // machine of each local number
@@ -27,8 +27,8 @@ type Machines struct {
 
 type machineWindow struct{ machine, window int64 }
 
-// WindowOf is the window of time, of a length in seconds, that a time falls into; 0 of an unknown one, and where all time is one
-// window (length 0).
+// WindowOf is the window of time, of a length in seconds, that a time falls into; 0 of an unknown one, and where all time is
+// one window (length 0).
 func WindowOf(t schema.Null[schema.Time], length float64) int64 {
 	w := schema.Time(length * 1e6)
 	if !t.OK || w <= 0 {

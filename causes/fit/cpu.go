@@ -6,8 +6,9 @@ import (
 	"straggler/causes/stats"
 )
 
-// ProcessorTime is what the processor time of an attempt says beside its duration: a task that is kept from the processor, or waits for
-// something that is not logged, takes longer at the same processor time; one that computes more takes both (MODEL.md, section 4).
+// ProcessorTime is what the processor time of an attempt says beside its duration: a task that is kept from the processor, or
+// waits for something that is not logged, takes longer at the same processor time; one that computes more takes both (MODEL.md,
+// section 4).
 type ProcessorTime struct {
 	Residual float64 // ln of it over what its work and the others on its machine let expect
 	Variance float64 // of that in ordinary attempts
@@ -16,9 +17,10 @@ type ProcessorTime struct {
 }
 
 const (
-	cpuTick  = 0.01 // s: the tick of clocks that count processor time (USER_HZ of Linux)
-	cpuMost  = 64   // tasks of a machine that are looked at
-	cpuSigma = 0.12 // sigmaGuess, of the processor time: scatter of ln(processor time) before the phase is seen, worth sigmaWeight tasks
+	cpuTick = 0.01 // s: the tick of clocks that count processor time (USER_HZ of Linux)
+	cpuMost = 64   // tasks of a machine that are looked at
+	// sigmaGuess, of the processor time: scatter of ln(processor time) before the phase is seen, worth sigmaWeight tasks
+	cpuSigma = 0.12
 )
 
 // ProcessorTime is that of task i, where the log says it of most tasks and it is no predictor of the fit.
@@ -45,8 +47,9 @@ func (f *Fitter) ProcessorTime(i int32) (p ProcessorTime) {
 	return ProcessorTime{Residual: own, Variance: v + 1/(n/v+1/SlowMachineVariance), Shared: f.cpuCorrelation * f.cpuScatter * f.Regression.Sigma, Known: true}
 }
 
-// cpuResidual is ln of the processor time of task i over the phase's median and what its work adds; NaN where it is not known. Spilling,
-// reading from afar, and being among the first add something between none and as much as to the duration: unsure is a standard deviation.
+// cpuResidual is ln of the processor time of task i over the phase's median and what its work adds; NaN where it is not known.
+// Spilling, reading from afar, and being among the first add something between none and as much as to the duration: unsure is a
+// standard deviation.
 func (f *Fitter) cpuResidual(i int32) (c, unsure float64) {
 	g := &f.Regression
 	cpu := f.Tasks[i].CPU

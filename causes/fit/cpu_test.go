@@ -9,8 +9,8 @@ import (
 	"straggler/causes/stats"
 )
 
-// The split of a residual and a processor time against sums over a grid of what is the attempt's own, straight from the model: r = o + ε,
-// processor time = o + η where the attempt computes more and η where it does not, with covariance of ε and η.
+// The split of a residual and a processor time against sums over a grid of what is the attempt's own, straight from the model:
+// r = o + ε, processor time = o + η where the attempt computes more and η where it does not, with covariance of ε and η.
 func TestPosteriorOfProcessorTime(t *testing.T) {
 	c := fit.OutlierComponent{Probability: 0.05, Mean: 0.8, Variance: 0.2, Computing: 0.3}
 	const v = 0.03
@@ -47,8 +47,8 @@ func TestPosteriorOfProcessorTime(t *testing.T) {
 	}
 }
 
-// In even phases, some attempts are slow: with as much more processor time, or at the usual one. The share of the first is found.
-// That one machine's processor takes twice as long for everything is no reason to say that its tasks compute more.
+// In even phases, some attempts are slow: with as much more processor time, or at the usual one. The share of the first is
+// found. That one machine's processor takes twice as long for everything is no reason to say that its tasks compute more.
 func TestShareThatComputes(t *testing.T) {
 	for _, share := range []float64{0, 0.5, 1} {
 		var counts fit.OutlierCounts
@@ -97,7 +97,8 @@ func TestProcessorTimeOfMachine(t *testing.T) {
 		f.EachCPU(func(_ int32, _, of float64) { v = max(v, of) })
 		return v
 	}
-	// noise of 0.1 beside the spread; ten tasks a machine, π/2 of the variance over n; a guess of 0.25 counts as four of sixty tasks
+	// noise of 0.1 beside the spread; ten tasks a machine, π/2 of the variance over n; a guess of 0.25 counts as four of sixty
+	// tasks
 	for _, spread := range []float64{0.05, 0.3, 1} {
 		s2 := (4*0.25 + 60*(spread*spread+0.01)) / 64
 		if v, want := variance(spread), math.Pi/2*s2/10; v < want/2 || v > 2*want {

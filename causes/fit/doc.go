@@ -11,8 +11,8 @@
 //     solves the normal equations. alone.go fits a phase of which nothing is known.
 //     startwork.go tells what the work of a task took from what the start of its executor did, where the data can.
 //     executors.go says until when an executor is cold.
-//  6. residuals.go gives the residuals by machine and by time, outlier.go the mixture that they come from; starts.go counts the starts of
-//     executors that are slow; cpu.go has what the processor time says beside them.
+//  6. residuals.go gives the residuals by machine and by time, outlier.go the mixture that they come from; starts.go counts the
+//     starts of executors that are slow; cpu.go has what the processor time says beside them.
 //
 // Start with regression.go.
 package fit

@@ -15,8 +15,8 @@ type equations struct {
 	d [unknowns]float64           // diagonal of the inverse: variances in units of sigma²
 }
 
-// collect sums up the tasks of a phase with weights huber(r/σ) / f², by one division. Predictors are centred, so the sums are tame.
-// Each sum is of its own, in the order of the tasks, column by column: in registers.
+// collect sums up the tasks of a phase with weights huber(r/σ) / f², by one division. Predictors are centred, so the sums are
+// tame. Each sum is of its own, in the order of the tasks, column by column: in registers.
 func (e *equations) collect(f *Fitter, active []Predictor) {
 	n := len(f.residual)
 	f.weight, f.weighted = grow(f.weight, n), grow(f.weighted, n)

@@ -6,12 +6,12 @@ import (
 	"straggler/causes/stats"
 )
 
-// A machine is slow with this probability, and its ln(factor) then has this variance, before it is seen: that is so of its durations, and
-// of what its processor takes.
+// A machine is slow with this probability, and its ln(factor) then has this variance, before it is seen: that is so of its
+// durations, and of what its processor takes.
 const SlowMachine, SlowMachineVariance = 0.05, 0.6 * 0.6
 
-// influential finds the task that alone knows more of a coefficient than all others and the prior do, its leverage being over one
-// half, by its row; -1: none. Its residual says nothing about it: the line goes where it is.
+// influential finds the task that alone knows more of a coefficient than all others and the prior do, its leverage being over
+// one half, by its row; -1: none. Its residual says nothing about it: the line goes where it is.
 func (f *Fitter) influential(active []Predictor, given *Priors) int {
 	variance := given.Sigma.Mean * given.Sigma.Mean
 	for _, p := range active {
@@ -34,8 +34,8 @@ func (f *Fitter) influential(active []Predictor, given *Priors) int {
 	return -1
 }
 
-// probabilityOrdinary is the probability that the influential task is an ordinary one, by what the prior and the other tasks predict
-// of it: otherwise it, or its machine, is slow by itself. It is the weight with which it counts.
+// probabilityOrdinary is the probability that the influential task is an ordinary one, by what the prior and the other tasks
+// predict of it: otherwise it, or its machine, is slow by itself. It is the weight with which it counts.
 func (f *Fitter) probabilityOrdinary(c *coefficients, active []Predictor, given *Priors) float64 {
 	e := f.iterate(c, active, given)
 	j := f.lone

@@ -7,8 +7,8 @@ import (
 	"straggler/causes/fit"
 )
 
-// loneLarge fits two hundred phases of 24 tasks of which one alone has a much larger input, relative to the others', and counts those
-// in which the elasticity of work, of bytes and records together, is found at all, and within a factor of the true one.
+// loneLarge fits two hundred phases of 24 tasks of which one alone has a much larger input, relative to the others', and counts
+// those in which the elasticity of work, of bytes and records together, is found at all, and within a factor of the true one.
 func loneLarge(noise, elasticity, large float64, spoil func(t *fit.Task, body *float64)) (used, near int) {
 	for seed := range uint64(200) {
 		c := causestest.New(seed, 6)
@@ -39,9 +39,9 @@ func loneLarge(noise, elasticity, large float64, spoil func(t *fit.Task, body *f
 	return used, near
 }
 
-// One task with thirteen times the input of the others is all that shows what work costs, and its time is in keeping with it. The others,
-// all of one size, say next to nothing, and bytes and records are each uncertain beside the other: neither is a reason to say that
-// work has no effect.
+// One task with thirteen times the input of the others is all that shows what work costs, and its time is in keeping with it.
+// The others, all of one size, say next to nothing, and bytes and records are each uncertain beside the other: neither is a
+// reason to say that work has no effect.
 func TestLoneLargeTaskShowsTheCoefficient(t *testing.T) {
 	for _, elasticity := range []float64{0.4, 0.7, 1} {
 		used, near := loneLarge(0.23, elasticity, 13, func(*fit.Task, *float64) {})
@@ -51,8 +51,8 @@ func TestLoneLargeTaskShowsTheCoefficient(t *testing.T) {
 	}
 }
 
-// The same task, or its machine as a whole, is slow for another reason too: its time, and it alone, would say that work costs three
-// times as much. What is known of work before, and the other tasks, contradict that.
+// The same task, or its machine as a whole, is slow for another reason too: its time, and it alone, would say that work costs
+// three times as much. What is known of work before, and the other tasks, contradict that.
 func TestLoneLargeTaskSlowByItself(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -60,7 +60,8 @@ func TestLoneLargeTaskSlowByItself(t *testing.T) {
 		least int
 	}{
 		{"attempt", func(t *fit.Task) bool { return t.Index == 2 }, 165},
-		{"machine", func(t *fit.Task) bool { return t.Machine == 2 }, 120}, // that of task 2; a phase alone knows little of machines
+		// that of task 2; a phase alone knows little of machines
+		{"machine", func(t *fit.Task) bool { return t.Machine == 2 }, 120},
 	} {
 		_, near := loneLarge(0.1, 0.9, 3, func(t *fit.Task, body *float64) {
 			if c.slow(t) {

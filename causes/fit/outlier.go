@@ -41,8 +41,8 @@ func (c *OutlierComponent) Around(v float64) Mixture {
 	return Mixture{c.Probability, c.Mean, stats.NormalOf(v), stats.NormalOf(v + c.Variance), stats.NormalOf(v + broadVariance)}
 }
 
-// Densities are the density of a residual r under the component, times its probability, and that under the rest of the mixture, times the
-// probability of that.
+// Densities are the density of a residual r under the component, times its probability, and that under the rest of the mixture,
+// times the probability of that.
 func (m *Mixture) Densities(r float64) (own, ordinary float64) {
 	own = m.probability * ((1-broadShare)*m.narrow.PDF(r-m.mean) + broadShare*m.broad.PDF(r))
 	return own, (1 - m.probability) * m.ordinary.PDF(r)

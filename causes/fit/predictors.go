@@ -236,8 +236,8 @@ func (f *Fitter) EachCPU(each func(k int32, z, v float64)) {
 	}
 }
 
-// scatterOfWork is the variance of ln(processor time) between tasks of one machine, by the median absolute deviation, with sigmaWeight
-// tasks' worth of a guess: before a phase is seen, its tasks differ by a half.
+// scatterOfWork is the variance of ln(processor time) between tasks of one machine, by the median absolute deviation, with
+// sigmaWeight tasks' worth of a guess: before a phase is seen, its tasks differ by a half.
 func (f *Fitter) scatterOfWork() float64 {
 	const differ = 0.5 * 0.5
 	f.cpu = f.cpu[:0]
@@ -281,9 +281,9 @@ func (f *Fitter) unusual(k Predictor) int {
 	return min(off, f.Regression.N-off)
 }
 
-// ofMachine reports whether a predictor says on which machine a task ran and little else: a tenth of its variance, or less, lies within
-// the machines, where these have two tasks each or more. How many outputs a machine holds decides how many bytes all of its
-// tasks read from others, and whether any task is near its data there.
+// ofMachine reports whether a predictor says on which machine a task ran and little else: a tenth of its variance, or less,
+// lies within the machines, where these have two tasks each or more. How many outputs a machine holds decides how many bytes
+// all of its tasks read from others, and whether any task is near its data there.
 func (f *Fitter) ofMachine(k Predictor) bool {
 	if len(f.Rows) < 2*len(f.Machines.Numbers) {
 		return false

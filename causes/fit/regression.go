@@ -213,8 +213,8 @@ func (f *Fitter) iterate(c *coefficients, active []Predictor, given *Priors) (e 
 // approxLog is ln y/e, to a tenth for ratios from ¼ to 4: enough for weights, at a fraction of the time.
 func approxLog(y, e float64) float64 { return (y - e) / math.Sqrt(y*e) }
 
-// drop takes out what has no effect: all that is hopeless, or else the worst of what is not significant. Of work at most the worst at a
-// time: bytes and records that grow together are each uncertain beside the other, and one of them alone is not.
+// drop takes out what has no effect: all that is hopeless, or else the worst of what is not significant. Of work at most the
+// worst at a time: bytes and records that grow together are each uncertain beside the other, and one of them alone is not.
 func drop(active []Predictor, coef, se []float64) []Predictor {
 	worst, worstWork := math.Inf(1), math.Inf(1)
 	for i, p := range active {
@@ -237,8 +237,8 @@ func drop(active []Predictor, coef, se []float64) []Predictor {
 	return active[:kept]
 }
 
-// residuals fills f with the predictions in units of base, and r with ln(y / prediction), exactly or approxLog. A task that collected
-// garbage while it slept or waited has less of a body than it should; as far as that explains it, it is as predicted.
+// residuals fills f with the predictions in units of base, and r with ln(y / prediction), exactly or approxLog. A task that
+// collected garbage while it slept or waited has less of a body than it should; as far as that explains it, it is as predicted.
 func (f *Fitter) residuals(a float64, active []Predictor, coef []float64, exact bool) {
 	prediction := f.prediction[:len(f.y)]
 	if len(active) == 0 {

@@ -94,7 +94,8 @@ func TestFitWithoutWeights(t *testing.T) {
 	f.Solve(known, fit.Priors{})
 }
 
-// Remote bytes that are the same for all tasks of a machine say which machine it is; those that differ within machines have an effect.
+// Remote bytes that are the same for all tasks of a machine say which machine it is; those that differ within machines have an
+// effect.
 func TestRemoteBytesOfMachines(t *testing.T) {
 	for _, within := range []bool{false, true} {
 		p := causestest.New(10, 8).Phase(200, 2, nil, func(task *fit.Task, body *float64) {

@@ -68,9 +68,9 @@ func (f *Fitter) cutResidual(i int) float64 {
 // Near is another task on the machine of a task, in units of that task's duration from its start.
 type Near struct{ From, Until, Residual float64 }
 
-// TasksNear gives the tasks that ran on the machine of task i while it did, or within twice its duration before or after: the 64 at most
-// that started nearest to it, in the order of their start, of those that the phase is fitted on; cold ones are left out. The slice is
-// valid until the next call.
+// TasksNear gives the tasks that ran on the machine of task i while it did, or within twice its duration before or after: the
+// 64 at most that started nearest to it, in the order of their start, of those that the phase is fitted on; cold ones are left
+// out. The slice is valid until the next call.
 func (f *Fitter) TasksNear(i int32) []Near {
 	t := &f.Tasks[i]
 	f.near = f.near[:0]
@@ -125,7 +125,8 @@ func (f *Fitter) Speaks(i int32) bool { return f.row[i] >= 0 && !f.Cold(i) }
 // Cold reports whether task i is of an executor that had just started, in a phase where most tasks are not.
 func (f *Fitter) Cold(i int32) bool { return f.coldFew && f.Tasks[i].Cold }
 
-// ColdResiduals gives the residuals of the cold tasks on a machine, but for one task. The slice is valid until the next call of a method.
+// ColdResiduals gives the residuals of the cold tasks on a machine, but for one task. The slice is valid until the next call of
+// a method.
 func (f *Fitter) ColdResiduals(k, except int32) []float64 {
 	f.tmp = f.tmp[:0]
 	for _, j := range f.Machines.Tasks(k) {

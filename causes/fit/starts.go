@@ -6,8 +6,8 @@ import (
 	"straggler/causes/stats"
 )
 
-// A process that has just started loads classes, compiles, connects and fills caches. Whether that takes long is the store's: in some the
-// first tasks of executors are slow, in others no start shows.
+// A process that has just started loads classes, compiles, connects and fills caches. Whether that takes long is the store's:
+// in some the first tasks of executors are slow, in others no start shows.
 const (
 	startPrior     = 0.5 // probability that the cold tasks of an executor are slow, before a store is seen
 	priorExecutors = 4   // executors of the store that it is worth

@@ -7,9 +7,9 @@ import (
 	"straggler/distribution"
 )
 
-// StartOrWork is what a phase says about one task that began early, which its executor's start may have slowed, and that also has more
-// work than the median: how its time grows with work beside what beginning early adds. Work that varies among the early tasks, or among
-// the later ones, tells that; where neither does, the prior is all that is known (MODEL.md, section 3).
+// StartOrWork is what a phase says about one task that began early, which its executor's start may have slowed, and that also
+// has more work than the median: how its time grows with work beside what beginning early adds. Work that varies among the
+// early tasks, or among the later ones, tells that; where neither does, the prior is all that is known (MODEL.md, section 3).
 type StartOrWork struct {
 	Work     Predictor // that it has more of
 	Seconds  float64   // what its work adds to the body of the median task
@@ -58,7 +58,8 @@ func (f *Fitter) StartOrWork(i int32) (s StartOrWork, ok bool) {
 	return s, true
 }
 
-// workVaries is the predictor of work that is used, or else the first that was dropped because nothing but the prior spoke for it.
+// workVaries is the predictor of work that is used, or else the first that was dropped because nothing but the prior spoke for
+// it.
 func (f *Fitter) workVaries() (Predictor, bool) {
 	for _, is := range [...]Status{Used, Insignificant} {
 		for p := ByBytes; p <= ByCPU; p++ {
@@ -88,8 +89,8 @@ func (f *Fitter) beginning(i int32) int {
 	return later
 }
 
-// workShown is what the fitted tasks of a phase say about the elasticity of their work when those that began alike have a level of their
-// own: the sums of squares and of products about the weighted means (Frisch and Waugh 1933), in units of σ².
+// workShown is what the fitted tasks of a phase say about the elasticity of their work when those that began alike have a level
+// of their own: the sums of squares and of products about the weighted means (Frisch and Waugh 1933), in units of σ².
 type workShown struct {
 	varies            bool // there is a predictor of work
 	by                Predictor

@@ -21,7 +21,8 @@ type Task struct {
 	Recompute bool                     `col:"recompute"` // an outlier by recompute
 	Excess    float64                  `col:"excess_s"`  // of the outlier; NaN elsewhere
 	Timed     bool                     `col:"timed"`     // what it took can be compared with earlier runs of its stage
-	Beyond    float64                  `col:"beyond_s"`  // seconds over the usual of an outlier by slower_than_usual; NaN elsewhere
+	// seconds over the usual of an outlier by slower_than_usual; NaN elsewhere
+	Beyond float64 `col:"beyond_s"`
 
 	Bytes   float64 `col:"input_bytes"`
 	Remote  float64 `col:"remote_bytes"`

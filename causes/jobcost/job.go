@@ -18,8 +18,8 @@ type Span struct {
 }
 
 // Costs are the rows of one job: for each cause, the job's end with the savings of its phases, all phases keeping the
-// gap that they had after the last of their parents. None is more than the job took: a clock that was set while it ran, or a wrong time in the
-// log, has tasks end long after their job.
+// gap that they had after the last of their parents. None is more than the job took: a clock that was set while it ran, or a
+// wrong time in the log, has tasks end long after their job.
 func Costs(job schema.Key, took float64, spans []Span, saved []Saving) []schema.JobCost {
 	by := map[schema.Cause][]Saving{}
 	for _, s := range saved {

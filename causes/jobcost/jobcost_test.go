@@ -65,7 +65,8 @@ func TestCosts(t *testing.T) {
 		{Phase: 2, Cause: schema.Transient, Sum: 8, Packed: 8, Fixed: 8},
 		{Phase: 1, Cause: all, Packed: 3, Fixed: 3}, {Phase: 3, Cause: all, Packed: 9, Fixed: 9}, {Phase: 2, Cause: all, Packed: 10, Fixed: 10},
 	})
-	want := map[schema.Cause]float64{schema.DataSkew: 3, schema.GC: 0, schema.Network: 4, schema.Transient: 6} // then c ends last, at 15
+	// then c ends last, at 15
+	want := map[schema.Cause]float64{schema.DataSkew: 3, schema.GC: 0, schema.Network: 4, schema.Transient: 6}
 	for _, r := range rows {
 		if r.CostS.V != want[r.Cause] || r.JobID != 7 {
 			t.Errorf("%s costs %g s, want %g", r.Cause, r.CostS.V, want[r.Cause])

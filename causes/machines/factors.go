@@ -77,7 +77,8 @@ func (m *Factors) Settle() {
 	m.settleRacks()
 }
 
-// PopulationOf is how machines of a store differ: their prior, with the population's variance as its spike where that is larger.
+// PopulationOf is how machines of a store differ: their prior, with the population's variance as its spike where that is
+// larger.
 func PopulationOf(machines []SufficientStats) stats.SpikeSlab {
 	p := machinePrior
 	p.Spike = max(p.Spike, populationVariance(machines))

@@ -16,8 +16,8 @@ type Hypothesis struct {
 	N                            int     // other tasks that speak for it
 }
 
-// The hypotheses: the machine is as known before; it is slow in the whole phase; the task's executor was warming up; the machine was slow
-// for a while, which is one for each share of the task's time that lay in that spell.
+// The hypotheses: the machine is as known before; it is slow in the whole phase; the task's executor was warming up; the
+// machine was slow for a while, which is one for each share of the task's time that lay in that spell.
 const (
 	AsKnown = iota
 	SlowInPhase
@@ -35,8 +35,8 @@ func Known(mean float64) (h Hypotheses) {
 	return h
 }
 
-// Posterior is what is known of ln(factor) of a task's machine, of what the start of its executor adds, and of what is the attempt's own,
-// once its residual is seen.
+// Posterior is what is known of ln(factor) of a task's machine, of what the start of its executor adds, and of what is the
+// attempt's own, once its residual is seen.
 type Posterior struct {
 	Mean, Variance       float64 // of ln(factor)
 	PriorVariance        float64 // of ln(factor), before the task itself was seen
@@ -52,8 +52,8 @@ type Posterior struct {
 }
 
 // Posterior averages over the hypotheses (Bayesian model averaging, Hoeting et al. 1999): r is ln of the task's body over
-// its prediction. Within each, r is the sum of the machine's deviation, the attempt's own, and scatter. cpu is what its processor time
-// says beside the others' on its machine: of the attempt's own alone.
+// its prediction. Within each, r is the sum of the machine's deviation, the attempt's own, and scatter. cpu is what its
+// processor time says beside the others' on its machine: of the attempt's own alone.
 func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) (p Posterior) {
 	s2 := f.Regression.Sigma * f.Regression.Sigma
 	var l [hypotheses]float64

@@ -104,9 +104,9 @@ type RunJudgement struct {
 	Nodes    map[string]string      // node that a machine is as slow as, without being named itself
 }
 
-// JudgeRun judges the machines of one run by its parts, sorted by machine, against the history of their stages; losses are the outputs
-// lost on each. falseShare is the share of false alarms allowed among the machines called slow, outlier the
-// probability that an attempt is slow by itself.
+// JudgeRun judges the machines of one run by its parts, sorted by machine, against the history of their stages; losses are the
+// outputs lost on each. falseShare is the share of false alarms allowed among the machines called slow, outlier the probability
+// that an attempt is slow by itself.
 //
 // A part says ln(median / (usual × work)), with the variance of the median of its tasks, that of machines from phase to phase,
 // and that of the clock. What a quarter of the machines of a phase, and of the run, take more than usual is no machine's fault,

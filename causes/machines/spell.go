@@ -193,7 +193,9 @@ func tells(f *fit.Fitter, near []fit.Near, usual float64) bool {
 }
 
 const (
-	perSigma = 64 // values of a logDensity in a standard deviation: between them it is a straight line, off by 1/8·(1/64)² = 3e-5 at most where it is normal
+	// values of a logDensity in a standard deviation: between them it is a straight line, off by 1/8·(1/64)² = 3e-5 at most
+	// where it is normal
+	perSigma = 64
 	reach    = 32 // standard deviations to either side for which it keeps values
 )
 

@@ -3,8 +3,9 @@
 //  1. main.go runs the command line; root.go lists the verbs.
 //  2. Each verb has a file: an options struct, a command that fills it from flags, and a run function that calls the
 //     packages and prints. demo.go, report.go, ingest.go with logs.go, export.go, sql.go, detect.go, causes.go, whatif.go,
-//     watch.go with notify.go, serve.go, mcp.go, simulate.go, reproduce.go, compare.go, audit.go with audit_help.go, generate.go,
-//     schema.go, notebook.go, formats.go, store.go, version.go, man.go for releases, and copy.go, which executors of a cluster run.
+//     watch.go with notify.go, serve.go, mcp.go, simulate.go, reproduce.go, compare.go, audit.go with audit_help.go,
+//     generate.go, schema.go, notebook.go, formats.go, store.go, version.go, man.go for releases, and copy.go, which executors
+//     of a cluster run.
 //  3. topics.go has the help that belongs to no verb.
 //  4. selection.go has the flags that choose applications, history.go downloads logs of History Servers, open.go opens stores,
 //     engines and configurations, output.go writes results, progress.go shows progress.

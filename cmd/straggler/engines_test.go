@@ -36,8 +36,8 @@ import (
 const agreeAttempts = "STRAGGLER_AGREE_ATTEMPTS"
 
 // Law 7: DuckDB and Spark SQL give the same rows, floats to 1e-9 of their size, for every statement of the program. The
-// whole way is gone with an engine that asks both, over the labelled logs and a made trace of any size in one store: what writes
-// results first, and then, side by side, what reads them.
+// whole way is gone with an engine that asks both, over the labelled logs and a made trace of any size in one store: what
+// writes results first, and then, side by side, what reads them.
 func enginesAgree(t *testing.T, server string) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "lake"), store.Options{})
 	if err != nil {

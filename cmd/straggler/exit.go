@@ -111,8 +111,8 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// oneMessage is the text of an error for a terminal, without lines that an earlier one ends with: of a writer that failed, those
-// who wrote to it say so, and who flushes it.
+// oneMessage is the text of an error for a terminal, without lines that an earlier one ends with: of a writer that failed,
+// those who wrote to it say so, and who flushes it.
 func oneMessage(err error) string {
 	var lines []string
 	text := strings.ReplaceAll(err.Error(), errUse.Error()+": ", "") + "\n" + aboutDisk(err)

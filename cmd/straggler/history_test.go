@@ -75,9 +75,10 @@ func awaitHistory(t *testing.T, address string, attempts, completed int) {
 	}
 }
 
-// A real History Server has a log in one file, a rolling one, two attempts of one application, and a log that is still written. All
-// that have ended are downloaded and read as from their folder, by one command that is interrupted and another that fetches only what
-// is missing; the one that is still written is read when it is named, and anew when it has grown. What has ended is watched to its end.
+// A real History Server has a log in one file, a rolling one, two attempts of one application, and a log that is still written.
+// All that have ended are downloaded and read as from their folder, by one command that is interrupted and another that fetches
+// only what is missing; the one that is still written is read when it is named, and anew when it has grown. What has ended is
+// watched to its end.
 func TestRealHistoryServer(t *testing.T) {
 	sparktest.Home(t)
 	t.Parallel()

@@ -35,8 +35,8 @@ func (o *notifyOptions) sender() (*notify.Sender, error) {
 	return s, nil
 }
 
-// notifyNight sends the findings of a night whose state has changed since they were sent last, which a file beside the baseline keeps.
-// That it fails does not change the exit code.
+// notifyNight sends the findings of a night whose state has changed since they were sent last, which a file beside the baseline
+// keeps. That it fails does not change the exit code.
 func (e *env) notifyNight(ctx context.Context, s *notify.Sender, n *audit.Night, cfg *audit.Config, baseline string) {
 	if s == nil {
 		return
@@ -51,7 +51,8 @@ func (e *env) notifyNight(ctx context.Context, s *notify.Sender, n *audit.Night,
 	}
 }
 
-// notifyFrames sends the findings of an application that runs, as they change. What was not delivered is sent later, and at the end.
+// notifyFrames sends the findings of an application that runs, as they change. What was not delivered is sent later, and at the
+// end.
 func (e *env) notifyFrames(ctx context.Context, s *notify.Sender) func(*live.Frame) {
 	if s == nil {
 		return func(*live.Frame) {}

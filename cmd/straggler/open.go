@@ -58,7 +58,8 @@ func (e *env) changedStore(ctx context.Context, where string) (*store.Store, err
 
 func (e *env) copies() store.Cache { return store.Cache{Dir: e.cache, Progress: e.transfers()} }
 
-// openOrTemp opens a store to write to it, or a temporary one where none is named; create is whether a store that is not there is made.
+// openOrTemp opens a store to write to it, or a temporary one where none is named; create is whether a store that is not there
+// is made.
 func (e *env) openOrTemp(ctx context.Context, where string, create bool) (*store.Store, error) {
 	switch {
 	case where == "":
@@ -114,8 +115,8 @@ func (e *env) notKept(st *store.Store, err error) bool {
 	return true
 }
 
-// analysed opens an engine over a store and brings its results up to date. It gives the store that the engine is over, which is a
-// temporary one where the store cannot be written.
+// analysed opens an engine over a store and brings its results up to date. It gives the store that the engine is over, which is
+// a temporary one where the store cannot be written.
 func (e *env) analysed(ctx context.Context, st *store.Store, o analysis.Options) (*analysed, error) {
 	a := &analysed{Store: st}
 	err := a.update(ctx, e, o)

@@ -41,7 +41,8 @@ func checkOutputs(c *cobra.Command) error {
 	flagOf := map[string]string{}
 	for _, name := range outputFlags {
 		f := c.Flags().Lookup(name)
-		if f == nil || f.Value.String() == "" || f.Value.String() == "-" || f.Annotations[cobra.BashCompSubdirsInDir] != nil { // a directory that is made
+		// a directory that is made
+		if f == nil || f.Value.String() == "" || f.Value.String() == "-" || f.Annotations[cobra.BashCompSubdirsInDir] != nil {
 			continue
 		}
 		if name = "--" + name; f.Shorthand != "" {

@@ -121,8 +121,8 @@ func (p *pair) note(sql string) {
 	p.asked = append(p.asked, sql)
 }
 
-// mostTimes is how often statements are compared that differ in their numbers only, such as the keys of the jobs of a report, while
-// they give no rows. Once they gave some they were compared often enough.
+// mostTimes is how often statements are compared that differ in their numbers only, such as the keys of the jobs of a report,
+// while they give no rows. Once they gave some they were compared often enough.
 const mostTimes = 2
 
 // numbers are literals, and the keys in them.

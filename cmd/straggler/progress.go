@@ -135,8 +135,8 @@ func (e *env) readingBar() (show func(run.Progress), done func()) {
 // pipePatience is how long a pipe may be silent before the user is told what the program waits for.
 const pipePatience = 2 * time.Second
 
-// sayWaiting is show, and tells once when nothing comes from the pipes among the logs: opening a named pipe blocks until another
-// program opens it too.
+// sayWaiting is show, and tells once when nothing comes from the pipes among the logs: opening a named pipe blocks until
+// another program opens it too.
 func (e *env) sayWaiting(logs []string, show func(run.Progress)) func(run.Progress) {
 	var pipes []string
 	for _, name := range logs {

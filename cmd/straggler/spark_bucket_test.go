@@ -18,8 +18,8 @@ import (
 // s3aJars names Hadoop's connector for S3 and what of Amazon's SDK it needs, listed as in a class path; .ci/run says which.
 const s3aJars = "STRAGGLER_S3A_JARS"
 
-// sparkBuckets has a Spark that is to be started read the buckets of an S3 server, and gives the environment in which this program
-// does; nothing where there are no jars, or Spark runs already.
+// sparkBuckets has a Spark that is to be started read the buckets of an S3 server, and gives the environment in which this
+// program does; nothing where there are no jars, or Spark runs already.
 func sparkBuckets(t *testing.T, o *sparktest.Options) (env []string) {
 	t.Helper()
 	jars := os.Getenv(s3aJars)
@@ -78,8 +78,8 @@ func (c *verbCase) object(t *testing.T, what string) []byte {
 	return data
 }
 
-// onlyNamed: every file of a store's tables is named by a commit, at least so many of one table were put by executors, and no work in
-// progress is left.
+// onlyNamed: every file of a store's tables is named by a commit, at least so many of one table were put by executors, and no
+// work in progress is left.
 func (c *verbCase) onlyNamed(t *testing.T, prefix, table string, far int) {
 	t.Helper()
 	named := ""
@@ -130,7 +130,8 @@ func sparkOnBucket(t *testing.T, server string, buckets []string) {
 			t.Errorf("%s: %d lines in the bucket by Spark and %d in the directory by DuckDB, and not the same", table, len(got), len(want))
 		}
 	}
-	for _, table := range []string{"phase_stats", "outliers", "attributions"} { // what-if has one batch here, and replays it in this process
+	// what-if has one batch here, and replays it in this process
+	for _, table := range []string{"phase_stats", "outliers", "attributions"} {
 		c.onlyNamed(t, "team/", table, 1)
 	}
 	want := c.tableRows(t, far, "attributions")

@@ -17,9 +17,9 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// Executors write results themselves, into a directory or a bucket. What they write is in the store once and as one process finds
-// it, although of every step one copy writes what it found and its executor is killed before Spark knows, and another writes and is
-// so slow that Spark runs a second one beside it.
+// Executors write results themselves, into a directory or a bucket. What they write is in the store once and as one process
+// finds it, although of every step one copy writes what it found and its executor is killed before Spark knows, and another
+// writes and is so slow that Spark runs a second one beside it.
 func TestSparkWritesOnce(t *testing.T) {
 	t.Parallel()
 	o := sparktest.Options{Interpreted: true}
@@ -92,7 +92,8 @@ exit 0
 `, faults, c.binary), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	c.straggler(t, 0, "detect", "--again", "--store", lake, c.engine(faulty, "")) // its steps have a copy each, beside which none is begun
+	// its steps have a copy each, beside which none is begun
+	c.straggler(t, 0, "detect", "--again", "--store", lake, c.engine(faulty, ""))
 	c.straggler(t, 0, "causes", "--again", "--store", lake, c.engine(faulty, ""))
 	same()
 	steps, _ := filepath.Glob(faults + "/*-killed")
@@ -122,7 +123,8 @@ func (c *verbCase) staged(t *testing.T, lake string) []string {
 	return names
 }
 
-// noRoomOnCluster: executors that may write a kilobyte, as on a full disk, end the verb with the reason, and nothing is left of it.
+// noRoomOnCluster: executors that may write a kilobyte, as on a full disk, end the verb with the reason, and nothing is left of
+// it.
 func (c *verbCase) noRoomOnCluster(t *testing.T) {
 	_, said := c.straggler(t, exitInternal, "causes", "--again", "--store", "lake", c.engine(c.script(t, "ulimit -f 1"), ""))
 	if left := c.staged(t, "lake"); !strings.Contains(said, "file too large") || len(left) > 0 {
@@ -130,7 +132,8 @@ func (c *verbCase) noRoomOnCluster(t *testing.T) {
 	}
 }
 
-// stoppedOnCluster: Ctrl-C while executors work ends the program soon and leaves nothing; what a killed one leaves, the next removes.
+// stoppedOnCluster: Ctrl-C while executors work ends the program soon and leaves nothing; what a killed one leaves, the next
+// removes.
 func (c *verbCase) stoppedOnCluster(t *testing.T) {
 	c.stopped(t, "lake", os.Interrupt)
 	c.stopped(t, "lake", os.Kill)
@@ -145,7 +148,8 @@ func (c *verbCase) stoppedOnCluster(t *testing.T) {
 
 // stopped sends the program a signal while executors work for it.
 func (c *verbCase) stopped(t *testing.T, lake string, signal os.Signal) {
-	begun, over := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "over") // when copies that nobody waits for end
+	// when copies that nobody waits for end
+	begun, over := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "over")
 	naps := c.script(t, "touch "+begun+"; for ((i = 0; i < 200; i++)); do [ -e "+over+" ] && exit; sleep 0.1; done")
 	cmd := exec.Command(c.binary, "causes", "--again", "--store", lake, c.engine(naps, ""))
 	cmd.Dir, cmd.Env = c.dir, append(os.Environ(), c.env...)

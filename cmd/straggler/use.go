@@ -22,8 +22,8 @@ func onlyFlags(c *cobra.Command, args []string) error {
 	return useError("%s takes no arguments, and got %q", c.CommandPath(), args[0])
 }
 
-// checkEmpty refuses arguments and values of flags that were given and are empty, as a variable of a script is that was not set:
-// without them the verb would do something else, such as report on everything.
+// checkEmpty refuses arguments and values of flags that were given and are empty, as a variable of a script is that was not
+// set: without them the verb would do something else, such as report on everything.
 func checkEmpty(c *cobra.Command, args []string) error {
 	if slices.Contains(args, "") {
 		return useError("an argument is empty")

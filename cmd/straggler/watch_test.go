@@ -130,8 +130,8 @@ func TestWatchFaults(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a watch, and the store has what was seen, in one commit. A message that is not delivered is said once, and not sent
-// again with every poll.
+// Ctrl-C ends a watch, and the store has what was seen, in one commit. A message that is not delivered is said once, and not
+// sent again with every poll.
 func TestWatchInterrupted(t *testing.T) {
 	t.Parallel()
 	s := recordedServer(t)

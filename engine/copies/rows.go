@@ -22,10 +22,11 @@ const RowsStep = "rows"
 type Rows struct {
 	Table      *schema.Table
 	SQL        string
-	Order      string                    // columns, of which phase_id is the first
-	Partitions int                       // about as many files
-	Tool       string                    // version of straggler
-	Inputs     map[schema.Key]schema.Key // that the rows follow from, by the first key of each block of phases; none for those that are missing
+	Order      string // columns, of which phase_id is the first
+	Partitions int    // about as many files
+	Tool       string // version of straggler
+	// that the rows follow from, by the first key of each block of phases; none for those that are missing
+	Inputs map[schema.Key]schema.Key
 }
 
 // rowsFile is the job's File of copies that write rows.

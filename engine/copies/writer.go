@@ -66,8 +66,8 @@ func (w *Writer) at(key schema.Key) error {
 	return nil
 }
 
-// Close ends the piece and prints what is in it, when there is anything. After an error of the work, nothing is left of the piece and
-// nothing printed.
+// Close ends the piece and prints what is in it, when there is anything. After an error of the work, nothing is left of the
+// piece and nothing printed.
 func (w *Writer) Close(out io.Writer, failed error) error {
 	if failed != nil {
 		w.piece.Abort()

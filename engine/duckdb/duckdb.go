@@ -95,8 +95,8 @@ func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
 	return nil
 }
 
-// macros are Spark's names, so that one text of SQL serves both engines. percentile takes the fractions that statistics ask for of
-// one column: as an aggregate of all of them it is one in a query, which keeps the column's values once.
+// macros are Spark's names, so that one text of SQL serves both engines. percentile takes the fractions that statistics ask for
+// of one column: as an aggregate of all of them it is one in a query, which keeps the column's values once.
 var macros = [...]string{
 	"unix_micros(t) AS epoch_us(t)",
 	"explode(list) AS unnest(list)",
@@ -180,8 +180,8 @@ func (d *Engine) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// defineViews makes the views, or makes those anew that have changed. Remote files are not fetched for it, and where nobody but this program writes
-// statements, no view is made before one names it.
+// defineViews makes the views, or makes those anew that have changed. Remote files are not fetched for it, and where nobody but
+// this program writes statements, no view is made before one names it.
 func (d *Engine) defineViews(ctx context.Context, tables []table) error {
 	if d.views == nil {
 		d.views, d.unmade = make(map[string]string), make(map[string]table)
@@ -223,8 +223,8 @@ func (d *Engine) createView(ctx context.Context, v table) error {
 	return nil
 }
 
-// prepare lets the views follow the commits of our own process, and makes those that a statement names, for which their files are fetched. Any word
-// or text in quotes counts as a name: to fetch a table in vain is better than to miss one.
+// prepare lets the views follow the commits of our own process, and makes those that a statement names, for which their files
+// are fetched. Any word or text in quotes counts as a name: to fetch a table in vain is better than to miss one.
 func (d *Engine) prepare(ctx context.Context, sql string) error {
 	d.refreshing.Lock()
 	defer d.refreshing.Unlock()

@@ -82,8 +82,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// A window over everything, of tables in several parts of which one gives no rows, as the pages' totals are: DuckDB 1.5.5 fails in one of
-// some hundred times, and refuses all statements from then on.
+// A window over everything, of tables in several parts of which one gives no rows, as the pages' totals are: DuckDB 1.5.5 fails
+// in one of some hundred times, and refuses all statements from then on.
 func TestTotalsOfParts(t *testing.T) {
 	eng := testEngine(t, enginetest.Store(t), engine.Options{Threads: 2}).(*Engine)
 	const sql = `WITH one AS (SELECT x AS n FROM range(1) r(x)),
@@ -136,8 +136,8 @@ func TestLeavingARangeEarlyGivesTheConnectionBack(t *testing.T) {
 	}
 }
 
-// TestFewRows: for few rows there is one thread, and results are gathered; as soon as there are many, and for users' statements,
-// all threads work and results stream. A number of threads that is given stays.
+// TestFewRows: for few rows there is one thread, and results are gathered; as soon as there are many, and for users'
+// statements, all threads work and results stream. A number of threads that is given stays.
 func TestFewRows(t *testing.T) {
 	type setting struct {
 		Threads int64 `col:"threads"`

@@ -88,8 +88,8 @@ func (r *result) castSQL(sql string) (string, bool) {
 	return "SELECT " + strings.Join(list, ", ") + " FROM (" + sqltext.DuckDB.Trim(sql) + "\n)", need
 }
 
-// execute starts the statement. With a streaming result most of the work is done while it is read, by one thread; whole says that all rows are worked
-// out first, by all threads.
+// execute starts the statement. With a streaming result most of the work is done while it is read, by one thread; whole says
+// that all rows are worked out first, by all threads.
 func (r *result) execute(ctx context.Context, whole bool) error {
 	return r.interruptible(ctx, func() error {
 		if whole {
@@ -215,8 +215,8 @@ func (r *result) Close() error {
 	return nil
 }
 
-// damageSigns are in what DuckDB says of a Parquet file that is not whole: of its pages, of a column of it, and of the Thrift structures that
-// describe them.
+// damageSigns are in what DuckDB says of a Parquet file that is not whole: of its pages, of a column of it, and of the Thrift
+// structures that describe them.
 var damageSigns = []string{"Failed to read file", "Could not read enough bytes from file", "TProtocolException", "TTransportException", "don't know what type", "invalid TType", "orrupt"}
 
 // aboutStatement says that an error is about the text of a statement, which may have any words in it.

@@ -128,8 +128,8 @@ func ReadAll[R any](t testing.TB, eng engine.Engine, sql string) []R {
 	return out
 }
 
-// Server is the address of a server of Spark as tests ask it: with ANSI SQL, for which sessions ask, before Spark 4, and without since.
-// So those who run them on both see both; open connects to an address.
+// Server is the address of a server of Spark as tests ask it: with ANSI SQL, for which sessions ask, before Spark 4, and
+// without since. So those who run them on both see both; open connects to an address.
 func Server(t testing.TB, address string, open func(address string) (engine.Engine, error)) string {
 	t.Helper()
 	eng, err := open(address)

@@ -14,7 +14,8 @@ import (
 type Logs struct {
 	*store.Store
 	Shown map[schema.Key]*schema.Trace // by input
-	Read  int                          // logs so far; each has its number as fingerprint, so that a log read again is another state
+	// logs so far; each has its number as fingerprint, so that a log read again is another state
+	Read int
 }
 
 // NewLogs takes an empty store.

@@ -48,7 +48,8 @@ var addressOptions = []string{"auth", "binary", "connect", "password-file", "pat
 func parseAddress(address string) (*server, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the address of the server cannot be read; write spark://USER@HOST:PORT", engine.ErrUnknown) // err would show a password
+		// err would show a password
+		return nil, fmt.Errorf("%w: the address of the server cannot be read; write spark://USER@HOST:PORT", engine.ErrUnknown)
 	}
 	bad := func(format string, args ...any) (*server, error) {
 		return nil, fmt.Errorf("%w: spark://%s: %s", engine.ErrUnknown, u.Host, fmt.Sprintf(format, args...))

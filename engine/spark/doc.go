@@ -5,7 +5,8 @@
 //  2. remote.go has the executors run copies of this program.
 //  3. guard.go is what users may ask of a locked engine, with functions.txt; statement.go takes out what Spark has no words
 //     for.
-//  4. views.go is what the tables are: statements that make views over the store's files. load.go makes one over rows of this process.
+//  4. views.go is what the tables are: statements that make views over the store's files. load.go makes one over rows of this
+//     process.
 //  5. kept.go is the tables that a session keeps: files that the executors write, or rows in their memory.
 //  6. result.go streams the rows of a statement, and turns them into the vectors of package engine.
 //  7. errors.go says what went wrong in words for people.

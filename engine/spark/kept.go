@@ -21,9 +21,10 @@ import (
 // materialized is a table of the session.
 type materialized struct {
 	name, sql string
-	view      bool              // sql is the statement that makes it a view, of files or of values, and else the query whose rows are cached
-	written   *store.StagedFile // the directory of its files, where they go with it; nil: there is none
-	dropped   bool              // and kept in mind for those after it, which may have been made from it
+	// sql is the statement that makes it a view, of files or of values, and else the query whose rows are cached
+	view    bool
+	written *store.StagedFile // the directory of its files, where they go with it; nil: there is none
+	dropped bool              // and kept in mind for those after it, which may have been made from it
 }
 
 // remove removes what only this table has.

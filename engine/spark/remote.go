@@ -93,8 +93,8 @@ func (e *Engine) command(verb []string) (string, error) {
 
 func shellText(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// StoreAddress is what the address says, or where we have it. A bucket is the same for all; what the address says of one is how Spark
-// calls it.
+// StoreAddress is what the address says, or where we have it. A bucket is the same for all; what the address says of one is how
+// Spark calls it.
 func (e *Engine) StoreAddress() (string, error) {
 	own := e.st.Address()
 	scheme, _, isURL := strings.Cut(own, "://")

@@ -137,25 +137,29 @@ func (e *Engine) checkVersion(ctx context.Context) error {
 
 // settings are the ones that results depend on; the server's own do not matter then.
 var settings = map[string]string{
-	"spark.sql.session.timeZone":                  "UTC",
-	"spark.sql.ansi.enabled":                      "true", // what does not fit is an error, as in DuckDB, and not another number
-	"spark.sql.ansi.doubleQuotedIdentifiers":      "true",
-	"spark.sql.caseSensitive":                     "false",
-	"spark.sql.parser.escapedStringLiterals":      "false",
-	"spark.sql.variable.substitute":               "false",
-	"spark.sql.runSQLOnFiles":                     "false",
-	"spark.sql.sources.useV1SourceList":           "", // the new reader takes lists of files and misses those that are not there
+	"spark.sql.session.timeZone": "UTC",
+	// what does not fit is an error, as in DuckDB, and not another number
+	"spark.sql.ansi.enabled":                 "true",
+	"spark.sql.ansi.doubleQuotedIdentifiers": "true",
+	"spark.sql.caseSensitive":                "false",
+	"spark.sql.parser.escapedStringLiterals": "false",
+	"spark.sql.variable.substitute":          "false",
+	"spark.sql.runSQLOnFiles":                "false",
+	// the new reader takes lists of files and misses those that are not there
+	"spark.sql.sources.useV1SourceList":           "",
 	"spark.sql.files.ignoreMissingFiles":          "false",
 	"spark.sql.files.ignoreCorruptFiles":          "false",
 	"spark.sql.parquet.datetimeRebaseModeInRead":  "CORRECTED",
 	"spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
 	"spark.sql.parquet.outputTimestampType":       "TIMESTAMP_MICROS",
 	"spark.sql.thriftServer.incrementalCollect":   "true", // the server does not hold whole results
-	"spark.sql.legacy.storeAnalyzedPlanForView":   "true", // a text that is read again gives its WITH other ids, and what is kept is not found
+	// a text that is read again gives its WITH other ids, and what is kept is not found
+	"spark.sql.legacy.storeAnalyzedPlanForView": "true",
 	// An adaptive plan is written down as it was first and as it is, and so is each of those within it that made what is kept:
 	// twice at every level.
 	"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "false",
-	"spark.sql.maxPlanStringLength":                             "100000", // the server writes down the plan of every query, with those of all that it has kept: gigabytes
+	// the server writes down the plan of every query, with those of all that it has kept: gigabytes
+	"spark.sql.maxPlanStringLength": "100000",
 }
 
 // set sees that the session has our settings, which it was opened with, sets those that the server ignored, and then those of

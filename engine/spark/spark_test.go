@@ -153,8 +153,8 @@ func sparkValues(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkSettings: a session begins with our settings, has them on a server that ignores what it is opened with, and then those of the
-// address.
+// sparkSettings: a session begins with our settings, has them on a server that ignores what it is opened with, and then those
+// of the address.
 func sparkSettings(t *testing.T, c *sparkCase) {
 	from := c.mark(t)
 	eng := c.engine(t, "set.spark.sql.caseSensitive=true", engine.Options{}).(*Engine)
@@ -276,7 +276,8 @@ func sparkLocked(t *testing.T, c *sparkCase) {
 
 // sparkFunctions: each function of this release may be called, or there is a reason why not.
 func sparkFunctions(t *testing.T, eng engine.Engine) {
-	withheld := words("reflect java_method try_reflect from_protobuf to_protobuf from_avro to_avro schema_of_avro") // call Java by name, or read files
+	// call Java by name, or read files
+	withheld := words("reflect java_method try_reflect from_protobuf to_protobuf from_avro to_avro schema_of_avro")
 	type function struct {
 		Name string `col:"function"`
 	}
@@ -473,7 +474,8 @@ func sparkCancelled(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkFrozen: the server's process is stopped, not ended. Ten seconds are longer than a busy machine takes for any answer here.
+// sparkFrozen: the server's process is stopped, not ended. Ten seconds are longer than a busy machine takes for any answer
+// here.
 func sparkFrozen(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "patience=10s&connect=10s&reconnect=1s", engine.Options{})
 	oneRow(t, eng, "SELECT 1")

@@ -31,8 +31,8 @@ type Options struct {
 	Stdin    *os.File      // what "-" reads; nil is the process's
 	Progress *atomic.Int64 // raw bytes that were read of the inputs; may be nil
 
-	// Choose, where it is set, is given what was found by name alone, in no archive, and says of each whether to look into it: a
-	// follower has seen most of them.
+	// Choose, where it is set, is given what was found by name alone, in no archive, and says of each whether to look into it:
+	// a follower has seen most of them.
 	Choose func([]Named) []bool
 	// Recognised, where it is set, is called for each input that is found, with its first bytes, which are reused. Several
 	// goroutines call it.

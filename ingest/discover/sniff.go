@@ -92,8 +92,8 @@ func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool
 	return nil, ingest.Match{}, fmt.Errorf("%w; it starts with \"%s\"", ErrNotRecognised, ingest.Sample(h.Bytes[:min(len(h.Bytes), 40)]))
 }
 
-// wideEncoding is iconv's name of the encoding of a text in UTF-16, "" of any other: by its mark, or because the first of its characters, which are
-// those of ASCII in every log, have a byte of zero each.
+// wideEncoding is iconv's name of the encoding of a text in UTF-16, "" of any other: by its mark, or because the first of its
+// characters, which are those of ASCII in every log, have a byte of zero each.
 func wideEncoding(head []byte) string {
 	const enough = 16
 	switch {

@@ -25,8 +25,8 @@ end of copy and of sort, a third each; what else is missing stays NULL.`,
 	}
 }
 
-// jobTrackerWords begin the lines of such a log. Every file of a folder is looked at for them: a regular expression would take longer
-// than all other formats together.
+// jobTrackerWords begin the lines of such a log. Every file of a folder is looked at for them: a regular expression would take
+// longer than all other formats together.
 var jobTrackerWords = []string{`Meta VERSION="`, `Job JOBID="job_`, `Task TASKID="`, `MapAttempt TASK_TYPE="`, `ReduceAttempt TASK_TYPE="`}
 
 func sniffJobTracker(h ingest.Head) ingest.Match {

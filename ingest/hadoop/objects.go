@@ -13,8 +13,8 @@ import (
 	"straggler/schema"
 )
 
-// readObjects gives each object of a stream of JSON objects, from an offset on, to take, which must read it whole. An object that cannot
-// be read is rejected, and reading goes on with the next that starts a line.
+// readObjects gives each object of a stream of JSON objects, from an offset on, to take, which must read it whole. An object
+// that cannot be read is rejected, and reading goes on with the next that starts a line.
 func readObjects(ctx context.Context, p ingest.Part, out *ingest.Sink, offset int64, take func(*jsontext.Decoder) error) error {
 	r, err := p.Open(ctx)
 	if err != nil {

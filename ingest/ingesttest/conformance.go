@@ -15,8 +15,8 @@ import (
 	"straggler/schema/laws"
 )
 
-// Conformance holds what a format makes of an input against what every format must obey: the rows are valid, the same bytes give
-// the same rows, and every reject names file, place and reason.
+// Conformance holds what a format makes of an input against what every format must obey: the rows are valid, the same bytes
+// give the same rows, and every reject names file, place and reason.
 func Conformance(tb testing.TB, f ingest.Format, in *ingest.Input) Result {
 	tb.Helper()
 	first := Read(tb, f, in, ingest.Limits{})

@@ -164,7 +164,8 @@ func TestAttemptNumbersAreUnique(t *testing.T) {
 	}
 }
 
-// Traces of several runs that were put one behind the other have their header in between, perhaps with the columns in another order.
+// Traces of several runs that were put one behind the other have their header in between, perhaps with the columns in another
+// order.
 func TestRepeatedHeader(t *testing.T) {
 	const trace = "task_id\tname\tstatus\trealtime\n1\tA (1)\tCOMPLETED\t2000\ntask_id\tname\tstatus\trealtime\n1\tA (2)\tCOMPLETED\t3000\n" +
 		"task_id\tstatus\tname\trealtime\r\n1\tFAILED\tstatus\t4000\r\n"

@@ -68,7 +68,8 @@ func (r *reader) state(s *taskState) error {
 	return r.add(phase, &row)
 }
 
-// errListed is the error of an attempt that is in the file twice, as where lists of several moments were put one behind the other.
+// errListed is the error of an attempt that is in the file twice, as where lists of several moments were put one behind the
+// other.
 var errListed = errors.New("the same attempt of the same task stands in the file before, and is taken from there")
 
 // add completes the times of a row, whose attempt has no metrics, and gives it away.

@@ -37,7 +37,8 @@ func TestDamage(t *testing.T) {
 		at   int // a byte of the checksum, or one that it covers
 		keep []string
 	}{
-		"x.log.gz":     {gzipped(t, log), len(gzipped(t, log)) - 8, []string{"good 3"}}, // RFC 1952: the CRC, then the size, 4 bytes each
+		// RFC 1952: the CRC, then the size, 4 bytes each
+		"x.log.gz":     {gzipped(t, log), len(gzipped(t, log)) - 8, []string{"good 3"}},
 		"x.tar.gz":     {gzipped(t, tarred(t, entry{"x.log", log})), len(gzipped(t, tarred(t, entry{"x.log", log}))) - 8, []string{"good 3"}},
 		"x.zip":        {z, directory + 16, []string{"good 3"}}, // APPNOTE 4.3.12: the CRC in the central directory
 		"x.log.bz2":    {toyBzip2, 10, []string{"good 2"}},      // behind the block's magic: its CRC

@@ -157,7 +157,8 @@ func (f *followState) settle(s *Summary, err error) {
 	}
 }
 
-// lost reports whether the error of a round leaves open what is in its logs: the store or their place failed, and not some of them.
+// lost reports whether the error of a round leaves open what is in its logs: the store or their place failed, and not some of
+// them.
 func lost(err error) bool {
 	return err != nil && (errors.Is(err, discover.ErrSource) || !errors.Is(err, ErrNothingToRead) && !errors.Is(err, ErrUnreadable))
 }

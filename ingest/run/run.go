@@ -328,7 +328,8 @@ func (r *run) conclude(j *job) {
 	res.Bytes, res.Content = j.BytesRead()
 	_, rejected := c.Rows["rejects"]
 	empty := len(c.Rows) == 0 || rejected && len(c.Rows) == 1
-	foreign := j.err == nil && j.Unrecognised && res.Content > 0 && empty // formats skip records of others as those of later versions of their own
+	// formats skip records of others as those of later versions of their own
+	foreign := j.err == nil && j.Unrecognised && res.Content > 0 && empty
 	j.unusable = c.Rejects > 0 && (c.Decoded == 0 || foreign)
 	switch {
 	case j.unusable && j.err != nil:

@@ -170,8 +170,8 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// Two attempts of a task of which a damaged log says the same number have different ones in the table; numbers that only come in another order, as
-// where starts are missing, stay.
+// Two attempts of a task of which a damaged log says the same number have different ones in the table; numbers that only come
+// in another order, as where starts are missing, stay.
 func TestAttemptNumbersAreUnique(t *testing.T) {
 	end := func(id, attempt int, task int64) string {
 		return endOf(fmt.Sprintf(`"Task ID":%d,"Index":%d,"Attempt":%d,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`, id, task, attempt))

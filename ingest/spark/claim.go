@@ -20,7 +20,8 @@ var (
 	rolledName    = regexp.MustCompile(`^events_(\d{1,9})_(.+?)((?:\.(?:lz4|lzf|snappy|zstd|zst|gz|bz2|xz|inprogress))*)(\.compact)?((?:\.(?:zst|gz|bz2|xz))*)$`)
 	appStatusName = regexp.MustCompile(`^appstatus_(.+?)(\.inprogress)?$`)
 	numberedName  = regexp.MustCompile(`^EVENT_LOG_(\d{1,9})$`)
-	// applicationID is an id as Spark's cluster managers give them, with the number of the application's attempt where there are several.
+	// applicationID is an id as Spark's cluster managers give them, with the number of the application's attempt where there
+	// are several.
 	applicationID  = regexp.MustCompile(`^(?:app-\d{14}-\d{4,}|application_\d+_\d+|local-\d+|spark-[0-9a-f]{32}|spark-application-\d+)(?:_\d+)?$`)
 	databricksName = regexp.MustCompile(`^eventlog(-\d{4}-\d{2}-\d{2}--\d{2}-\d{2})?(\.(gz|zst|zstd|bz2|xz))?$`)
 )

@@ -163,8 +163,9 @@ func (f *fold) finishApp(truncated string) {
 	f.flushAll()
 }
 
-// inOrder gives an error where the ends of many attempts precede their starts. Other programs sort logs, often the newest record
-// first; their stages would be taken for those of other jobs. Spark loses starts and repeats events, but never turns them round.
+// inOrder gives an error where the ends of many attempts precede their starts. Other programs sort logs, often the newest
+// record first; their stages would be taken for those of other jobs. Spark loses starts and repeats events, but never turns
+// them round.
 func (a *app) inOrder() error {
 	n := min(a.count.startsAfterEnd, a.count.endsWithoutStart)
 	switch {

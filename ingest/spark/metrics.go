@@ -94,9 +94,9 @@ func (m *measured) sum(a, b schema.Null[int64]) schema.Null[int64] {
 
 // readBytes fills in what was read from where.
 //
-// Shuffle blocks are counted as local or remote, push-merged ones among them. Of storage Spark logs the bytes and not the place, so the locality of
-// the attempt stands in for it: node-local is local, rack-local and any are remote, and process-local says nothing,
-// because Spark also calls those attempts so that prefer no place.
+// Shuffle blocks are counted as local or remote, push-merged ones among them. Of storage Spark logs the bytes and not the
+// place, so the locality of the attempt stands in for it: node-local is local, rack-local and any are remote, and process-local
+// says nothing, because Spark also calls those attempts so that prefer no place.
 func (m *measured) readBytes(row *schema.Attempt) {
 	input := m.inGroup(groupInput, mInputBytes)
 	remote, local := m.inGroup(groupShuffleRead, mRemoteBytes), m.localBytes()

@@ -45,7 +45,8 @@ func secondsAre(t *testing.T, what string, got schema.Null[float64], want float6
 	}
 }
 
-// Parts that are longer than their attempt, as in a log whose times are in seconds, are unknown: attemptWith checks the laws of rows.
+// Parts that are longer than their attempt, as in a log whose times are in seconds, are unknown: attemptWith checks the laws of
+// rows.
 func TestPartsLongerThanTheAttempt(t *testing.T) {
 	for _, part := range []string{`"Executor Deserialize Time":`, `"Result Serialization Time":`} {
 		for ms, repaired := range map[string]bool{"1002": false, "1003": true, "9223372036854775807": true} {

@@ -67,10 +67,12 @@ func skip(b []byte, i int, space string) int {
 	return len(b) - len(bytes.TrimLeft(b[i:], space))
 }
 
-// nextObject is where the next event starts, or text that is none: behind white space and what separates the elements of a list.
+// nextObject is where the next event starts, or text that is none: behind white space and what separates the elements of a
+// list.
 func nextObject(b []byte, i int) int { return skip(b, i, " \t\r\n\ufeff[],") }
 
-// objects are the JSON objects of a block, whatever separates them. What stands between them and is none is a record to its line end.
+// objects are the JSON objects of a block, whatever separates them. What stands between them and is none is a record to its
+// line end.
 func objects(b *read.Block) iter.Seq[read.Line] {
 	return func(yield func(read.Line) bool) {
 		line, seen := b.Line, 0
@@ -87,8 +89,8 @@ func objects(b *read.Block) iter.Seq[read.Line] {
 	}
 }
 
-// objectEnd is where the object at start ends. One that is damaged ends where the next event starts, and text that is no object there or with
-// its line; it is not whole then.
+// objectEnd is where the object at start ends. One that is damaged ends where the next event starts, and text that is no object
+// there or with its line; it is not whole then.
 func objectEnd(b []byte, start int) (end int, whole bool) {
 	depth, quoted := 0, false
 	for i := start; i < len(b); i++ {
@@ -122,7 +124,8 @@ func objectEnd(b []byte, start int) (end int, whole bool) {
 // boundary are the bytes that objectEnd looks at: most of an event are none.
 var boundary = [256]bool{'{': true, '}': true, '[': true, ']': true, '"': true, '\\': true, '\n': true}
 
-// eventKey follows the brace that opens an event, and no other. In no string does a brace stand before a quotation mark that is not escaped.
+// eventKey follows the brace that opens an event, and no other. In no string does a brace stand before a quotation mark that is
+// not escaped.
 var eventKey = []byte(`"Event"`)
 
 func opensEvent(b []byte) bool { return bytes.HasPrefix(b[skip(b, 1, " \t\r\n"):], eventKey) }

@@ -23,7 +23,8 @@ const maxPlacements = 200_000
 //
 //  1. A phase whose tasks added to a metric of an operator ran it. An exchange has metrics of what writes it and of what
 //     reads it.
-//  2. Operators with no exchange between them run in one phase: those without values ran where the others of their fragment did.
+//  2. Operators with no exchange between them run in one phase: those without values ran where the others of their fragment
+//     did.
 //  3. A fragment without any values ran in the phase that its reader's phase waits for, where only one is left that could be.
 func (a *app) placed(q *query, t *sqlplan.Tree) []placement {
 	pl := &placing{t: t, nodes: make([][]placement, len(t.Nodes)), phases: make([][]*phase, len(t.Top)), reused: make([]bool, len(t.Nodes))}

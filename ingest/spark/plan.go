@@ -60,8 +60,8 @@ type accumValues []accumValue
 // maxAccumValues bounds the values of one event.
 const maxAccumValues = 100_000
 
-// heldUpdate is an update of a plan that is not decoded before its block ends: each has the whole plan, so that of those of one query
-// only the last is of use.
+// heldUpdate is an update of a plan that is not decoded before its block ends: each has the whole plan, so that of those of one
+// query only the last is of use.
 type heldUpdate struct {
 	line   read.Line
 	record []byte

@@ -95,8 +95,8 @@ func (p *referencePlan) each(f func(*referencePlan)) {
 	}
 }
 
-// checkRows holds a plan against its rows: as many, in the order of the plan, each below the operator that reads it. A query that the log
-// does not say the start of has none.
+// checkRows holds a plan against its rows: as many, in the order of the plan, each below the operator that reads it. A query
+// that the log does not say the start of has none.
 func (p *referencePlan) checkRows(t *testing.T, rows []schema.PlanNode) {
 	t.Helper()
 	at := 0
@@ -215,7 +215,8 @@ func TestPlansReference(t *testing.T) {
 				for w := range wanted {
 					found = found || w.name == m.Name && math.Abs(w.v-m.Value) <= 1e-9*w.v
 				}
-				if !found && !strings.HasPrefix(name, "tasks_executors_fail") { // there values of lost executors count and their tasks do not
+				// there values of lost executors count and their tasks do not
+				if !found && !strings.HasPrefix(name, "tasks_executors_fail") {
 					t.Errorf("%s: query %s: no tasks added up to %s = %v", name, q.NativeID, m.Name, m.Value)
 				}
 			}
@@ -343,8 +344,8 @@ func TestListsScanned(t *testing.T) {
 	}
 }
 
-// Of the updates of a plan in one block only the last is decoded: rows are those of a log whose lines are decoded one by one, also where
-// the last cannot be used.
+// Of the updates of a plan in one block only the last is decoded: rows are those of a log whose lines are decoded one by one,
+// also where the last cannot be used.
 func TestHeldUpdates(t *testing.T) {
 	const event = `{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQL`
 	update := func(plan string) string {
@@ -387,8 +388,8 @@ func TestHeldUpdates(t *testing.T) {
 	}
 }
 
-// Where the values of metrics are taken out of a log, the stages of a join are told by its exchanges as far as that says which, and
-// never otherwise than the values do.
+// Where the values of metrics are taken out of a log, the stages of a join are told by its exchanges as far as that says which,
+// and never otherwise than the values do.
 func TestPlacementByStructure(t *testing.T) {
 	same, more := 0, 0
 	for name, log := range planLogs(t) {

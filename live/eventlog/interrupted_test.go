@@ -16,8 +16,8 @@ import (
 	"straggler/live/eventlog"
 )
 
-// What is not read because its place does not answer, or because it is renamed between its listing and its opening, is read when it
-// can be: neither ends what is watched.
+// What is not read because its place does not answer, or because it is renamed between its listing and its opening, is read
+// when it can be: neither ends what is watched.
 func TestInterrupted(t *testing.T) {
 	data := plainLog(t)
 	for _, x := range []struct {

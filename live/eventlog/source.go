@@ -95,8 +95,8 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	return l.state(), nil
 }
 
-// read reads the logs that have changed. unread is why some of them could not be read now: the next Poll tries again, of a damaged
-// log when that has changed.
+// read reads the logs that have changed. unread is why some of them could not be read now: the next Poll tries again, of a
+// damaged log when that has changed.
 func (s *Source) read(ctx context.Context) (unread, err error) {
 	seen, due := map[string]bool{}, map[string]discover.FileVersion{}
 	choose := func(found []discover.Named) []bool {
@@ -153,9 +153,9 @@ func (s *Source) read(ctx context.Context) (unread, err error) {
 	return unread, nil
 }
 
-// againLater makes those of the logs due again that could not be opened because their place did not answer, or because they were
-// renamed after they had been listed, as Spark does with a log at its end. It gives the first reason, which may also be that a folder
-// could not be listed; nil for none.
+// againLater makes those of the logs due again that could not be opened because their place did not answer, or because they
+// were renamed after they had been listed, as Spark does with a log at its end. It gives the first reason, which may also be
+// that a folder could not be listed; nil for none.
 func (s *Source) againLater(logs map[string]discover.FileVersion, skipped []discover.Skipped) (why error) {
 	for _, x := range skipped {
 		broken, renamed := errors.Is(x.Err, discover.ErrSource), false

@@ -39,7 +39,8 @@ func title(page []byte) string {
 	return brief(html.UnescapeString(string(m[1]) + string(m[2])))
 }
 
-// brief is the text of an error on one line, without what servers written in Java put before it: the status and the name of the error.
+// brief is the text of an error on one line, without what servers written in Java put before it: the status and the name of the
+// error.
 func brief(t string) string {
 	t = javaError.ReplaceAllString(strings.Join(strings.Fields(t), " "), "")
 	if t == "" {

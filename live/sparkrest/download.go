@@ -117,8 +117,8 @@ func download(ctx context.Context, c *rest.Client, dir, app string, a applicatio
 	return path, false, os.Rename(part, path)
 }
 
-// look is whether a file is a zip archive with its directory, which stands at its end, and whether the log in it had ended: until then
-// Spark has .inprogress at the end of the name of the log, or of the status file of a rolling one.
+// look is whether a file is a zip archive with its directory, which stands at its end, and whether the log in it had ended:
+// until then Spark has .inprogress at the end of the name of the log, or of the status file of a rolling one.
 func look(path string) (whole, ended bool) {
 	r, err := zip.OpenReader(path)
 	if err != nil {

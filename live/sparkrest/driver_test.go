@@ -159,8 +159,8 @@ func (a *application) times() (seconds []float64) {
 
 var timeTaken = regexp.MustCompile(`Time taken: ([0-9.]+) seconds`)
 
-// processor is what the application's threads of a name have taken of processors so far, in seconds, or with "" all that it ever had
-// (proc(5): user and system time, in ticks of which Linux has 100 a second on every machine that Go runs on).
+// processor is what the application's threads of a name have taken of processors so far, in seconds, or with "" all that it
+// ever had (proc(5): user and system time, in ticks of which Linux has 100 a second on every machine that Go runs on).
 func (a *application) processor(threads string) (seconds float64) {
 	files := []string{fmt.Sprintf("/proc/%d/stat", a.cmd.Process.Pid)}
 	if threads != "" {

@@ -294,12 +294,12 @@ func (s *Source) clock(a *applicationAttempt, asked time.Time) {
 	}
 }
 
-// silence is for how long the log of a driver that is there may well not grow: Spark writes it through a buffer, and of a task when
-// it ends. By default a History Server looks every 10 s.
+// silence is for how long the log of a driver that is there may well not grow: Spark writes it through a buffer, and of a task
+// when it ends. By default a History Server looks every 10 s.
 const silence = 5 * time.Minute
 
-// catchUp sets the server's time forward to the latest that an attempt has: the application, which says what time it is, is asked
-// for rarely.
+// catchUp sets the server's time forward to the latest that an attempt has: the application, which says what time it is, is
+// asked for rarely.
 func (s *Source) catchUp() {
 	now := s.now + schema.Time(time.Since(s.at).Microseconds())
 	latest := now

@@ -315,8 +315,8 @@ func TestInstantOfTheTasks(t *testing.T) {
 	}
 }
 
-// A History Server does not say how long an application has run that has no end: it is as late as its tasks are, and where nothing new
-// has been found in its log for long, that is said.
+// A History Server does not say how long an application has run that has no end: it is as late as its tasks are, and where
+// nothing new has been found in its log for long, that is said.
 func TestHistoryServersClock(t *testing.T) {
 	trace := log(t, "clean")
 	for updated, says := range map[time.Time]bool{time.Now().Add(-time.Hour): true, time.Now(): false} {

@@ -30,7 +30,8 @@ type application struct {
 	out     string // file of what it prints
 }
 
-// start starts an application that runs queries on a master, or those that it reads from in. The command stands behind a prefix.
+// start starts an application that runs queries on a master, or those that it reads from in. The command stands behind a
+// prefix.
 func start(tb testing.TB, master, queries string, in *os.File, prefix ...string) *application {
 	tb.Helper()
 	home := sparktest.Home(tb)
@@ -113,8 +114,8 @@ func (a *application) watch(ctx context.Context, tb testing.TB, o rest.Options, 
 	return last, c
 }
 
-// Work of a task is a text file, of whose lines each that begins with a star sleeps for as many milliseconds as follow it, times
-// the factor of the machine: a task needs next to no processor, and reads as far as it has slept.
+// Work of a task is a text file, of whose lines each that begins with a star sleeps for as many milliseconds as follow it,
+// times the factor of the machine: a task needs next to no processor, and reads as far as it has slept.
 const (
 	pieces     = 50  // sleeping lines of a usual task
 	otherLines = 400 // for each of them: Spark notes what a task has read every 1,000 lines
@@ -176,8 +177,8 @@ type said struct {
 // TestRealSpark watches two applications on a real Spark, whose executors report every second. One has three machines: in a
 // query four tasks have four times as much to read, in the next a machine takes eight times as long for everything, and
 // one task in nine six times as long wherever it runs. Of the slowed attempts nine in ten are named before 60 % of their run
-// time, and of every task that has more to read it is said that copying will not help. In the other application nothing is wrong, and at
-// most one task is named that is not slow in the end.
+// time, and of every task that has more to read it is said that copying will not help. In the other application nothing is
+// wrong, and at most one task is named that is not slow in the end.
 func TestRealSpark(t *testing.T) {
 	sparktest.Home(t)
 	began := time.Now()
@@ -258,7 +259,8 @@ func TestRealSpark(t *testing.T) {
 	})
 }
 
-// follow watches the application to its end, and gives what was said of its attempts, and the tasks that Spark's own rule would copy.
+// follow watches the application to its end, and gives what was said of its attempts, and the tasks that Spark's own rule would
+// copy.
 func (a *application) follow(t *testing.T) (last *live.State, what map[string]said, decided map[int64]bool) {
 	t.Helper()
 	what, decided = map[string]said{}, map[int64]bool{}

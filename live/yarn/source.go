@@ -44,8 +44,9 @@ func New(address, app string, o rest.Options) (*Source, error) {
 	return &Source{address: c.Address(), app: app, o: o, manager: c}, nil
 }
 
-// Manager takes apart an address that is surely of a resource manager: by one of the pages that it has of itself or of applications, or
-// by the port that its pages have unless configured otherwise (yarn.resourcemanager.webapp.address and its https sibling).
+// Manager takes apart an address that is surely of a resource manager: by one of the pages that it has of itself or of
+// applications, or by the port that its pages have unless configured otherwise (yarn.resourcemanager.webapp.address and its
+// https sibling).
 func Manager(address string) (manager, app string, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil {

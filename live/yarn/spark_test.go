@@ -20,12 +20,12 @@ import (
 	"straggler/schema"
 )
 
-// manager answers as a resource manager does of one Spark application, and as its web proxy. What the proxy says was taken down from
-// Hadoop 3.3.6's WebAppProxyServlet: a request under /proxy/ID/ goes to the driver, without the headers that are not on a list; before
-// the driver has registered it is redirected to the manager's page of the application, and after its end to the same path under
-// the address that the application left, which is the History Server's page of it. Where the cluster is secured, a page warns
-// whoever is not the application's owner, once; a driver that is gone is an error 500 with a page, and an application that is not
-// known one of 404.
+// manager answers as a resource manager does of one Spark application, and as its web proxy. What the proxy says was taken down
+// from Hadoop 3.3.6's WebAppProxyServlet: a request under /proxy/ID/ goes to the driver, without the headers that are not on a
+// list; before the driver has registered it is redirected to the manager's page of the application, and after its end to the
+// same path under the address that the application left, which is the History Server's page of it. Where the cluster is
+// secured, a page warns whoever is not the application's owner, once; a driver that is gone is an error 500 with a page, and an
+// application that is not known one of 404.
 type manager struct {
 	*httptest.Server
 	driver  *livetest.Server

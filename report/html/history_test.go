@@ -36,7 +36,8 @@ func TestHistoryPictures(t *testing.T) {
 			t.Errorf("%d × %q, want %d", got, what, n)
 		}
 	}
-	slowest := fmt.Sprintf(`cy="%.1f" r="3" class="sd s-bad_machine"`, paperBottom-(paperBottom-paperTop)*700/900.0) // an axis of 15 minutes
+	// an axis of 15 minutes
+	slowest := fmt.Sprintf(`cy="%.1f" r="3" class="sd s-bad_machine"`, paperBottom-(paperBottom-paperTop)*700/900.0)
 	if !strings.Contains(page, slowest) {
 		t.Errorf("no dot at 700 s of 900: %s", slowest)
 	}

@@ -26,7 +26,8 @@ func causesTable(d *report.Document) Table {
 			": to less where causes hide behind one another, to more where they share what they delay."
 	}
 	for _, c := range d.Cost.Causes {
-		if c.Outliers == 0 && c.SumS <= 0 && !(c.LostS.V > 0) && !(c.CostS.V > 0) { // outliers had less of it than the median tasks
+		// outliers had less of it than the median tasks
+		if c.Outliers == 0 && c.SumS <= 0 && !(c.LostS.V > 0) && !(c.CostS.V > 0) {
 			continue
 		}
 		replay := figure(c.CostS, prose.Seconds, "no replay of the jobs without this cause in the store")

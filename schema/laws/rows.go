@@ -85,8 +85,8 @@ func (r Report) attempt(a *schema.Attempt) {
 	}
 }
 
-// durationTolerance is half a microsecond, the unit of instants, and where durations are of centuries what the doubles of both may differ by:
-// each is the nearest to its own sum, of which neither has to be exact.
+// durationTolerance is half a microsecond, the unit of instants, and where durations are of centuries what the doubles of both
+// may differ by: each is the nearest to its own sum, of which neither has to be exact.
 func durationTolerance(seconds float64) float64 {
 	return 0.5e-6 + 2*(math.Nextafter(math.Abs(seconds), math.Inf(1))-math.Abs(seconds))
 }

@@ -143,8 +143,8 @@ type Scheduler struct {
 	DelayS      Range
 }
 
-// Deserialize makes the first attempts of an executor, one a slot, load classes: what that takes is logged as deserialisation, and is
-// the executor's start (cause startup).
+// Deserialize makes the first attempts of an executor, one a slot, load classes: what that takes is logged as deserialisation,
+// and is the executor's start (cause startup).
 type Deserialize struct{ ColdS Range }
 
 // Start makes the attempts of an executor that begin before one has succeeded on it Factor × as slow: what they run is

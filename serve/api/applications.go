@@ -79,8 +79,8 @@ var dateBounds = []struct {
 	end, upper bool
 }{{"minDate", false, false}, {"maxDate", false, true}, {"minEndDate", true, false}, {"maxEndDate", true, true}}
 
-// within says that an application is inside of the dates that a request names, each a day or a time with its zone, as Spark takes
-// them. One that has not ended is in no range of ends.
+// within says that an application is inside of the dates that a request names, each a day or a time with its zone, as Spark
+// takes them. One that has not ended is in no range of ends.
 func within(r *http.Request, a *report.Application) (bool, error) {
 	for _, b := range dateBounds {
 		text := r.FormValue(b.name)

@@ -78,7 +78,8 @@ type taskRow struct {
 
 // What taskList can be sorted by, and its length when none is asked for, as in Spark.
 var taskOrders = map[string]string{"": "t.attempt_id", "ID": "t.attempt_id", "RUNTIME": "t.duration_s DESC", "-RUNTIME": "t.duration_s DESC", "DECREASING_RUNTIME": "t.duration_s DESC",
-	"+RUNTIME": "t.duration_s", " RUNTIME": "t.duration_s", "INCREASING_RUNTIME": "t.duration_s"} // a + that is not escaped is a space
+	// a + that is not escaped is a space
+	"+RUNTIME": "t.duration_s", " RUNTIME": "t.duration_s", "INCREASING_RUNTIME": "t.duration_s"}
 
 // taskStatuses are those of attempts, by the words of Spark for them.
 var taskStatuses = map[string]string{"running": "('running')", "success": "('success')", "failed": "('failed', 'lost')", "killed": "('killed')", "pending": "('')", "unknown": "('unknown')"}

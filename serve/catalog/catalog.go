@@ -17,15 +17,17 @@ import (
 
 // Options say what a catalog is of.
 type Options struct {
-	Store   *store.Store    // to write to; with Fixed only to read
-	Shown   *store.Store    // the same store, opened once more to read it: pages see what is committed when they are given a new version
+	Store *store.Store // to write to; with Fixed only to read
+	// the same store, opened once more to read it: pages see what is committed when they are given a new version
+	Shown   *store.Store
 	Fixed   bool            // change nothing: no results are brought up to date
 	Logs    []string        // files, directories and URLs to watch; none without
 	Formats []ingest.Format // that logs may have
 	Ingest  run.Options     // of the logs
 	Tool    string          // version of straggler, for the record
 	Every   time.Duration   // between two looks at the logs and at the store; 0 is 2 s
-	Memory  int64           // bytes that all queries may take together, more going to the disk; 0 is three quarters of the machine's, 3 GiB at least
+	// bytes that all queries may take together, more going to the disk; 0 is three quarters of the machine's, 3 GiB at least
+	Memory int64
 }
 
 // Catalog gives documents and rows of a store that changes. It is safe for concurrent use.

@@ -13,7 +13,8 @@ import (
 	"straggler/schema"
 )
 
-// Night is what an audit of the store says, without a baseline, and whether it is of the store as it is now. It is shared: read it only.
+// Night is what an audit of the store says, without a baseline, and whether it is of the store as it is now. It is shared: read
+// it only.
 func (c *Catalog) Night(ctx context.Context) (*audit.Night, bool, error) {
 	return OfRuns(ctx, c, "night", night)
 }

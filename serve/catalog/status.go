@@ -16,7 +16,8 @@ type Status struct {
 	Reading  bool         // logs are being read now
 	Progress run.Progress // of that
 	Doing    string       // the step that brings results up to date, "" for none
-	Waiting  []run.Result // logs that were found and not read yet, newest first, some by their names alone; shared: read it only
+	// logs that were found and not read yet, newest first, some by their names alone; shared: read it only
+	Waiting  []run.Result
 	More     int          // of them that are left out
 	Failed   []run.Result // logs of which nothing or not all could be read, newest first
 	Rounds   int          // rounds of reading that have ended

@@ -20,7 +20,8 @@ import (
 const (
 	storewideTime = time.Hour              // that one may take
 	pageWait      = 400 * time.Millisecond // that a page waits before it shows what an earlier version gave
-	soonWait      = 200 * time.Millisecond // that it waits for what it can do without; half of that where there is an earlier version
+	// that it waits for what it can do without; half of that where there is an earlier version
+	soonWait = 200 * time.Millisecond
 )
 
 // storewideResults are those of a version. The zero value is ready.
@@ -70,7 +71,8 @@ func Prepared[T any](c *Catalog, name string, build func(context.Context) (T, er
 	return func(ctx context.Context) (T, bool, error) { return Storewide(ctx, c, name, build) }
 }
 
-// Soon gives what get does, waiting for less: what an earlier version gave, or ErrBuilding, where a page is better shown without it.
+// Soon gives what get does, waiting for less: what an earlier version gave, or ErrBuilding, where a page is better shown
+// without it.
 func Soon[T any](ctx context.Context, get func(context.Context) (T, bool, error)) (value T, current bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, soonWait, ErrBuilding)
 	defer cancel()
@@ -84,8 +86,8 @@ func Soon[T any](ctx context.Context, get func(context.Context) (T, bool, error)
 // Tasks reads what is known of the tasks of runs, as measure.Tasks does.
 type Tasks func(...*measure.Run) error
 
-// OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the store
-// as it is now. What is kept of a version is made of that version's applications, however long they take.
+// OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the
+// store as it is now. What is kept of a version is made of that version's applications, however long they take.
 func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func(context.Context, []measure.Run, Tasks) (T, error)) (value T, current bool, err error) {
 	return storewide(ctx, c, name, pageWait, ofRuns(c, build))
 }

@@ -47,7 +47,9 @@ type version struct {
 // committed in between is not, since nothing is committed through this Store.
 func newVersion(ctx context.Context, id string, st *store.Store, memory int64) (*version, error) {
 	v := &version{id: id, store: st}
-	share := memory / 3 / (lookupEngines + userEngines) // documents of the whole store need the rest: on 10 million attempts some aggregates take over 1 GB, and cannot be written to the disk
+	// documents of the whole store need the rest: on 10 million attempts some aggregates take over 1 GB, and cannot be written
+	// to the disk
+	share := memory / 3 / (lookupEngines + userEngines)
 	v.pages = newPool(st, pageEngines, engine.Options{MemoryBytes: memory / 3})
 	v.lookups = newPool(st, lookupEngines, engine.Options{MemoryBytes: share})
 	v.users = newPool(st, userEngines, engine.Options{MemoryBytes: share, TempBytes: userTemp, Locked: true})

@@ -20,11 +20,13 @@ type Options struct {
 	Endpoints []Endpoint
 	Policies  []policy.Policy                                       // that say what they would do
 	Health    func(context.Context) ([]schema.MachineHealth, error) // what is known of the machines; nil: nothing
-	Keep      func(context.Context, *live.State) error              // is given what was seen of an application that ended without a log; nil: it is forgotten
-	Every     time.Duration                                         // between two looks at what runs at an endpoint; 0 is 10 s
+	// is given what was seen of an application that ended without a log; nil: it is forgotten
+	Keep  func(context.Context, *live.State) error
+	Every time.Duration // between two looks at what runs at an endpoint; 0 is 10 s
 
-	// Settling is how long after the end of an application what is said elsewhere may be of before its end: a log is still listed as
-	// one that is written, a manager lists it as one that runs, and the store has its log without the last lines. 0 is a minute.
+	// Settling is how long after the end of an application what is said elsewhere may be of before its end: a log is still
+	// listed as one that is written, a manager lists it as one that runs, and the store has its log without the last lines. 0
+	// is a minute.
 	Settling time.Duration
 }
 

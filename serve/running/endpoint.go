@@ -15,8 +15,8 @@ type Endpoint interface {
 	Running(ctx context.Context) ([]string, error)
 	// Open gives a source of one of them.
 	Open(id string) (Source, error)
-	// Logged says that the logs of its applications are read into the store by another program, so that nothing of them needs to
-	// be kept.
+	// Logged says that the logs of its applications are read into the store by another program, so that nothing of them needs
+	// to be kept.
 	Logged() bool
 	Close()
 }

@@ -11,9 +11,9 @@ import (
 	"straggler/live/yarn"
 )
 
-// Spark is the endpoint behind Spark's REST API: of a driver, or of a History Server. All its applications are asked for through
-// one client, so that the server is asked once in the client's pause, however many run. app is the only one to watch, "" for
-// all.
+// Spark is the endpoint behind Spark's REST API: of a driver, or of a History Server. All its applications are asked for
+// through one client, so that the server is asked once in the client's pause, however many run. app is the only one to watch,
+// "" for all.
 func Spark(address, app string, o rest.Options) (Endpoint, error) {
 	c, err := rest.New(address, sparkrest.API, o)
 	if err != nil {

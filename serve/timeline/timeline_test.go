@@ -55,9 +55,9 @@ func attempts(t *testing.T, eng engine.Engine) []attempt {
 	return all
 }
 
-// Of windows of all widths: what is in bins is the time that the attempts ran, counted here one by one; every attempt is counted
-// once; every outlier, copy, retry and failure is drawn or counted by a neighbour of its kind; and where each attempt is drawn,
-// it is on the slot that the export for trace viewers gives it.
+// Of windows of all widths: what is in bins is the time that the attempts ran, counted here one by one; every attempt is
+// counted once; every outlier, copy, retry and failure is drawn or counted by a neighbour of its kind; and where each attempt
+// is drawn, it is on the slot that the export for trace viewers gives it.
 func TestLook(t *testing.T) {
 	c, eng := opened(t, "mixed")
 	apps, _ := c.Applications()

@@ -11,7 +11,8 @@ import (
 	"straggler/serve/catalog"
 )
 
-// A view is bounded by these. Bins are as wide as a line of a screen at least; more bars than that many cannot be distinguished.
+// A view is bounded by these. Bins are as wide as a line of a screen at least; more bars than that many cannot be
+// distinguished.
 const (
 	mostMachines = 32
 	busyBins     = 480
@@ -21,7 +22,8 @@ const (
 	leastSpan    = 1000 // microseconds
 )
 
-// Window says what to show, in seconds after the first attempt of an application. With To = 0 it ends when the application does.
+// Window says what to show, in seconds after the first attempt of an application. With To = 0 it ends when the application
+// does.
 type Window struct {
 	Application schema.Key
 	From, To    float64

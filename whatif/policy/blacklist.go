@@ -52,7 +52,8 @@ func (b *blacklist) Look(v *replay.View, do *replay.Actions) replay.Again {
 	p.counted = len(v.Done())
 	if v.Now() >= b.next {
 		b.turn(do)
-		if late, window := v.Now()-b.next, replay.Seconds(b.Window); late >= 0 { // in the windows since then nothing ended, and only the last one's verdict holds
+		// in the windows since then nothing ended, and only the last one's verdict holds
+		if late, window := v.Now()-b.next, replay.Seconds(b.Window); late >= 0 {
 			b.next += late / window * window
 			b.turn(do)
 		}

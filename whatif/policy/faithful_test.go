@@ -359,7 +359,8 @@ func TestMantriThreeCopies(t *testing.T) {
 // the slower is killed (α is 1) a period later, and another period later, at 49.1 s when Δ has grown, nothing but the rule is
 // in the way of the next duplicate.
 func TestMantriNoSecondDuplicateWithinDelta(t *testing.T) {
-	soon := []workload.Point{{At: 0.02, Score: 0.0005}, {At: 0.03, Score: 0.9}} // whoever reports so seems to need little, but for the first second
+	// whoever reports so seems to need little, but for the first second
+	soon := []workload.Point{{At: 0.02, Score: 0.0005}, {At: 0.03, Score: 0.9}}
 	c := phases(scenario.Uniform(10, 1), slices.Concat(slices.Repeat([]float64{48.8}, 8), []float64{48}, slices.Repeat([]float64{4}, 5), []float64{1000}))
 	for n := range c.Jobs[0].Phases[0].Tasks {
 		c.Jobs[0].Phases[0].Tasks[n].Reports = soon

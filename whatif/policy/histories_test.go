@@ -273,8 +273,8 @@ func TestDollyAdmission(t *testing.T) {
 	expect(t, "twelve tasks on 100 slots", got, nil)
 }
 
-// A task that is over gives its slots of the budget back: of two jobs of three tasks, each of which is cloned with six of the ten
-// slots, the second comes when two tasks of the first are over, and one that has five times the data is not.
+// A task that is over gives its slots of the budget back: of two jobs of three tasks, each of which is cloned with six of the
+// ten slots, the second comes when two tasks of the first are over, and one that has five times the data is not.
 func TestDollyBudgetReturns(t *testing.T) {
 	c := &scenario.Cluster{Machines: scenario.Uniform(100, 2)}
 	for _, at := range []float64{0, 20} {
@@ -294,8 +294,9 @@ func TestDollyBudgetReturns(t *testing.T) {
 	}
 }
 
-// First come first served, a job that does not fit takes the budget of twelve slots in part, for three of its tasks with four clones,
-// and as these end its next ones have it: a small job that comes then finds none, where under admission it has all of it.
+// First come first served, a job that does not fit takes the budget of twelve slots in part, for three of its tasks with four
+// clones, and as these end its next ones have it: a small job that comes then finds none, where under admission it has all of
+// it.
 func TestDollyFirstComeGoesOn(t *testing.T) {
 	c := &scenario.Cluster{Machines: scenario.Uniform(30, 4)}
 	for n, at := range []float64{0, 25} {
@@ -305,7 +306,8 @@ func TestDollyFirstComeGoesOn(t *testing.T) {
 		}
 		c.Jobs = append(c.Jobs, j)
 	}
-	for admission, want := range map[string][2]int{"fcfs": {9, 0}, "admission": {0, 2}} { // copies of at least as many tasks of the first, of the second
+	// copies of at least as many tasks of the first, of the second
+	for admission, want := range map[string][2]int{"fcfs": {9, 0}, "admission": {0, 2}} {
 		p := set(t, set(t, set(t, byName(t, "dolly"), "budget", "0.1"), "ceiling", "100"), "admission", admission)
 		cloned := [2]map[int32]bool{{}, {}}
 		pool := workload.Build(c.Rows()).Pools[0]

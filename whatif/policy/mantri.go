@@ -332,7 +332,8 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		left := m.remaining(v, p, a, delta)
 		scale := rates.work(v, a) * t.far
 		mean := rates.mean*scale + t.lag
-		if !RestartNow(left, mean, delta) && (left*2/3-t.lag)/scale < rates.likely { // of what may be duplicated at most two copies run
+		// of what may be duplicated at most two copies run
+		if !RestartNow(left, mean, delta) && (left*2/3-t.lag)/scale < rates.likely {
 			m.sleep(v, p, a, left)
 			continue
 		}

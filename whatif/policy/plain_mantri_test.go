@@ -215,7 +215,8 @@ func mostGain(found []plainCase) []plainCase {
 func (p *plainPhase) whileWaiting() {
 	var found []plainCase
 	lag := p.v.Lag().Seconds()
-	likely := p.pace[min(int(p.Delta*float64(len(p.pace))), len(p.pace)-1)] // t_new exceeds what this gives with probability 1 − δ
+	// t_new exceeds what this gives with probability 1 − δ
+	likely := p.pace[min(int(p.Delta*float64(len(p.pace))), len(p.pace)-1)]
 	for _, a := range p.v.Running() {
 		if p.elapsed(&a) < p.delta || p.v.Blocked(&a) {
 			continue

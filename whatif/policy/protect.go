@@ -143,8 +143,8 @@ func (x *protection) make(n int32) {
 	}
 }
 
-// wait is the expected longest of a phase's inputs that are lost too, which 'are recomputed in parallel' (MANTRI §5.3), as known
-// when its first output is made.
+// wait is the expected longest of a phase's inputs that are lost too, which 'are recomputed in parallel' (MANTRI §5.3), as
+// known when its first output is made.
 func (x *protection) wait(phase int32) float64 {
 	if x.waits[phase] < 0 {
 		var redo, loss []float64

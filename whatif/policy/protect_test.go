@@ -57,9 +57,10 @@ func TestProtectCopies(t *testing.T) {
 	}
 }
 
-// A join's output takes 10 s to make and 3.5 s to copy. Machine 1, where it is, has lost one of its five outputs, machine 0 half of
-// its four, on which the join's inputs of 20 s are, one of each of its phases: the longest of both is waited for, 0.75 · 20 s, so that
-// it is not worth its copy where both would be waited for in turn; and it is worth less where the inputs have copies.
+// A join's output takes 10 s to make and 3.5 s to copy. Machine 1, where it is, has lost one of its five outputs, machine 0
+// half of its four, on which the join's inputs of 20 s are, one of each of its phases: the longest of both is waited for, 0.75
+// · 20 s, so that it is not worth its copy where both would be waited for in turn; and it is worth less where the inputs have
+// copies.
 func TestProtectJoin(t *testing.T) {
 	made := []workload.Made{
 		{Machine: 0, At: 1 * s, Took: 20 * s, Read: 1e9}, {Machine: 0, At: 1 * s, Took: 20 * s, Read: 1e9}, // phase 0
@@ -75,7 +76,8 @@ func TestProtectJoin(t *testing.T) {
 		want         bool
 	}{
 		{1e12, 125e6 * 49 / 10, true}, {1e12, 125e6 * 51 / 10, false}, // 0.2 · (10 + 0.75 · 20) = 5 s
-		{1, 125e6 * 30 / 10, true}, {1, 125e6 * 34 / 10, false}, // lost with a copy, 3/9 of which are, 0.5/3 each: 0.2 · (10 + 0.306 · 20) = 3.2 s
+		// lost with a copy, 3/9 of which are, 0.5/3 each: 0.2 · (10 + 0.306 · 20) = 3.2 s
+		{1, 125e6 * 30 / 10, true}, {1, 125e6 * 34 / 10, false},
 	} {
 		made[6].Bytes, made[7].Bytes, made[8].Bytes = c.inputs, c.inputs, c.join
 		o := protectDefaults

@@ -10,8 +10,8 @@ import (
 	"straggler/whatif/workload"
 )
 
-// A log whose tasks end centuries late, the last one or all of them, is replayed in a bounded number of steps, whatever the policy:
-// one that looks every second has three billion instants to look at.
+// A log whose tasks end centuries late, the last one or all of them, is replayed in a bounded number of steps, whatever the
+// policy: one that looks every second has three billion instants to look at.
 func TestLateEnds(t *testing.T) {
 	const late = 1e10
 	for _, seconds := range [][]float64{
@@ -38,8 +38,8 @@ func TestLateEnds(t *testing.T) {
 	}
 }
 
-// What a policy does after a long time in which nothing happened is late by no more than 1/50 000 of the time that its phase has taken: a machine comes
-// free after 300 000 s, on which a duplicate of the task that is left is worth its while.
+// What a policy does after a long time in which nothing happened is late by no more than 1/50 000 of the time that its phase
+// has taken: a machine comes free after 300 000 s, on which a duplicate of the task that is left is worth its while.
 func TestQuietDelay(t *testing.T) {
 	const free = 300_000.0
 	c := onePhase(2, append(slices.Repeat([]float64{20}, 5), 1e6)...)

@@ -275,7 +275,8 @@ func (s *sample) quantileWith(more []float64, q float64) float64 {
 	if s.n()+len(more) == 0 {
 		return math.NaN()
 	}
-	rank, less := rankOf(s.n()+len(more), q), 0                             // less: numbers known to be under those that are left
+	// less: numbers known to be under those that are left
+	rank, less := rankOf(s.n()+len(more), q), 0
 	if r := rank - len(more); s.n() > len(more) && r >= 0 && rank < s.n() { // it lies between two numbers of the sample
 		more, less = between(more, s.at(r), s.at(rank))
 	}

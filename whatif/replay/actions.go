@@ -274,7 +274,8 @@ func (s *Sim) dequeue(firsts bool) bool {
 		}
 		slot := int32(-1)
 		if !over {
-			if slot = s.slotElsewhere(i, q.task, -1, q.fresh); slot < 0 && (q.restart || q.remake) { // no other machine: anywhere
+			// no other machine: anywhere
+			if slot = s.slotElsewhere(i, q.task, -1, q.fresh); slot < 0 && (q.restart || q.remake) {
 				slot = s.free[s.p.Phases[i].Class].from(0)
 			}
 			if slot < 0 {

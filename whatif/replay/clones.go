@@ -11,9 +11,10 @@ import (
 type Sharing uint8
 
 const (
-	Shared    Sharing = iota // contention cloning: all clones read what finished first, at once
-	Exclusive                // contention avoidance cloning: the k-th clone reads what the k-th clones of the tasks before it made
-	Patient                  // delay assignment: exclusive copies that come within a wait, the others shared
+	Shared Sharing = iota // contention cloning: all clones read what finished first, at once
+	// contention avoidance cloning: the k-th clone reads what the k-th clones of the tasks before it made
+	Exclusive
+	Patient // delay assignment: exclusive copies that come within a wait, the others shared
 )
 
 // Reading is how the clones of a phase read what the phases before it made. It is physics and not the policy's to know:

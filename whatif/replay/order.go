@@ -112,7 +112,8 @@ func (s *Sim) longestFirst(i int32) {
 	}
 	width := bits.Len32(uint32(p.Launches))
 	most = min(most, least+1<<(63-width)) // of larger ones, from many terabytes on, the order is that of the log
-	for n, bytes := range s.sizes {       // with its place in the log a number each, which is faster to sort than the two it is made of
+	// with its place in the log a number each, which is faster to sort than the two it is made of
+	for n, bytes := range s.sizes {
 		s.sizes[n] = uint64(most-min(int64(bytes), most))<<width | uint64(n)
 	}
 	s.sizes, s.sorted = bySize(s.sizes, s.sorted, width, bits.Len64(uint64(most-least)))

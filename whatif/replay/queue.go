@@ -55,7 +55,8 @@ func (t *tree) first() int32 {
 	for n < t.base {
 		n *= 4
 		c := (*[4]int64)(t.key[n:])
-		a := (at - c[0]) >> 63 // -1 where the child ends later, otherwise 0: which one it is no processor predicts, so that jumps would take longer
+		// -1 where the child ends later, otherwise 0: which one it is no processor predicts, so that jumps would take longer
+		a := (at - c[0]) >> 63
 		b := a & ((at - c[1]) >> 63)
 		n -= int(a + b + b&((at-c[2])>>63))
 	}

@@ -28,7 +28,8 @@ const (
 	AttemptKilled                  // the same, by a policy, a faster copy or the scheduler
 	SlotCame                       // Machine got a slot, or is no longer avoided
 	SlotWent                       // Machine lost an idle slot, or is avoided
-	CopyingEnded                   // an attempt of Job on Machine has what it reads: the machine may take another one that copies (FAIR §5.2)
+	// an attempt of Job on Machine has what it reads: the machine may take another one that copies (FAIR §5.2)
+	CopyingEnded
 )
 
 // Change is something that happened since the scheduler was last called. Numbers that do not apply are −1.

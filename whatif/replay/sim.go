@@ -347,7 +347,8 @@ func (s *Sim) endJob(j int32) {
 	if s.scheduled() {
 		s.jobLeft(j)
 	}
-	s.out.Jobs[j].Took = max(0, s.now-s.jobs[j].released+jb.Tail) // where a log has attempts end after their job, the tail is negative
+	// where a log has attempts end after their job, the tail is negative
+	s.out.Jobs[j].Took = max(0, s.now-s.jobs[j].released+jb.Tail)
 	for _, f := range jb.Followers {
 		s.timers.push(timerOf(s.now+s.p.Jobs[f].Gap, jobReleased, f))
 	}

@@ -87,7 +87,8 @@ func TestCopying(t *testing.T) {
 		{hosts: true, fetch: 100, factor: 1, copied: 105, took: 125, at: [3]float64{25, 80, 115}, score: [3]float64{0.2 / 3, 0.25, 2. / 3}},
 		{hosts: false, fetch: 100, factor: 1, copied: 105, took: 125, at: [3]float64{25, 80, 115}, score: [3]float64{0.2 / 3, 0.25, 2. / 3}},
 		{hosts: true, fetch: 100, factor: 2, copied: 210, took: 250, at: [3]float64{50, 160, 230}, score: [3]float64{0.2 / 3, 0.25, 2. / 3}},
-		{hosts: false, fetch: 100, factor: 2, copied: 110, took: 150, at: [3]float64{30, 104, 130}, score: [3]float64{0.2 / 3, 0.94 / 3, 2. / 3}}, // the network's time
+		// the network's time
+		{hosts: false, fetch: 100, factor: 2, copied: 110, took: 150, at: [3]float64{30, 104, 130}, score: [3]float64{0.2 / 3, 0.94 / 3, 2. / 3}},
 	} {
 		l, took := copied(t, x.hosts, x.fetch, x.factor)
 		began := 5 * x.factor

@@ -18,9 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "write the hashes of what policies decide anew")
 
-// Whoever makes a replay faster changes no decision: testdata/decisions.txt has a hash, for each policy under each scheduler, of every
-// attempt on planned clusters: its slot, when it started and ended, and whether it was killed. What the decisions have to be is
-// not said here, but by the plain rules of package policy's tests and the laws beside this one. After a rule has changed on purpose:
+// Whoever makes a replay faster changes no decision: testdata/decisions.txt has a hash, for each policy under each scheduler,
+// of every attempt on planned clusters: its slot, when it started and ended, and whether it was killed. What the decisions have
+// to be is not said here, but by the plain rules of package policy's tests and the laws beside this one. After a rule has
+// changed on purpose:
 //
 //	go test ./whatif/schedule -run TestDecisions -update
 func TestDecisions(t *testing.T) {

@@ -18,10 +18,10 @@ func (f *farSeen) Look(v *replay.View, _ *replay.Actions) replay.Again {
 	return replay.Again{End: true}
 }
 
-// Four machines in two racks; all data lies on the first, reading it costs nothing there, twice the time in its rack and three times
-// elsewhere. On any machine that is (1 + 2 + 3 + 3)/4 = 2.25 on average. Tasks end one after the other on machines 0 to 3, which
-// have one slot each: after the first, which read at home, the factor is 2.25, after the second 2.25/1.5, and after the others, which
-// end together, 2.25/2.25. Before any has ended, and where nobody knows where data lies, it is 1.
+// Four machines in two racks; all data lies on the first, reading it costs nothing there, twice the time in its rack and three
+// times elsewhere. On any machine that is (1 + 2 + 3 + 3)/4 = 2.25 on average. Tasks end one after the other on machines 0 to
+// 3, which have one slot each: after the first, which read at home, the factor is 2.25, after the second 2.25/1.5, and after
+// the others, which end together, 2.25/2.25. Before any has ended, and where nobody knows where data lies, it is 1.
 func TestFarOfPlannedPools(t *testing.T) {
 	pl := workload.Plan{Slowdown: [workload.Levels]float64{1, 2, 3}}
 	for m := range 4 {

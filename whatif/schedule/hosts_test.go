@@ -53,7 +53,8 @@ func TestHosts(t *testing.T) {
 		{1, 1, []float64{10, 20}, []float64{20, 40}},     // each has its factor to itself: no machine of its host rests
 		{1, 2, []float64{10, 20}, []float64{20, 30}},
 		{1, 3, []float64{10, 10, 40}, []float64{20, 20, 40}},
-		{2, 2, []float64{10, 10, 10, 20}, []float64{20, 20, 20, 25}}, // the last alone on its machine, and that alone on its host
+		// the last alone on its machine, and that alone on its host
+		{2, 2, []float64{10, 10, 10, 20}, []float64{20, 20, 20, 25}},
 	} {
 		ends := onHosts(t, x.perHost, x.slots, 2, x.seconds, nil)
 		for n := range ends {
@@ -65,8 +66,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A host whose machines may use all of it wastes nothing: its last task ends when the work of all has been done at the speed of the host,
-// however long each takes, and however many run on a machine.
+// A host whose machines may use all of it wastes nothing: its last task ends when the work of all has been done at the speed of
+// the host, however long each takes, and however many run on a machine.
 func TestHostsConserveWork(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 21))

@@ -24,8 +24,8 @@ func (o CopyCompute) Lacks(p *workload.Pool) error {
 	return errors.New("the log does not say which slots are for reduces, or how long a reduce copies before it computes; simulate the log's jobs on a cluster that has both (straggler simulate, with a workload file whose jobs are 'store: DIR'), or choose fifo or fair")
 }
 
-// Lacks asks for inputs that lie on some machine, for racks where a job waits for one, and for sizes where some jobs do not wait
-// because they read slowly. Waits of 0 need none.
+// Lacks asks for inputs that lie on some machine, for racks where a job waits for one, and for sizes where some jobs do not
+// wait because they read slowly. Waits of 0 need none.
 func (o Delay) Lacks(p *workload.Pool) error {
 	switch {
 	case o.T1+o.T2 == 0 || p.Stages != nil:

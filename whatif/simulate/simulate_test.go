@@ -90,7 +90,8 @@ func TestExamplesShowWhatTheyAreFor(t *testing.T) {
 	if fifo, fair := of(runs, "fifo", "none").Run.MakespanS, of(runs, "fair", "none").Run.MakespanS; fifo != 300 || fair != 400 {
 		t.Errorf("batch: %v s with fifo, %v s with fair; FAIR §5.3 says 300 and 400", fifo, fair)
 	}
-	runs = simulated(t, "small-jobs") // FAIR table 3, jobs of 3 maps: 2 % on a machine with their data, 75 % with delay scheduling
+	// FAIR table 3, jobs of 3 maps: 2 % on a machine with their data, 75 % with delay scheduling
+	runs = simulated(t, "small-jobs")
 	if fair, delay := of(runs, "fair", "none").Run.NodeLocal.V, of(runs, "delay t1=15 t2=15", "none").Run.NodeLocal.V; fair > 0.1 || delay < 0.75 {
 		t.Errorf("small jobs: %v of their tasks near the data, with delay scheduling %v", fair, delay)
 	}

@@ -104,8 +104,8 @@ func (b *Builder) Batches(most int64, attempts func(application schema.Key) int6
 	return out
 }
 
-// Observe sums up, pool by pool, what the attempts of a batch say, which the rows hold now. The pools that it gives are without what
-// the model says of them, and valid until the attempts of another batch are loaded.
+// Observe sums up, pool by pool, what the attempts of a batch say, which the rows hold now. The pools that it gives are without
+// what the model says of them, and valid until the attempts of another batch are loaded.
 func (b *Builder) Observe(batch Batch) (*Workload, []*model.Statistics) {
 	w, drafts := b.drafts(batch)
 	sums := make([]*model.Statistics, len(drafts))

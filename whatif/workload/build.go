@@ -225,7 +225,8 @@ func (d *draft) units(g *group) {
 	slices.SortStableFunc(g.phases, func(a, b *schema.Phase) int {
 		return cmp.Or(cmp.Compare(release(a), release(b)), cmp.Compare(a.PhaseID, b.PhaseID))
 	})
-	g.phases = slices.CompactFunc(g.phases, func(a, b *schema.Phase) bool { return a.PhaseID == b.PhaseID }) // a store may hold one twice
+	// a store may hold one twice
+	g.phases = slices.CompactFunc(g.phases, func(a, b *schema.Phase) bool { return a.PhaseID == b.PhaseID })
 	phaseIndex := make(map[schema.Key]int32, len(g.phases))
 	for i, p := range g.phases {
 		phaseIndex[p.PhaseID] = int32(i)

@@ -6,14 +6,16 @@
 //
 // From a log:
 //
-//  2. rows.go holds the rows that are needed, compactly; attemptrow.go fills them from rows of attempts, reports.go with progress.
-//  3. batches.go divides them into pools, the applications that share slots, of which a few are in memory at once; build.go makes
-//     a pool, with its jobs, phases and attempts.
+//  2. rows.go holds the rows that are needed, compactly; attemptrow.go fills them from rows of attempts, reports.go with
+//     progress.
+//  3. batches.go divides them into pools, the applications that share slots, of which a few are in memory at once; build.go
+//     makes a pool, with its jobs, phases and attempts.
 //  4. place.go gives each attempt the slot it ran on; releases.go says what each phase and job waited for.
 //  5. calibrate.go keeps how the observed scheduler behaved (the order of launches, its waits and its lags), outputs.go which
 //     outputs were lost.
 //  6. learn.go tells the model of package causes/model what the phases say; work.go says by it how long a task should take for
-//     its data and its machine; scatter.go by how much the attempts of some seconds, on all machines, differ from that together.
+//     its data and its machine; scatter.go by how much the attempts of some seconds, on all machines, differ from that
+//     together.
 //  7. resample.go draws what the log does not say for certain, and what another run would differ by.
 //  8. ideal.go changes durations as no policy could.
 //

@@ -27,7 +27,8 @@ type File struct {
 	Set        []string     `yaml:"set"` // options of policies: late.cap=0.2
 	Seeds      int          `yaml:"seeds" min:"1" max:"1000"`
 	Sigma      float64      `yaml:"progress_error" min:"0" max:"3"`
-	Until      float64      `yaml:"count_until_s" min:"0" max:"1e9"` // counts the jobs that have ended by then; 0: no such count
+	// counts the jobs that have ended by then; 0: no such count
+	Until float64 `yaml:"count_until_s" min:"0" max:"1e9"`
 }
 
 // Cluster is what a workload runs on.
@@ -50,9 +51,10 @@ type MachineClass struct {
 	Count  int    `yaml:"count" min:"1" max:"1000000"`
 	Factor Number `yaml:"factor"` // time relative to a normal machine
 	Speed  Number `yaml:"speed"`  // in a unit of the file's own
-	// PerHost is how many of them are virtual machines of one host, whose disks and network they share in equal parts: each is as fast
-	// as its factor or speed says while all of its host work, and faster, up to a normal machine, as fewer do. Its attempts share what it
-	// has: they take as long as is said of their tasks while all its slots are in use, and less while fewer are. 0: nothing is shared.
+	// PerHost is how many of them are virtual machines of one host, whose disks and network they share in equal parts: each is
+	// as fast as its factor or speed says while all of its host work, and faster, up to a normal machine, as fewer do. Its
+	// attempts share what it has: they take as long as is said of their tasks while all its slots are in use, and less while
+	// fewer are. 0: nothing is shared.
 	PerHost int `yaml:"per_host" min:"0" max:"1000"`
 }
 
@@ -62,8 +64,8 @@ type Slow struct {
 	Factor   float64 `yaml:"factor" min:"0.01" max:"1000"`
 }
 
-// Losing is so many machines that lose what tasks have left on them for later phases, each at instants of its own: each output with the
-// same probability, whatever happens to the others. It is made again when it is needed (PlanLoss).
+// Losing is so many machines that lose what tasks have left on them for later phases, each at instants of its own: each output
+// with the same probability, whatever happens to the others. It is made again when it is needed (PlanLoss).
 type Losing struct {
 	Machines int     `yaml:"machines" min:"1" max:"20000"`
 	At       float64 `yaml:"at_s" min:"0" max:"1e9"`    // the first; with a mean gap, it comes after one
@@ -115,12 +117,13 @@ type Jobs struct {
 	Reduces    Number  `yaml:"reduces"`
 	PerMap     Number  `yaml:"reduces_per_map"` // in place of a number
 	ReduceTime Number  `yaml:"reduce_s"`
-	Fetch      Number  `yaml:"fetch_s"`                    // without a network
-	Limit      int     `yaml:"limit" min:"0" max:"1e6"`    // most slots that one of the jobs takes at once, copies apart; 0: as many as it gets
-	Early      float64 `yaml:"early" min:"0" max:"1"`      // share of the maps that are over when reduces may start
-	Unlucky    float64 `yaml:"unlucky" min:"0" max:"1"`    // share of tasks that take longer for no reason
-	Luck       Number  `yaml:"luck"`                       // how many times as long
-	Scale      float64 `yaml:"scale" min:"1e-6" max:"1e6"` // of a SWIM file's bytes
+	Fetch      Number  `yaml:"fetch_s"` // without a network
+	// most slots that one of the jobs takes at once, copies apart; 0: as many as it gets
+	Limit   int     `yaml:"limit" min:"0" max:"1e6"`
+	Early   float64 `yaml:"early" min:"0" max:"1"`      // share of the maps that are over when reduces may start
+	Unlucky float64 `yaml:"unlucky" min:"0" max:"1"`    // share of tasks that take longer for no reason
+	Luck    Number  `yaml:"luck"`                       // how many times as long
+	Scale   float64 `yaml:"scale" min:"1e-6" max:"1e6"` // of a SWIM file's bytes
 	// MapReports and ReduceReports are what every task reports of its progress: pairs of a share of its time and its score
 	// then; none: it is linear, with an error.
 	MapReports    [][2]float32 `yaml:"map_reports"`

@@ -123,7 +123,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// Machines of a class share hosts, as many on each as it says, wherever the draw puts them, and a class that says nothing shares none.
+// Machines of a class share hosts, as many on each as it says, wherever the draw puts them, and a class that says nothing
+// shares none.
 func TestFileHosts(t *testing.T) {
 	text := strings.Replace(two, "    - {count: 3, speed: 30}\n    - {count: 4, factor: {uniform: [1, 1.5]}}", "    - {count: 4, per_host: 2, speed: 30}\n    - {count: 3, per_host: 3, factor: 0.5}", 1)
 	for seed := range int64(20) {
@@ -161,8 +162,8 @@ func TestFileHosts(t *testing.T) {
 	}
 }
 
-// Each machine of an entry loses outputs as often as it says, from its first instant on and with its gaps on average; other machines lose
-// none, and the jobs are those of the same cluster without losses.
+// Each machine of an entry loses outputs as often as it says, from its first instant on and with its gaps on average; other
+// machines lose none, and the jobs are those of the same cluster without losses.
 func TestFileLosses(t *testing.T) {
 	with := strings.Replace(two, "  slow:", "  losses:\n    - {machines: 2, at_s: 50, every_s: 100, count: 40, share: 0.5}\n    - {machines: 1, at_s: 7, share: 1}\n  slow:", 1)
 	gaps, all := 0.0, 0

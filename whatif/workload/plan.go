@@ -66,8 +66,9 @@ type PlanTask struct {
 	Luck     float64 // factor that a copy would not have; 0 is 1
 	Bytes    int64   // input; -1: unknown
 	Replicas []int32 // machines that have it; none: it comes from the phases before, or does not matter
-	Fetch    float64 // without a network: seconds to fetch the outputs of the phases before, on hosts that are shared those of a normal machine
-	Output   int64   // bytes that it leaves for the phases after
+	// without a network: seconds to fetch the outputs of the phases before, on hosts that are shared those of a normal machine
+	Fetch  float64
+	Output int64 // bytes that it leaves for the phases after
 }
 
 // Stages are what a planned pool knows of the parts of a task's time, which a log does not tell apart.

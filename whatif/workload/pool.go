@@ -101,26 +101,27 @@ type Job struct {
 
 // Phase is a set of tasks with its releases.
 type Phase struct {
-	Key           schema.Key
-	Job           int32
-	FirstTask     int32
-	Tasks         int32
-	First         int32 // its attempts in Pool.Attempts: launches in claim order, then solo ones
-	Launches      int32
-	Gap           int64 // from its anchors to its release
-	Anchors       int32 // conditions to wait for
-	Gated         int32 // parents that its early attempts wait for, see Attempt.Gated
-	FirstRatio    int32
-	Ratios        int32
-	CopyLag       int64 // from a copy's claim to its start
-	Far           float32
-	Sigma         float32 // standard deviation of ln(ratio) among ordinary attempts
-	Kind          string
-	Class         Class
-	Gang          bool
-	Parents       []int32   // phases whose outputs it reads
-	Shuffles      bool      // of a planned pool: it has any
-	CopyScore     float32   // of a planned pool: what its attempts report when they have copied their input; 0: progress is of the whole time
+	Key        schema.Key
+	Job        int32
+	FirstTask  int32
+	Tasks      int32
+	First      int32 // its attempts in Pool.Attempts: launches in claim order, then solo ones
+	Launches   int32
+	Gap        int64 // from its anchors to its release
+	Anchors    int32 // conditions to wait for
+	Gated      int32 // parents that its early attempts wait for, see Attempt.Gated
+	FirstRatio int32
+	Ratios     int32
+	CopyLag    int64 // from a copy's claim to its start
+	Far        float32
+	Sigma      float32 // standard deviation of ln(ratio) among ordinary attempts
+	Kind       string
+	Class      Class
+	Gang       bool
+	Parents    []int32 // phases whose outputs it reads
+	Shuffles   bool    // of a planned pool: it has any
+	// of a planned pool: what its attempts report when they have copied their input; 0: progress is of the whole time
+	CopyScore     float32
 	Watchers      []Watcher // phases that wait for this one, by count
 	Gates         []int32   // phases whose early attempts wait for all of this one
 	SoloAtRelease []int32   // attempts that are launched at its release and need no slot

@@ -95,8 +95,8 @@ func (q *Pool) outlive(p *Pool, seed int64) {
 }
 
 // Again gives durations, in µs by attempt, that another run of the same log would have had with the same faults: each attempt
-// with the scatter of its phase, each machine with what it differs by from phase to phase (MODEL.md, sections 2 and 5), and all with the
-// scatter that they share.
+// with the scatter of its phase, each machine with what it differs by from phase to phase (MODEL.md, sections 2 and 5), and all
+// with the scatter that they share.
 func (p *Pool) Again(seed int64) []int64 {
 	took := p.Durations()
 	inWindow, inPhase := math.Sqrt(machines.WindowPrior.Spike), math.Sqrt(machines.PhasePrior.Spike)

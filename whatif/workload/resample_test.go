@@ -50,7 +50,8 @@ func TestDraw(t *testing.T) {
 		sum += z
 		squares += z * z
 	}
-	if sd := math.Sqrt(squares / seeds); math.Abs(sd/float64(p.Machines[0].SD)-1) > 0.1 || math.Abs(sum) > 1e-3 { // pairs of seeds cancel
+	// pairs of seeds cancel
+	if sd := math.Sqrt(squares / seeds); math.Abs(sd/float64(p.Machines[0].SD)-1) > 0.1 || math.Abs(sum) > 1e-3 {
 		t.Errorf("ln(factor) was drawn with a standard deviation of %.4f about %g, want %.4f about 0", sd, sum/seeds, p.Machines[0].SD)
 	}
 	if p.Machines[0].Factor != factor || p.Tasks[0].Work != work {

@@ -146,7 +146,8 @@ func (s *scatterSample) add(first, others []residual) {
 	if len(windows) == 0 {
 		return
 	}
-	own := math.Pow(stats.MADScale*stats.Median(deviations), 2) * float64(used) / float64(used-len(windows)) // degrees of freedom
+	// degrees of freedom
+	own := math.Pow(stats.MADScale*stats.Median(deviations), 2) * float64(used) / float64(used-len(windows))
 	if own == 0 {
 		return
 	}
@@ -220,7 +221,8 @@ func (s *scatterSample) correlate(time float64) {
 	}
 }
 
-// likelihood is the logarithm of the restricted likelihood, by a Kalman filter over the windows of each phase, whose level is not known.
+// likelihood is the logarithm of the restricted likelihood, by a Kalman filter over the windows of each phase, whose level is
+// not known.
 func (s *scatterSample) likelihood(sd float64) float64 {
 	sum := 0.0
 	for i := range s.phases {

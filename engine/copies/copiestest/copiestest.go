@@ -22,12 +22,13 @@ import (
 // runs twice, as one does that seems slow, and between that it dies on the way; the line of the last is what comes back.
 type Cluster struct {
 	engine.Engine
-	T        testing.TB
-	Store    *store.Store
-	Work     func(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error // what a copy does
-	Steps    []string                                                                                // that were done
-	Told     []int                                                                                   // bytes of the file of each step, which every copy reads
-	ReadOnly bool                                                                                    // its machines cannot write to the store
+	T     testing.TB
+	Store *store.Store
+	Work  func(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error // what a copy does
+	Steps []string                                                                                // that were done
+	// bytes of the file of each step, which every copy reads
+	Told     []int
+	ReadOnly bool // its machines cannot write to the store
 }
 
 // StoreAddress is where the store is.

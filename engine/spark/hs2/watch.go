@@ -82,7 +82,8 @@ func (w *watch) monitor(ctx context.Context) {
 // cancel stops the operation on the cluster.
 func (w *watch) cancel() {
 	if w.op != nil {
-		w.s.onControlConn(context.Background(), func(c *hiveserver.TCLIServiceClient) error { return cancelOperation(c, w.op) }) // or the cut connection does it
+		// or the cut connection does it
+		w.s.onControlConn(context.Background(), func(c *hiveserver.TCLIServiceClient) error { return cancelOperation(c, w.op) })
 	}
 	wait := time.NewTimer(grace)
 	defer wait.Stop()

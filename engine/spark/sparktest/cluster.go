@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Cluster starts a master and workers of as many cores, each on a host of its own as far as Spark can tell: 127.0.0.2 and so on. It
-// gives the master's URL, for Options. Spark does not run a speculative copy on the host of its original, so that clusters in
-// one process (local-cluster) never run any.
+// Cluster starts a master and workers of as many cores, each on a host of its own as far as Spark can tell: 127.0.0.2 and so
+// on. It gives the master's URL, for Options. Spark does not run a speculative copy on the host of its original, so that
+// clusters in one process (local-cluster) never run any.
 func Cluster(t testing.TB, workers, cores int) (master string) {
 	t.Helper()
 	home, dir := Home(t), t.TempDir()

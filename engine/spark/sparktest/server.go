@@ -198,8 +198,8 @@ func freePort() (int, error) {
 	}
 }
 
-// codeCache is for programs of Spark that run for long. With one compiler alone it is 48 MB, which a few hundred statements fill; a JVM
-// without room for code ends with errors that look like anything. 240 MB is what it has with all of its compilers.
+// codeCache is for programs of Spark that run for long. With one compiler alone it is 48 MB, which a few hundred statements
+// fill; a JVM without room for code ends with errors that look like anything. 240 MB is what it has with all of its compilers.
 const codeCache = " -XX:ReservedCodeCacheSize=240m"
 
 // arguments are those of spark-submit.
@@ -213,8 +213,10 @@ func (o *Options) arguments(dir string) []string {
 	}
 	set := map[string]string{
 		"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
-		"spark.sql.ui.retainedExecutions": "20", "spark.ui.retainedJobs": "50", "spark.ui.retainedStages": "50", "spark.ui.retainedTasks": "1000", // or its memory fills with plans that nobody looks at
-		"spark.sql.ui.explainMode": "simple", "spark.sql.debug.maxToStringFields": "2", // it writes down the plans of every statement, and anew whenever an adaptive one changes
+		// or its memory fills with plans that nobody looks at
+		"spark.sql.ui.retainedExecutions": "20", "spark.ui.retainedJobs": "50", "spark.ui.retainedStages": "50", "spark.ui.retainedTasks": "1000",
+		// it writes down the plans of every statement, and anew whenever an adaptive one changes
+		"spark.sql.ui.explainMode": "simple", "spark.sql.debug.maxToStringFields": "2",
 		"spark.sql.shuffle.partitions": "2", "spark.sql.warehouse.dir": filepath.Join(dir, "warehouse"), "spark.executor.memory": "768m",
 		"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:ms;create=true", "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
 		"spark.hadoop.hive.metastore.schema.verification": "false",

@@ -9,8 +9,8 @@ import (
 // shared names a file. A server writes its address there when it can be asked, and runs as long as the file exists.
 const shared = "STRAGGLER_SPARK_SHARED"
 
-// A server that the tests of several packages share, which find its address in the environment as Variable. Its tasks are tried four
-// times, as on a cluster: cmd/straggler has copies of the program fail.
+// A server that the tests of several packages share, which find its address in the environment as Variable. Its tasks are tried
+// four times, as on a cluster: cmd/straggler has copies of the program fail.
 func TestShared(t *testing.T) {
 	file := os.Getenv(shared)
 	if file == "" {

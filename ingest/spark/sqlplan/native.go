@@ -6,8 +6,8 @@ import (
 	"straggler/schema"
 )
 
-// engineOf tells by what an operator is called who runs it, and gives Spark's name of it. RAPIDS, Comet and Photon put their name
-// before Spark's; Gluten puts Transformer behind it, or Columnar before it, as its backends Velox and CH do.
+// engineOf tells by what an operator is called who runs it, and gives Spark's name of it. RAPIDS, Comet and Photon put their
+// name before Spark's; Gluten puts Transformer behind it, or Columnar before it, as its backends Velox and CH do.
 func engineOf(name string) (schema.Native, string) {
 	switch {
 	case name == "PhotonHashJoin": // Comet's operator of that name shuffles
@@ -58,12 +58,15 @@ func nativeNames(name string) string {
 	return name
 }
 
-// nativeWrappers are operators of native engines that compute nothing: they change the form of rows, or hand them on. Photon reads an
-// exchange by a source of its own over the sink, which has the keys.
+// nativeWrappers are operators of native engines that compute nothing: they change the form of rows, or hand them on. Photon
+// reads an exchange by a source of its own over the sink, which has the keys.
 var nativeWrappers = map[string]bool{
-	"ResultStage": true, "ShuffleMapStage": true, "UnionShuffleMapStage": true, "ShuffleExchangeSource": true, "BroadcastExchangeSource": true, "Adapter": true, // Photon
+	// Photon
+	"ResultStage": true, "ShuffleMapStage": true, "UnionShuffleMapStage": true, "ShuffleExchangeSource": true, "BroadcastExchangeSource": true, "Adapter": true,
 	"CoalesceBatches": true, "ShuffleCoalesce": true, "CustomShuffleReaderAdapter": true, "HostColumnarToGpu": true, "BringBackToHost": true, "BroadcastToCpu": true,
 	"BroadcastToRow": true, "BroadcastColumnarToRow": true, // RAPIDS
-	"InputIterator": true, "InputAdapter": true, "ResizeBatches": true, "ToCarrierRow": true, "ColumnarToCarrierRow": true, // Gluten
-	"SinkPlaceHolder": true, "SparkToColumnar": true, "SparkRowToColumnar": true, "SparkColumnarToColumnar": true, "NativeColumnarToRow": true, "ColumnarToRowView": true, // Comet
+	// Gluten
+	"InputIterator": true, "InputAdapter": true, "ResizeBatches": true, "ToCarrierRow": true, "ColumnarToCarrierRow": true,
+	// Comet
+	"SinkPlaceHolder": true, "SparkToColumnar": true, "SparkRowToColumnar": true, "SparkColumnarToColumnar": true, "NativeColumnarToRow": true, "ColumnarToRowView": true,
 }

@@ -15,8 +15,8 @@ import (
 	"straggler/schema"
 )
 
-// The texts are those of real plans. A column keeps its name and loses its id, a literal is gone, and what a native engine calls an
-// operator is given Spark's name.
+// The texts are those of real plans. A column keeps its name and loses its id, a literal is gone, and what a native engine
+// calls an operator is given Spark's name.
 func TestOperators(t *testing.T) {
 	for _, c := range []struct {
 		name, simple string
@@ -131,8 +131,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// FuzzOperator reads the texts of operators. Whatever they hold: no quoted literal and no id comes out unless literals are kept, and other
-// ids of the same columns change nothing.
+// FuzzOperator reads the texts of operators. Whatever they hold: no quoted literal and no id comes out unless literals are
+// kept, and other ids of the same columns change nothing.
 func FuzzOperator(f *testing.F) {
 	log, err := os.ReadFile("../testdata/plans.log")
 	if err != nil {

@@ -73,8 +73,8 @@ func isCallSite(s string) bool {
 	return colon > 0 && !strings.ContainsAny(place, "'\"=")
 }
 
-// cleanFilters is a list of filters of a data source, in which columns have no ids: `[IsNotNull(year), EqualTo(year,2000)]`. The
-// first argument of a filter is the column, what follows it a literal.
+// cleanFilters is a list of filters of a data source, in which columns have no ids: `[IsNotNull(year), EqualTo(year,2000)]`.
+// The first argument of a filter is the column, what follows it a literal.
 func cleanFilters(s string, keepLiterals bool) string {
 	if keepLiterals {
 		return cleanText(s, true)

@@ -103,8 +103,8 @@ func (r *Reader) Tree(raw []Node) *Tree {
 	return t
 }
 
-// resolveReuse finds the exchange that each reused one reads again, and leaves out what Spark repeats of it below: those operators ran
-// once, and their metrics are those of the original.
+// resolveReuse finds the exchange that each reused one reads again, and leaves out what Spark repeats of it below: those
+// operators ran once, and their metrics are those of the original.
 func (t *Tree) resolveReuse() {
 	t.Reuses = make([]int32, len(t.Nodes))
 	below := make([]bool, len(t.Nodes)) // a reused exchange

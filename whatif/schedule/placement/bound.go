@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// weights weigh the links; they sum to 1. Under them a task has a price in each rack: Σ over links of weight · seconds that it adds.
+// weights weigh the links; they sum to 1. Under them a task has a price in each rack: Σ over links of weight · seconds that it
+// adds.
 //
 // For any weights the busiest link takes at least the weighted mean of all, and that is at least Σ over tasks of the
 // price in the cheapest rack: a bound that no placement beats, whole or fractional. Its maximum over the weights is the

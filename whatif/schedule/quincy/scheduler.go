@@ -23,9 +23,10 @@ type Options struct {
 
 // Prices weigh data against time, as the paper's experiments do (§6).
 type Prices struct {
-	Wait      float64 `doc:"cost of a second that a task waits (ω)"`                               // 0: 0.5
-	RackGB    float64 `doc:"cost of a GB moved within a rack (ψ)"`                                 // 0: 1
-	CoreGB    float64 `doc:"cost of a GB moved between racks (ξ)"`                                 // 0: 2; the paper takes 20 where the network is slow
+	Wait   float64 `doc:"cost of a second that a task waits (ω)"` // 0: 0.5
+	RackGB float64 `doc:"cost of a GB moved within a rack (ψ)"`   // 0: 1
+	// 0: 2; the paper takes 20 where the network is slow
+	CoreGB    float64 `doc:"cost of a GB moved between racks (ξ)"`
 	Work      float64 `doc:"cost of a second of work that a preempted task loses"`                 // 0: 1
 	Preferred float64 `doc:"share of a task's input that makes a machine or rack a preferred one"` // 0: 0.1
 }
