@@ -24,6 +24,11 @@ type Format struct {
 	// Sniff decides from the first decompressed bytes whether this is the format.
 	Sniff func(h Head) Match
 
+	// Application identifies the application that an input is about, from what Sniff saw: its id and its start. It is "" where
+	// that does not say. Inputs of one application are held against each other, so that one log in two forms is read once.
+	// Nil for formats whose logs have one form only.
+	Application func(h Head) string
+
 	// Read turns an input into rows. Records that it cannot decode go to out.Reject and never end the read.
 	// It returns an error when the input cannot be read any further. Rows emitted until then are kept, so it first emits
 	// what it knows, including applications with Complete false. An error for which IsCut is true is the normal end of a

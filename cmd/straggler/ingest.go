@@ -41,7 +41,8 @@ http://HOST:18080/APPLICATION), or - for standard input. The format is recognise
 Credentials for URLs come from the environment, as for the vendors' own tools; for a History Server they are
 STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, and STRAGGLER_REST_CA names certificates to trust.
 Its logs are downloaded one by one into the cache, where the same command finds them again; those of applications without an
-end only when they are named. Logs that the store already has are skipped; a log that has grown replaces its earlier version.
+end only when they are named. Logs that the store already has are skipped; a log that has grown replaces its earlier version. Of a Spark log in several forms,
+such as rolled and as one file, or whole and compacted, the form that has all records of the others is read.
 Input that cannot be read is named and does not affect the rest; the exit code is then 3.`,
 		Example: `  straggler ingest eventlogs --store lake
   straggler ingest 'eventlogs/*.zstd' --store lake --from spark

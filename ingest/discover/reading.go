@@ -94,6 +94,11 @@ func (in *Input) Fingerprint(ctx context.Context) (string, error) {
 	return fingerprint(sums), nil
 }
 
+// Content opens the part, decompressed, without counting or hashing what is read.
+func (in *Input) Content(ctx context.Context, part int) (io.ReadCloser, error) {
+	return in.files[part].reader(ctx, new(fileStats))
+}
+
 // BytesRead is how much of the input's files was read, as they are and decompressed.
 func (in *Input) BytesRead() (raw, content int64) {
 	for i, f := range in.files {

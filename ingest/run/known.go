@@ -22,6 +22,8 @@ type inputMeta struct {
 
 	Format   string `json:"format,omitempty"`
 	Unusable bool   `json:"unusable,omitempty"` // it gave nothing but rejects
+
+	Application string `json:"application,omitempty"` // see ingest.Format
 }
 
 // known is what the store has already.
@@ -31,7 +33,11 @@ type known struct {
 	shorter map[string][]storeKey // by base, the inputs that were shorter than a head when their keys were made
 	named   map[string][]named    // by base
 	sizes   map[int64]bool        // raw sizes of inputs
+	byApp   map[about][]*store.InputRecord
 }
+
+// about is an application as the inputs of a format identify it.
+type about struct{ format, application string }
 
 // named is an input of a format that may rewrite the beginning of a log.
 type named struct {
@@ -50,6 +56,7 @@ func load(ctx context.Context, st *store.Store) (*known, error) {
 		shorter: make(map[string][]storeKey),
 		named:   make(map[string][]named),
 		sizes:   make(map[int64]bool),
+		byApp:   make(map[about][]*store.InputRecord),
 	}
 	for i := range inputs {
 		r := &inputs[i]
@@ -57,6 +64,10 @@ func load(ctx context.Context, st *store.Store) (*known, error) {
 		k.byPrint[r.Fingerprint] = r
 		m := decodeMeta(r)
 		k.sizes[m.Raw] = true
+		if m.Application != "" {
+			app := about{m.Format, m.Application}
+			k.byApp[app] = append(k.byApp[app], r)
+		}
 		if m.Base == "" {
 			continue
 		}
@@ -109,6 +120,24 @@ func (k *known) longer(j *job) *store.InputRecord {
 		return old
 	}
 	return nil
+}
+
+// form is the input in the store, under another key, that is the log of a job which was read, in another form, such as a log that
+// was rolled and is one file now: it is about the same application, and as much comes out of it. Where there is only an input
+// of that application which holds more or less, it is returned with same false.
+func (k *known) form(j *job) (there *store.InputRecord, same bool) {
+	if j.application == "" {
+		return nil, false
+	}
+	for _, r := range k.byApp[about{j.Format.Name, j.application}] {
+		if schema.Key(r.Key) == j.key {
+			continue
+		}
+		if there = r; r.Bytes == j.result.Content && j.err == nil && decodeMeta(r).Error == "" {
+			return r, true
+		}
+	}
+	return there, false
 }
 
 // decodeMeta is what ingest recorded of an input; the zero value when something else wrote the commit.

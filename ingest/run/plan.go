@@ -18,12 +18,16 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 	var (
 		mu   sync.Mutex
 		keys = make(map[*discover.Input]storeKey)
+		apps = make(map[*discover.Input]string)
 	)
 	o := discover.Options{From: r.o.From, Parallel: r.o.Parallel, Limits: r.o.Limits, Remote: r.o.Remote, TempDir: r.o.TempDir, Stdin: r.o.Stdin,
 		Progress: &r.bytes, Recognised: func(in *discover.Input, head []byte) {
-			key := r.known.key(in, head)
+			key, app := r.known.key(in, head), ""
+			if about := in.Format.Application; about != nil {
+				app = about(ingest.Head{Name: in.Base, Bytes: head})
+			}
 			mu.Lock()
-			keys[in] = key
+			keys[in], apps[in] = key, app
 			mu.Unlock()
 		}}
 	if r.seen != nil {
@@ -37,9 +41,12 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 	}
 	var jobs []*job
 	for _, in := range r.found.Inputs {
-		jobs = append(jobs, &job{Input: in, storeKey: keys[in], result: Result{Name: in.Name, Format: in.Format.Name, Why: in.Why, Files: len(in.Parts), Changed: in.Version().Modified}})
+		jobs = append(jobs, &job{Input: in, storeKey: keys[in], application: apps[in], result: Result{Name: in.Name, Format: in.Format.Name, Why: in.Why, Files: len(in.Parts), Changed: in.Version().Modified}})
 	}
-	if jobs, err = r.withoutCopies(ctx, r.withoutStates(jobs)); err != nil {
+	if jobs, err = r.withoutCopies(ctx, r.withoutStates(jobs)); err == nil {
+		jobs, err = r.withoutForms(ctx, jobs)
+	}
+	if err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}
 	for _, j := range jobs {

@@ -119,10 +119,11 @@ type run struct {
 type job struct {
 	*discover.Input
 	storeKey
-	result Result
-	print  string // fingerprint, once it is known
-	sink   *ingest.Sink
-	err    error // of reading
+	application string // see ingest.Format
+	result      Result
+	print       string // fingerprint, once it is known
+	sink        *ingest.Sink
+	err         error // of reading
 
 	unusable bool // all of its records were rejected
 }
@@ -391,7 +392,7 @@ func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 // declare records an input in the transaction, and that it replaces earlier versions. It returns false when the store has
 // the same input already, which for a stream is known only after reading it.
 func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
-	m := inputMeta{Base: j.Base, Head: j.head, Raw: j.Size(), Files: len(j.Parts), Codec: j.Codec, Format: j.Format.Name, Unusable: j.unusable}
+	m := inputMeta{Base: j.Base, Head: j.head, Raw: j.Size(), Files: len(j.Parts), Codec: j.Codec, Format: j.Format.Name, Unusable: j.unusable, Application: j.application}
 	if j.err != nil {
 		m.Error = ingest.Sample(j.err.Error())
 	}
@@ -404,6 +405,11 @@ func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
 		j.result.Grown = old.Fingerprint != j.print
 	}
 	same := r.known.byPrint[j.print]
+	if there, form := r.known.form(j); same == nil && form {
+		same = there
+	} else if same == nil && there != nil && j.result.Reason == "" {
+		j.result.Reason = "it is about the same run of an application as " + there.Name + ", which the store has: what is in both counts twice"
+	}
 	if same != nil && schema.Key(same.Key) != j.key {
 		tx.Retire(schema.Key(same.Key))
 	}

@@ -2,6 +2,7 @@ package spark
 
 import (
 	"bytes"
+	"regexp"
 
 	"straggler/ingest"
 	"straggler/ingest/read/pull"
@@ -10,12 +11,13 @@ import (
 // Format reads the event logs of Apache Spark.
 func Format() ingest.Format {
 	return ingest.Format{
-		Name:   "spark",
-		Doc:    "Spark event logs of every version: files, rolling directories, Spark 1.0 directories, Databricks",
-		Detail: detail,
-		Claim:  claim,
-		Sniff:  sniff,
-		Read:   readLog,
+		Name:        "spark",
+		Doc:         "Spark event logs of every version: files, rolling directories, Spark 1.0 directories, Databricks",
+		Detail:      detail,
+		Claim:       claim,
+		Sniff:       sniff,
+		Application: application,
+		Read:        readLog,
 	}
 }
 
@@ -67,6 +69,26 @@ func sniff(h ingest.Head) ingest.Match {
 		return ingest.Match{Confidence: 2, Why: "it has events of Spark's listeners"}
 	}
 	return ingest.Match{}
+}
+
+var (
+	startEvent = regexp.MustCompile(`"Event"\s*:\s*"SparkListenerApplicationStart"[^\n]*`)
+	startID    = regexp.MustCompile(`"(?:App ID|spark\.app\.id)"\s*:\s*"([^"\\]+)"`)
+	startTime  = regexp.MustCompile(`"(?:Timestamp|spark\.app\.startTime)"\s*:\s*"?(\d+)`)
+)
+
+// application is an application's id and the millisecond of its start: of the event of its start, or of the settings before that
+// where they fill what is seen of the log. Both differ between the attempts of an application.
+func application(h ingest.Head) string {
+	from := h.Bytes
+	if event := startEvent.Find(from); event != nil {
+		from = event
+	}
+	id, start := startID.FindSubmatch(from), startTime.FindSubmatch(from)
+	if id == nil || start == nil {
+		return ""
+	}
+	return string(id[1]) + " " + string(start[1])
 }
 
 // ofSpark says that Spark or a vendor of it names events so: vendors move classes and keep their last names.
