@@ -19,9 +19,8 @@ import (
 //go:embed run_machines.sql
 var runMachinesSQL string
 
-const runLossesSQL = `SELECT j.application_id, l.machine, count(*) AS losses
-FROM losses l JOIN phases p ON p.phase_id = l.phase_id JOIN jobs j ON j.job_id = p.job_id
-WHERE l.machine IS NOT NULL GROUP BY j.application_id, l.machine`
+//go:embed run_losses.sql
+var runLossesSQL string
 
 // The machines of each run are judged while its attempts are read to be attributed, in this process or by copies of this
 // program: what run_machines.sql and history_attempts.sql say of a phase follows from its attempts and from what is usual for

@@ -10,11 +10,8 @@ import (
 	"straggler/schema"
 )
 
-const machinesSummarySQL = `SELECT count(*) AS machines, count(*) FILTER (WHERE slow = 1) AS slow, count(*) FILTER (WHERE slow = 0 AND flaky = 1) AS flaky
-FROM (
-  SELECT machine, max(CASE WHEN verdict = 'slow' THEN 1 ELSE 0 END) AS slow, max(CASE WHEN verdict = 'flaky' THEN 1 ELSE 0 END) AS flaky
-  FROM machine_health WHERE application_id IS NULL GROUP BY machine
-) AS m`
+//go:embed machines_summary.sql
+var machinesSummarySQL string
 
 // summary counts what is in the tables, or of the outliers those of the chosen applications.
 func (r *run) summary(ctx context.Context) (Summary, error) {

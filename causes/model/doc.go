@@ -7,14 +7,15 @@
 //  5. statistics.go: the sums of what the phases of one application say, which a Learner merges.
 //  6. message.go lists the fields for copies of the program on other machines.
 //
-// Who replays phases predicts the time of a task like this, with the Model of a Learner that observed all phases:
+// To predict the time of a task, as replays do, take the Model of a Learner that has observed all phases:
 //
 //	f := m.NewPhaseFit()
-//	f.Fit(&phase)                        // fit.Phase: its attempts, by fit.TaskOf, with machines numbered as in m.Machines.Names
-//	seconds := f.Predicted(i)            // of the body of task i, on a machine of factor 1
-//	mean, variance := f.Machine(i)       // of ln(factor) of the machine that task i ran on, this phase left out
-//	sd := f.Regression.Sigma             // of ln(body / (predicted × factor)) among ordinary attempts
-//	elsewhere, v := m.Machines.Prior(m.WindowAt(number, time), machines.SufficientStats{})  // of any other machine
+//	f.Fit(&phase)              // attempts by fit.TaskOf, with machines numbered as in m.Machines.Names
+//	seconds := f.Predicted(i)  // of the body of task i, on a machine of factor 1
+//	k := f.Machines.Of[i]      // local number of the machine of task i, negative if unknown
+//	mean, variance := f.LogFactor[k], f.LogFactorVariance[k]  // of ln(factor) of that machine, without this phase
+//	sd := f.Regression.Sigma   // of ln(body / (predicted × factor)) among ordinary attempts
+//	mean, variance = m.Machines.Prior(m.WindowAt(number, time), machines.SufficientStats{})  // of any other machine
 //
 // Body is the task's duration without the parts that the log measures (fit.Task.Split).
 //

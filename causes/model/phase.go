@@ -86,15 +86,6 @@ func (f *PhaseFit) Predicted(i int) float64 {
 	return f.Regression.Predict(&x)
 }
 
-// Machine is ln(factor) of the machine of task i, from all phases but this one, and its variance.
-func (f *PhaseFit) Machine(i int) (mean, variance float64) {
-	k := f.Machines.Of[i]
-	if k < 0 { // unknown: taken for a usual one
-		return f.Usual, f.model.Machines.Population.Spike
-	}
-	return f.LogFactor[k], f.LogFactorVariance[k]
-}
-
 // selfInfluenceNegligible reports whether the phase's own part of what is known of its machines and its stage is lost in the
 // rest, so that it need not be found and taken out.
 func (f *PhaseFit) selfInfluenceNegligible(p *fit.Phase) bool {

@@ -94,15 +94,6 @@ func (c *Codec) Int(v *int) {
 	*v = int(n)
 }
 
-// Int32 is a field.
-func (c *Codec) Int32(v *int32) {
-	n := int64(*v)
-	c.Int64(&n)
-	if *v = int32(n); int64(*v) != n {
-		c.err, *v = ErrMessage, 0
-	}
-}
-
 // Float is a field; NaN and the infinities are kept.
 func (c *Codec) Float(v *float64) {
 	if !c.reading {

@@ -91,9 +91,6 @@ func NewFluid(capacity []float64) *Fluid {
 	return f
 }
 
-// Now is the instant.
-func (f *Fluid) Now() float64 { return f.now }
-
 // Start starts a flow at the instant.
 func (f *Fluid) Start(x Flow) ID {
 	count := max(x.Count, 1)

@@ -13,8 +13,8 @@ func StraggleTasks(n, c int, p float64) float64 {
 	return 1 - math.Pow(1-math.Pow(p, float64(c)), float64(n))
 }
 
-// AtLeast is Ψ(n, c, d): the probability that in every one of n clone groups at least d of the c clones do not straggle.
-func AtLeast(n, c, d int, p float64) float64 {
+// atLeast is Ψ(n, c, d): the probability that in every one of n clone groups at least d of the c clones do not straggle.
+func atLeast(n, c, d int, p float64) float64 {
 	one := 0.0
 	for i := 0; i <= c-d; i++ {
 		one += choose(c, i) * math.Pow(p, float64(i)) * math.Pow(1-p, float64(c-i))
@@ -30,16 +30,16 @@ func StraggleCAC(n, c int, p float64) float64 {
 	for d := 1; d <= c; d++ {
 		next := 0.0
 		if d < c {
-			next = AtLeast(n, c, d+1, p)
+			next = atLeast(n, c, d+1, p)
 		}
-		well += (AtLeast(n, c, d, p) - next) * math.Pow(1-math.Pow(p, float64(d)), float64(n))
+		well += (atLeast(n, c, d, p) - next) * math.Pow(1-math.Pow(p, float64(d)), float64(n))
 	}
 	return 1 - well
 }
 
 // StraggleCC is the same when all downstream clones read the first upstream clone: 1 − Ψ(n, c, 1) (1 − p^c)^n.
 func StraggleCC(n, c int, p float64) float64 {
-	return 1 - AtLeast(n, c, 1, p)*math.Pow(1-math.Pow(p, float64(c)), float64(n))
+	return 1 - atLeast(n, c, 1, p)*math.Pow(1-math.Pow(p, float64(c)), float64(n))
 }
 
 func choose(n, k int) float64 {
@@ -50,7 +50,7 @@ func choose(n, k int) float64 {
 	return c
 }
 
-// ReadTimes are how long two downstream clones take to have read an upstream output, counted from the end of the first
+// readTimes are how long two downstream clones take to have read an upstream output, counted from the end of the first
 // upstream clone, when the second one comes a gap later and is waited for at most omega (DOLLY §4.4). alone is the time to
 // read the output without contention (r/B), alpha the share of the bandwidth that is left under contention (α).
 //
@@ -58,7 +58,7 @@ func choose(n, k int) float64 {
 // T_E = r/B + min(r/B, ω): by r/B the first has read its copy, and the second can read that alone. Otherwise it shares the copy
 // of the first from ω on: the first has r/B − ω left, which takes (r/B − ω)/α under contention; then the second reads its last
 // ω alone. (The sentence about T_C is not in our text of the paper; this is what the quantities of §4.4 give.)
-func ReadTimes(gap, omega, alone, alpha float64) (first, second float64) {
+func readTimes(gap, omega, alone, alpha float64) (first, second float64) {
 	wait := min(alone, omega)
 	if gap <= omega {
 		return alone, alone + wait
@@ -67,18 +67,18 @@ func ReadTimes(gap, omega, alone, alpha float64) (first, second float64) {
 	return first, first + wait
 }
 
-// BestWait is the ω that makes the mean duration of a task of two clones least over a sample: of the gaps, and of what the
+// bestWait is the ω that makes the mean duration of a task of two clones least over a sample: of the gaps, and of what the
 // clones compute after they have read. A task is over when the faster of its clones is (§4.4, step 2). Between two gaps a
 // duration is the least of two linear functions of ω up to the reading time, and constant after it, so that no end of such a
 // piece is better than the gaps, 0 and the reading time.
-func BestWait(gaps []float64, computing [][2]float64, alone, alpha float64) float64 {
+func bestWait(gaps []float64, computing [][2]float64, alone, alpha float64) float64 {
 	candidates := append([]float64{0, alone}, gaps...)
 	slices.Sort(candidates)
 	best, least := 0.0, math.Inf(1)
 	for _, omega := range slices.Compact(candidates) {
 		sum := 0.0
 		for n, g := range gaps {
-			first, second := ReadTimes(g, omega, alone, alpha)
+			first, second := readTimes(g, omega, alone, alpha)
 			sum += min(first+computing[n][0], second+computing[n][1])
 		}
 		if sum < least-1e-12 {

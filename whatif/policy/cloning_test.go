@@ -96,13 +96,20 @@ func TestReadTimes(t *testing.T) {
 		{0.5, 0, 8, 8}, // no waiting: all of it shared
 		{0, 0, 4, 4},   // both copies at once
 	} {
-		if first, second := ReadTimes(x.gap, x.omega, 4, 0.5); math.Abs(first-x.first) > 1e-12 || math.Abs(second-x.second) > 1e-12 {
+		if first, second := readTimes(x.gap, x.omega, 4, 0.5); math.Abs(first-x.first) > 1e-12 || math.Abs(second-x.second) > 1e-12 {
 			t.Errorf("gap %g, ω %g: %g and %g s, want %g and %g", x.gap, x.omega, first, second, x.first, x.second)
 		}
 	}
 }
 
-// Every ω on a fine grid is no better than BestWait.
+// Clones that end together need not wait for each other.
+func TestBestWaitWithoutGaps(t *testing.T) {
+	if w := bestWait([]float64{0, 0, 0}, make([][2]float64, 3), 3, 0.7); w != 0 {
+		t.Errorf("waits %g s for clones that end together", w)
+	}
+}
+
+// Every ω on a fine grid is no better than bestWait.
 func TestBestWait(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	waited := 0
@@ -119,12 +126,12 @@ func TestBestWait(t *testing.T) {
 		mean := func(omega float64) float64 {
 			sum := 0.0
 			for i, g := range gaps {
-				first, second := ReadTimes(g, omega, 4, alpha)
+				first, second := readTimes(g, omega, 4, alpha)
 				sum += min(first+computing[i][0], second+computing[i][1])
 			}
 			return sum / 40
 		}
-		best := BestWait(gaps, computing, 4, alpha)
+		best := bestWait(gaps, computing, 4, alpha)
 		for omega := 0.0; omega < 40; omega += 0.01 {
 			if mean(omega) < mean(best)-1e-9 {
 				t.Fatalf("ω = %g gives %g, better than %g with %g", omega, mean(omega), mean(best), best)

@@ -253,7 +253,7 @@ func (d *dolly) wait(job *dollyJob) float64 {
 	if len(gaps) == 0 {
 		return 0
 	}
-	return BestWait(gaps, computing, d.Transfer*s.median(), 1/(1+d.Contention))
+	return bestWait(gaps, computing, d.Transfer*s.median(), 1/(1+d.Contention))
 }
 
 // preempt kills the clones of larger phases, the largest first, until enough of the budget is free for a phase of n tasks;

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"straggler/whatif/policy"
 	"straggler/whatif/replay"
 	"straggler/whatif/scenario"
 	"straggler/whatif/workload"
@@ -57,8 +56,5 @@ func TestDollyWaits(t *testing.T) {
 		if took := run(t, &replay.Sim{}, w.Pools[0], p, 1).Jobs[0].Took; took != 20_000_000 {
 			t.Errorf("%s: %d µs, want 20 s", assignment, took)
 		}
-	}
-	if w := policy.BestWait([]float64{0, 0, 0}, make([][2]float64, 3), 3, 0.7); w != 0 {
-		t.Errorf("waits %g s for clones that come at once", w)
 	}
 }

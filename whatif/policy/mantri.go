@@ -312,8 +312,8 @@ func (m *mantri) estimate(v *replay.View, a *replay.Running) float64 {
 	return TimeLeft(v.Progress(a), v.Elapsed(a).Seconds())
 }
 
-// RestartNow is whether MANTRI kills and restarts a task while others wait.
-func RestartNow(left, mean, delta float64) bool { return left > mean+delta }
+// restartNow is whether MANTRI kills and restarts a task while others wait.
+func restartNow(left, mean, delta float64) bool { return left > mean+delta }
 
 // whileWaiting restarts and duplicates while tasks wait for slots.
 func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase, rates paces, delta float64) {
@@ -333,13 +333,13 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		scale := rates.work(v, a) * t.far
 		mean := rates.mean*scale + t.lag
 		// of what may be duplicated at most two copies run
-		if !RestartNow(left, mean, delta) && (left*2/3-t.lag)/scale < rates.likely {
+		if !restartNow(left, mean, delta) && (left*2/3-t.lag)/scale < rates.likely {
 			m.sleep(v, p, a, left)
 			continue
 		}
 		c := float64(v.CopiesOf(a))
 		switch {
-		case m.Restart && c == 1 && RestartNow(left, mean, delta) && p.restarted(v.Place(a)) < m.Gamma:
+		case m.Restart && c == 1 && restartNow(left, mean, delta) && p.restarted(v.Place(a)) < m.Gamma:
 			m.found = append(m.found, mantriCase{left - mean, a.Task, int32(i), true})
 		case m.Copy && (left*c/(c+1)-t.lag)/scale >= rates.likely && m.mayCopy(v, p, a, delta):
 			m.found = append(m.found, mantriCase{left - mean, a.Task, int32(i), false})

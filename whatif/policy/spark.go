@@ -59,7 +59,7 @@ type sparkPhase struct {
 
 func (s *spark) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if !s.known {
-		s.set, s.known = SparkSettings(v, s.Spark), true
+		s.set, s.known = sparkSettings(v, s.Spark), true
 	}
 	p, ok := (*v.Memory()).(*sparkPhase)
 	if !ok {
@@ -180,8 +180,8 @@ func (s *spark) efficient(v *replay.View, p *sparkPhase, a *replay.Running, limi
 	return read/elapsed >= s.set.Rate*p.records/p.ran, min(report, a.Start+replay.Seconds(s.set.LongRun*limit)+1)
 }
 
-// SparkSettings fills in what is NaN from the log's settings and version.
-func SparkSettings(v *replay.View, s Spark) Spark {
+// sparkSettings fills in what is NaN from the log's settings and version.
+func sparkSettings(v *replay.View, s Spark) Spark {
 	d := spark3
 	switch version := v.Version(); {
 	case strings.HasPrefix(version, "4"):

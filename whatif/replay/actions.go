@@ -249,7 +249,7 @@ func (s *Sim) enqueue(q queued) {
 	s.lined(&q, 1)
 	if s.scheduled() && !q.first {
 		i := q.phase
-		s.sched.tell(Change{CopyCame, s.p.Phases[i].Job, i, q.task - s.p.Phases[i].FirstTask, -1, -1})
+		s.sched.tell(Change{CopyQueued, s.p.Phases[i].Job, i, q.task - s.p.Phases[i].FirstTask, -1, -1})
 	}
 }
 
@@ -394,7 +394,7 @@ func (s *Sim) avoid(machine int32, till int64) {
 	}
 	s.timers.push(timerOf(till, machineBack, machine))
 	if s.scheduled() {
-		s.sched.tell(Change{SlotWent, -1, -1, -1, -1, machine})
+		s.sched.tell(Change{SlotRemoved, -1, -1, -1, -1, machine})
 	}
 }
 
@@ -403,7 +403,7 @@ func (s *Sim) machineBack(machine int32) {
 		return
 	}
 	if s.scheduled() {
-		s.sched.tell(Change{SlotCame, -1, -1, -1, -1, machine})
+		s.sched.tell(Change{SlotAdded, -1, -1, -1, -1, machine})
 	}
 	for _, n := range s.p.Machines[machine].Slots {
 		if s.slots[n].at < 0 && !s.free[s.p.Slots[n].Class].has(n) {

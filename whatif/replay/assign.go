@@ -107,7 +107,7 @@ func (s *Sim) phaseWaits(i int32) {
 	r.jobs[p.Job].phases = append(r.jobs[p.Job].phases, i)
 	r.jobs[p.Job].waiting[p.Class] += p.Launches
 	r.phases[i].waiting = p.Launches
-	r.tell(Change{TasksCame, p.Job, i, -1, -1, -1})
+	r.tell(Change{PhaseReleased, p.Job, i, -1, -1, -1})
 }
 
 // taskWaits makes an attempt of the log wait for a slot, before those of its task that wait already.
@@ -123,7 +123,7 @@ func (s *Sim) taskWaits(a int32) {
 	for e, till := s.p.Inputs.Entries(i); e < till; e++ {
 		r.cursors[e] = s.p.Inputs.From[e]
 	}
-	r.tell(Change{TaskCame, p.Job, i, task - p.FirstTask, -1, -1})
+	r.tell(Change{TaskQueued, p.Job, i, task - p.FirstTask, -1, -1})
 }
 
 // unwait takes the first waiting attempt of a task, -1 where none waits.
@@ -147,7 +147,7 @@ func (s *Sim) unwait(i, task int32) int32 {
 func (s *Sim) stopWaiting(i, task int32) {
 	p := &s.p.Phases[i]
 	for s.unwait(i, task) >= 0 {
-		s.sched.tell(Change{TaskLeft, p.Job, i, task - p.FirstTask, -1, -1})
+		s.sched.tell(Change{TaskDequeued, p.Job, i, task - p.FirstTask, -1, -1})
 	}
 }
 
@@ -272,7 +272,7 @@ func (s *Sim) jobLeft(j int32) {
 	r := &s.sched
 	n := slices.Index(r.active, j)
 	r.active = slices.Delete(r.active, n, n+1)
-	r.tell(Change{JobLeft, j, -1, -1, -1, -1})
+	r.tell(Change{JobEnded, j, -1, -1, -1, -1})
 }
 
 func (s *Sim) phaseLeft(i int32) {
@@ -287,7 +287,7 @@ func (s *Sim) tellStart(i int32, a *Running) {
 	s.sched.tell(Change{AttemptStarted, p.Job, i, a.Task, a.Number, a.Machine})
 }
 
-func (s *Sim) tellEnd(how Happened, i int32, a *Running) {
+func (s *Sim) tellEnd(how ChangeKind, i int32, a *Running) {
 	if int(a.slot) >= len(s.p.Slots) {
 		return
 	}
@@ -300,12 +300,12 @@ func (s *Sim) slotCame(n int32) {
 	x := &s.p.Slots[n]
 	s.sched.slots[x.Class]++
 	s.sched.slotsOn[x.Class][x.Machine]++
-	s.sched.tell(Change{SlotCame, -1, -1, -1, -1, x.Machine})
+	s.sched.tell(Change{SlotAdded, -1, -1, -1, -1, x.Machine})
 }
 
 func (s *Sim) slotWent(n int32) {
 	x := &s.p.Slots[n]
 	s.sched.slots[x.Class]--
 	s.sched.slotsOn[x.Class][x.Machine]--
-	s.sched.tell(Change{SlotWent, -1, -1, -1, -1, x.Machine})
+	s.sched.tell(Change{SlotRemoved, -1, -1, -1, -1, x.Machine})
 }

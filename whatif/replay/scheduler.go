@@ -13,28 +13,28 @@ type Scheduler interface {
 	Assign(c *Cluster) Time
 }
 
-// Happened is what a change is.
-type Happened uint8
+// ChangeKind says what a Change is.
+type ChangeKind uint8
 
 const (
-	JobCame        Happened = iota // Job
-	JobLeft                        // Job
-	TasksCame                      // Phase was released: its tasks wait
-	TaskCame                       // Task waits again: a retry, a recomputation, or because it was killed
-	CopyCame                       // a copy of Task waits, for a policy
-	TaskLeft                       // Task waits no more: a clone of it was faster than its start
-	AttemptStarted                 // an attempt of Task on Machine; Number tells copies
-	AttemptEnded                   // it ended by itself: a slot of Machine is free, unless it was taken away
-	AttemptKilled                  // the same, by a policy, a faster copy or the scheduler
-	SlotCame                       // Machine got a slot, or is no longer avoided
-	SlotWent                       // Machine lost an idle slot, or is avoided
-	// an attempt of Job on Machine has what it reads: the machine may take another one that copies (FAIR §5.2)
+	JobReleased    ChangeKind = iota // Job
+	JobEnded                         // Job
+	PhaseReleased                    // the tasks of Phase wait for slots
+	TaskQueued                       // Task waits again: it is retried, recomputed, or was killed
+	CopyQueued                       // a copy of Task, launched by a policy, waits
+	TaskDequeued                     // Task waits no longer: a clone finished before it started
+	AttemptStarted                   // an attempt of Task on Machine; Number distinguishes copies
+	AttemptEnded                     // it ended by itself; a slot of Machine is free, unless the slot was removed
+	AttemptKilled                    // it was killed by a policy, a faster copy or the scheduler; a slot is free likewise
+	SlotAdded                        // Machine gained a slot, or is no longer avoided
+	SlotRemoved                      // Machine lost an idle slot, or is avoided
+	// An attempt of Job on Machine has finished reading: the machine may start another one that copies (FAIR §5.2).
 	CopyingEnded
 )
 
-// Change is something that happened since the scheduler was last called. Numbers that do not apply are −1.
+// Change is an event since the scheduler was last called. Numbers that do not apply are −1.
 type Change struct {
-	What    Happened
+	What    ChangeKind
 	Job     int32
 	Phase   int32
 	Task    int32
@@ -58,10 +58,6 @@ func (c *Cluster) Changes() []Change { return c.s.sched.changes }
 // Jobs are those that were released and have not ended, in order of submission. The slice must not be kept.
 func (c *Cluster) Jobs() []int32 { return c.s.sched.active }
 
-// Submitted is when a job was released; Tasks is the number of its tasks.
-func (c *Cluster) Submitted(job int32) Time { return Time(c.s.jobs[job].released) }
-func (c *Cluster) Tasks(job int32) int      { return int(c.s.p.Jobs[job].TaskCount) }
-
 // Queue is the queue, pool or user that a job belongs to, a number below the length of Queues.
 func (c *Cluster) Queue(job int32) int32    { return c.s.p.Jobs[job].Queue }
 func (c *Cluster) Queues() []workload.Queue { return c.s.p.Queues }
@@ -84,8 +80,7 @@ func (c *Cluster) JobName(job int32) string { return c.s.p.Jobs[job].Name }
 // Done are the attempts of a phase that succeeded, in the order in which they did. The slice must not be changed.
 func (c *Cluster) Done(phase int32) []Done { return c.s.phases[phase].done }
 
-// Kind is what the log calls a phase, PhaseTasks the number of its tasks.
-func (c *Cluster) Kind(phase int32) string    { return c.s.p.Phases[phase].Kind }
+// PhaseTasks is the number of tasks of a phase.
 func (c *Cluster) PhaseTasks(phase int32) int { return int(c.s.p.Phases[phase].Tasks) }
 
 // Waiting is how many tasks of a phase wait for a slot, Running the attempts that run, in no particular order. The slice
@@ -127,11 +122,6 @@ func (c *Cluster) Replicas(phase, task int32) []int32 {
 func (c *Cluster) Prefers(phase int32) bool {
 	from, till := c.s.p.Inputs.Entries(phase)
 	return from < till
-}
-
-// Level is how near its data a task would run on a machine.
-func (c *Cluster) Level(phase, task, machine int32) workload.Level {
-	return c.s.p.LevelAt(c.s.p.Phases[phase].FirstTask+task, machine)
 }
 
 // Nearest is the waiting task of a phase that is nearest to a machine, in order of launch among equals, if it is no

@@ -331,7 +331,7 @@ func (s *Sim) releaseJob(j int32) {
 	run.released = s.now
 	if s.scheduled() {
 		s.sched.active = append(s.sched.active, j)
-		s.sched.tell(Change{JobCame, j, -1, -1, -1, -1})
+		s.sched.tell(Change{JobReleased, j, -1, -1, -1, -1})
 	}
 	for _, i := range jb.Roots {
 		s.timers.push(timerOf(s.now+s.p.Phases[i].Gap, phaseReleased, i))

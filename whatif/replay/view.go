@@ -70,9 +70,8 @@ func (v *View) Gang() bool { return v.s.p.Phases[v.ph].Gang }
 // Released is when the phase was released.
 func (v *View) Released() Time { return Time(v.s.phases[v.ph].released) }
 
-// Tasks is the number of tasks of the phase, JobTasks that of its job.
-func (v *View) Tasks() int    { return int(v.s.p.Phases[v.ph].Tasks) }
-func (v *View) JobTasks() int { return int(v.s.p.Jobs[v.s.p.Phases[v.ph].Job].TaskCount) }
+// Tasks is the number of tasks of the phase.
+func (v *View) Tasks() int { return int(v.s.p.Phases[v.ph].Tasks) }
 
 // Waiting is how many tasks of the phase wait for a slot.
 func (v *View) Waiting() int { return int(v.s.phases[v.ph].waiting) }

@@ -80,7 +80,7 @@ func (f *fair) see(c *replay.Cluster, changes []replay.Change) {
 	for n := range changes {
 		x := &changes[n]
 		switch x.What {
-		case replay.SlotCame, replay.SlotWent:
+		case replay.SlotAdded, replay.SlotRemoved:
 			f.class[0].stale, f.class[1].stale = true, true
 			continue
 		case replay.AttemptStarted:

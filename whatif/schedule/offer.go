@@ -86,9 +86,9 @@ func (o *offers) notice(c *replay.Cluster) {
 	}
 	for n := range changes {
 		switch x := &changes[n]; x.What {
-		case replay.TasksCame, replay.TaskCame, replay.CopyCame:
+		case replay.PhaseReleased, replay.TaskQueued, replay.CopyQueued:
 			o.all = true
-		case replay.AttemptEnded, replay.AttemptKilled, replay.SlotCame, replay.CopyingEnded:
+		case replay.AttemptEnded, replay.AttemptKilled, replay.SlotAdded, replay.CopyingEnded:
 			o.some = append(o.some, x.Machine)
 		}
 	}

@@ -120,9 +120,9 @@ func (f *flow) Assign(c *replay.Cluster) replay.Time {
 // notice takes in a change. What tasks it is about is looked at again by settle.
 func (f *flow) notice(c *replay.Cluster, x replay.Change) {
 	switch x.What {
-	case replay.JobLeft:
+	case replay.JobEnded:
 		f.forget(x.Job)
-	case replay.TasksCame:
+	case replay.PhaseReleased:
 		f.tasks[x.Phase] = make([]ref, c.PhaseTasks(x.Phase))
 		f.phases[x.Job] = append(f.phases[x.Job], x.Phase)
 		for t := range int32(len(f.tasks[x.Phase])) {
@@ -136,7 +136,7 @@ func (f *flow) notice(c *replay.Cluster, x replay.Change) {
 			}
 		}
 		f.touched = append(f.touched, taskOf{x.Phase, x.Task})
-	case replay.TaskCame, replay.TaskLeft, replay.AttemptStarted:
+	case replay.TaskQueued, replay.TaskDequeued, replay.AttemptStarted:
 		f.touched = append(f.touched, taskOf{x.Phase, x.Task})
 	}
 	if x.Machine >= 0 {
