@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// Attributor splits the excess of outliers. It is for one goroutine; several may share a Model.
+// Attributor splits the excess of outliers. It must not be used concurrently; several may share a Model.
 type Attributor struct {
 	model       *model.Model
 	losses      *losses
@@ -26,10 +26,10 @@ type Attributor struct {
 	ends         lateEnds
 
 	firstCollectKnown bool
-	// what the first tasks of the phase collect, in the median; NaN where they are fewer than three
+	// median collection time of the first tasks of the phase; NaN if there are fewer than three
 	firstCollect  float64
 	convertsKnown bool
-	// conversion of the first tasks of the phase on their machines, and of the others, in order
+	// conversion times, sorted, of the first tasks of the phase on each machine and of the others
 	firstConverts, laterConverts []float64
 
 	savings  jobcost.Savings
@@ -42,7 +42,7 @@ type Attributor struct {
 	located  words
 }
 
-// NewAttributor makes an Attributor that knows what the model knows.
+// NewAttributor returns an Attributor that uses the parameters of a model.
 func NewAttributor(m *model.Model) *Attributor {
 	return &Attributor{model: m, losses: &losses{}, collections: &collections{}, phase: m.NewPhaseFit()}
 }
@@ -86,8 +86,8 @@ func (a *Attributor) Attribute(p *fit.Phase, out []schema.Attribution) []schema.
 	return out
 }
 
-// prepare fits the phase with all that the others say, and finds the medians of the measured parts, and of the wait per remote
-// byte.
+// prepare fits the phase with the model of all phases, and computes the medians of the measured parts and of the wait per
+// remote byte.
 func (a *Attributor) prepare(p *fit.Phase) {
 	b := a.phase
 	b.Fit(p)
@@ -96,7 +96,7 @@ func (a *Attributor) prepare(p *fit.Phase) {
 	for k := range b.Part {
 		part := func(i int32) float64 { return b.Part[k][i] }
 		a.mid[k] = b.MedianOf(part)
-		a.partSD[k] = b.SDOf(part, a.mid[k]) // the clock's rounding is in it
+		a.partSD[k] = b.SDOf(part, a.mid[k]) // includes the rounding of the clock
 	}
 	a.rate, a.rateSD = 0, 0
 	if a.mid[fit.FetchWait] > 0 {
@@ -123,7 +123,7 @@ type line struct {
 // sd is the standard deviation of the seconds.
 func (l *line) sd() float64 { return math.Sqrt(l.errors.variance() + l.model*l.model) }
 
-// shared sorts the errors of the seconds by whom they are shared with.
+// shared groups the errors of the seconds by the tasks that share them.
 func (l *line) shared(machine int64) jobcost.Errors {
 	e := jobcost.Errors{Machine: machine, Factor: math.Hypot(l.errors[machineSource], l.errors[cpuSource]), Discrepancy: l.model}
 	copy(e.Coefficients[:], l.errors[coefficients:machineSource])
@@ -133,7 +133,7 @@ func (l *line) shared(machine int64) jobcost.Errors {
 	return e
 }
 
-// causes sums the terms of a split by cause, largest first; ties go by the order of the terms.
+// causes sums the terms of a split by cause, largest first, ties in the order of the terms.
 func (a *Attributor) causes(s *split) []line {
 	a.lines = a.lines[:0]
 	for k := term(0); k < terms; k++ {
@@ -162,7 +162,7 @@ func (a *Attributor) add(s *split, k term) {
 		c = schema.UnexplainedCause
 	case s.startOrWork && (k <= ofCPU || k == ofFirst || k == ofCold):
 		c = schema.UnexplainedCause
-	case k == ofRemote && a.phase.Regression.Status[fit.ByAway] != fit.Absent: // where tasks have a place to run near their data
+	case k == ofRemote && a.phase.Regression.Status[fit.ByAway] != fit.Absent: // tasks had preferred locations
 		c = schema.LocalityMiss
 	}
 	for i := range a.lines {
@@ -180,11 +180,12 @@ func (a *Attributor) add(s *split, k term) {
 	a.lines = append(a.lines, line{c, s.seconds[k], s.errors[k], s.discrepancyOf(c), k})
 }
 
-// A cause under minShare of an excess is not worth a row, nor one under minUncertainShare that may as well be nothing: the
-// verdict takes it.
+// A cause below minShare of the excess gets no row, nor does one below minUncertainShare that does not differ significantly
+// from 0; its seconds are added to the verdict.
 const minShare, minUncertainShare = 0.005, 0.05
 
-// dropSmall drops what is too small and gives the first line what the others leave, so that all sum to the excess.
+// dropSmall drops causes that are too small and gives the first line the remaining seconds, so that all lines sum to the
+// excess.
 func dropSmall(lines []line, excess float64) []line {
 	kept, first := lines[:1], &lines[0]
 	var others, dropped float64
@@ -201,7 +202,7 @@ func dropSmall(lines []line, excess float64) []line {
 	}
 	first.errors[droppedSource] = dropped
 	kept[0].seconds = excess - others
-	for i := 1; i < len(kept) && kept[i].seconds > kept[i-1].seconds; i++ { // it may have lost its lead
+	for i := 1; i < len(kept) && kept[i].seconds > kept[i-1].seconds; i++ { // it may no longer be the largest
 		kept[i], kept[i-1] = kept[i-1], kept[i]
 	}
 	return kept

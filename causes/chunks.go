@@ -12,18 +12,18 @@ import (
 	"straggler/schema"
 )
 
-// chunk is a run of phases that is read and worked on at once.
+// chunk is a series of phases that are read and processed together.
 type chunk struct {
 	phases   []*phaseRow
 	attempts int64
-	room     int64 // attempts that any chunk may have, of those to learn from as of those to attribute
+	room     int64 // the most attempts of any chunk, in either pass
 }
 
 func (c *chunk) low() schema.Key  { return c.phases[0].ID }
 func (c *chunk) high() schema.Key { return c.phases[len(c.phases)-1].ID }
 
-// chunks divides the phases to learn from, or those that have outliers to attribute or earlier runs to be compared with, in
-// order, into chunks of about so many attempts.
+// chunks divides the phases to learn from, or the phases with outliers or earlier runs, in order, into chunks of about
+// ChunkAttempts attempts.
 func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	var out []chunk
 	var c chunk
@@ -53,11 +53,11 @@ func (r *run) chunks(outliersOnly bool, attempts int64) []chunk {
 	return out
 }
 
-// partOfChunk is the number of attempts whose results are in memory at once, twice: a tenth of a chunk, and phases enough for
-// all workers.
+// partOfChunk is the number of attempts whose results are held in memory, in two buffers: a tenth of a chunk, with enough
+// phases for all workers.
 const partOfChunk = 25_000
 
-// inParts hands phases to work, some at a time.
+// inParts calls work with a few phases at a time.
 func inParts(phases []fit.Phase, work func([]fit.Phase) error) error {
 	for len(phases) > 0 {
 		n, attempts := 0, 0
@@ -73,8 +73,8 @@ func inParts(phases []fit.Phase, work func([]fit.Phase) error) error {
 	return nil
 }
 
-// stream reads the phases chunk by chunk, in order, and hands them to work, which must not keep them; the next chunk is
-// read meanwhile.
+// stream reads the phases chunk by chunk, in order, and passes them to work, which must not keep them. The next chunk is read
+// concurrently.
 func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]fit.Phase) error) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(outer)
@@ -123,15 +123,15 @@ func (r *run) stream(ctx context.Context, outliersOnly bool, work func([]fit.Pha
 	}
 	cancel()
 	<-done
-	if err == nil { // a reader that was told to stop has nothing to say
+	if err == nil { // a reader that was stopped reports no error of its own
 		err = outer.Err()
 	}
 	return err
 }
 
-// read reads the attempts of a chunk and sorts them by phase. Rows come in any order, and rows of other phases may
-// come between; within a phase they are put in the order of their keys, so that every run sums alike.
-// The tasks lie in memory, or in more where that is too small.
+// read reads the attempts of a chunk and sorts them by phase. Rows come in any order, and rows of other phases may come
+// between; within a phase they are put in the order of their keys, so that every run sums alike. The tasks are stored in
+// memory, which is replaced by a larger slice if it is too small.
 func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []fit.Task) ([]fit.Phase, []fit.Task, error) {
 	tasks := memory
 	if int64(cap(tasks)) < c.attempts {
@@ -169,7 +169,7 @@ func (r *run) read(ctx context.Context, c *chunk, outliers bool, memory []fit.Ta
 	return phases, tasks, nil
 }
 
-// sorter puts tasks in the order of their keys: it sorts pairs of key and place, which are smaller to move.
+// sorter sorts tasks by key: it sorts pairs of key and index, which are smaller to move.
 type sorter struct {
 	order []keyed
 	tasks []fit.Task

@@ -12,13 +12,13 @@ import (
 	"straggler/store"
 )
 
-// On an engine of many machines the phases do not come here: copies of this program work on them where they are, phase by
-// phase. First they say what each tells of its stage and its machines (step observe); then, given the model, they write the
-// attributions (step attribute). Each copy leaves a piece in the store (store.Piece): the attributions as a file of their
-// table, and messages about its phases for this process, which takes them in the order of the phases, so that the sums are
-// those of a run in one process to the last bit. Through the engine come only the names of the files. A copy may run twice on
-// the same phases, when the cluster tries again or runs a speculative copy: the name of one piece comes, and the other is never
-// committed.
+// On an engine of many machines this process does not read the phases: copies of the program process them on the cluster, phase
+// by phase. The first step, observe, returns the observations of each phase about its stage and machines; the second,
+// attribute, takes the model and writes the attributions. Each copy leaves a piece in the store (store.Piece): the attributions
+// as a file of their table, and messages about its phases for this process, which adds them up in the order of the phases, so
+// that the sums equal those of a run in one process to the last bit. Only the names of the files pass through the engine. A
+// copy may process the same phases twice, after a retry or as a speculative copy on the cluster: only one of the two pieces is
+// named, and the other is never committed.
 
 // The steps of a copy.
 const (
@@ -26,11 +26,11 @@ const (
 	stepAttribute = "attribute"
 )
 
-// spreadAttempts is how many attempts are given to copies by one statement, or a twentieth of all where that is more: while it
-// runs, their rows lie on the disks of the cluster, 0.2 kB each.
+// spreadAttempts is the number of attempts that one statement sends to copies, at least a twentieth of all: while it runs,
+// their rows, 0.2 kB each, are on the disks of the cluster.
 const spreadAttempts = 50_000_000
 
-// partAttempts is how many attempts a copy gets, about, or a ten-thousandth of all where that is more: each leaves a file.
+// partAttempts is about the number of attempts of one copy, at least a ten-thousandth of all, since each copy leaves a file.
 const partAttempts = 200_000
 
 // observeOnCopies is learn on an engine of many machines.
@@ -75,8 +75,8 @@ func (r *run) attributeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx
 	return r.dropRows(ctx)
 }
 
-// spread has copies do a step for all phases, or those that have outliers. Their rows go into the transaction; what else they
-// found is taken in the order of the phases.
+// spread has copies do a step for all phases, or for those with outliers. It adds their files to the transaction and takes
+// their messages in the order of the phases.
 func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx, step string, file []byte, rows func(*chunk) string, each func(p *phaseRow, found []byte) error) error {
 	all := int64(0)
 	for i := range r.phases {

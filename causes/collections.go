@@ -15,18 +15,18 @@ import (
 //go:embed collections.sql
 var collectionsSQL string
 
-// A process runs tasks of several phases at a time, and serves blocks that none of these made. What the tasks of other phases
-// of an application collected is therefore kept by application, where phases of it ran at the same time: it follows from the
-// rows of the application alone, whatever else is worked on.
+// A process runs tasks of several phases at a time, and serves blocks written by tasks of earlier phases. Where phases of an
+// application overlapped, the garbage collections of their tasks are therefore kept by application. They depend on the rows of
+// that application alone.
 const (
-	// leastCollection is the shortest collection, in seconds, that is kept: with ShareOfPause it explains a wait of 0.2 s,
-	// under which a wait is rarely a link's anyway (retransmission).
+	// leastCollection is the shortest collection, in seconds, that is kept: by shareOfPause it explains a wait of 0.2 s, and
+	// shorter waits are rarely due to a link (retransmission timeout).
 	leastCollection = 0.1
-	// mostCollections is how many are kept of an application, the longest.
+	// mostCollections is the number of collections kept for an application, the longest ones.
 	mostCollections = 4096
 )
 
-// collection is a task that collected garbage for a while.
+// collection is the garbage collection during one task.
 type collection struct {
 	Application schema.Key  `col:"application_id"`
 	Phase       schema.Key  `col:"phase_id"`
@@ -39,13 +39,13 @@ type collection struct {
 
 func (c *collection) end() schema.Time { return c.Start.Add(c.Duration) }
 
-// collections are those of applications whose phases ran at the same time.
+// collections are the collections of applications with overlapping phases.
 type collections struct {
 	application map[schema.Key]schema.Key // of the phases whose tasks may have waited for one
 	of          map[schema.Key]collectionList
 }
 
-// collectionList are those of one application.
+// collectionList holds the collections of one application.
 type collectionList struct {
 	byStart []collection
 	ends    []schema.Time // the latest end up to each
@@ -61,14 +61,14 @@ func (m *collections) add(c collection) {
 	m.of[c.Application] = l
 }
 
-// settle ends the adding.
+// settle sorts the collections once all have been added.
 func (m *collections) settle() {
 	for application := range m.of {
 		m.settleOf(application)
 	}
 }
 
-// settleOf ends the adding to an application, unless that is done.
+// settleOf settles an application if that has not been done.
 func (m *collections) settleOf(application schema.Key) {
 	l := m.of[application]
 	if len(l.ends) == len(l.byStart) {
@@ -87,7 +87,7 @@ func (m *collections) settleOf(application schema.Key) {
 	m.of[application] = l
 }
 
-// mayWait notes a phase of an application, whose tasks may have waited for one.
+// mayWait records a phase of an application whose tasks may have waited for a collection.
 func (m *collections) mayWait(phase, application schema.Key) {
 	if len(m.of[application].byStart) == 0 {
 		return
@@ -98,7 +98,7 @@ func (m *collections) mayWait(phase, application schema.Key) {
 	m.application[phase] = application
 }
 
-// meanwhile lists those that other phases of its application had while a phase ran, by start.
+// meanwhile lists the collections of the other phases of the application while a phase ran, by start.
 func (m *collections) meanwhile(phase schema.Key, from, to schema.Time) func(yield func(*collection) bool) {
 	return func(yield func(*collection) bool) {
 		l := m.of[m.application[phase]]
@@ -111,7 +111,7 @@ func (m *collections) meanwhile(phase schema.Key, from, to schema.Time) func(yie
 	}
 }
 
-// readCollections reads those that phases to attribute may have waited for.
+// readCollections reads the collections that the phases to attribute may have waited for.
 func (r *run) readCollections(ctx context.Context) error {
 	r.collections = &collections{}
 	if slices.Contains(r.blank, "a.gc_s") {
@@ -136,7 +136,7 @@ func collectionsQuery() string {
 	return strings.NewReplacer("{least}", strconv.FormatFloat(leastCollection, 'e', -1, 64), "{most}", strconv.Itoa(mostCollections)).Replace(collectionsSQL)
 }
 
-// collectionsOf is collections.sql on a trace in memory, whose machines are numbered as their names stand.
+// collectionsOf does what collections.sql does, on a trace in memory with machines numbered in the order of their names.
 func collectionsOf(t *schema.Trace, names []string) *collections {
 	application := map[schema.Key]schema.Key{} // of a job, and then of a phase
 	for i := range t.Jobs {
@@ -154,7 +154,7 @@ func collectionsOf(t *schema.Trace, names []string) *collections {
 	slices.SortFunc(phases, func(a, b *schema.Phase) int {
 		return cmp.Or(cmp.Compare(of[a.PhaseID], of[b.PhaseID]), cmp.Compare(a.StartTime.V, b.StartTime.V), cmp.Compare(a.PhaseID, b.PhaseID))
 	})
-	beside := map[schema.Key]bool{}
+	overlapping := map[schema.Key]bool{}
 	latest := 0 // of the application's phases so far, the one that ends last
 	for i := 1; i < len(phases); i++ {
 		p, last := phases[i], phases[latest]
@@ -163,10 +163,10 @@ func collectionsOf(t *schema.Trace, names []string) *collections {
 			continue
 		}
 		if last.FinishTime.V > p.StartTime.V {
-			beside[p.PhaseID], beside[last.PhaseID] = true, true
+			overlapping[p.PhaseID], overlapping[last.PhaseID] = true, true
 		}
 		if before := phases[i-1]; p.StartTime.V < before.FinishTime.V {
-			beside[before.PhaseID] = true
+			overlapping[before.PhaseID] = true
 		}
 		if p.FinishTime.V > last.FinishTime.V {
 			latest = i
@@ -175,7 +175,7 @@ func collectionsOf(t *schema.Trace, names []string) *collections {
 	var found []collection
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
-		if beside[a.PhaseID] && a.Machine.OK && a.StartTime.OK && a.GCS.OK && a.GCS.V >= leastCollection && a.DurationS.OK && a.DurationS.V >= leastCollection && a.DurationS.V <= schema.LongestS {
+		if overlapping[a.PhaseID] && a.Machine.OK && a.StartTime.OK && a.GCS.OK && a.GCS.V >= leastCollection && a.DurationS.OK && a.DurationS.V >= leastCollection && a.DurationS.V <= schema.LongestS {
 			machine, _ := slices.BinarySearch(names, a.Machine.V)
 			found = append(found, collection{a.ApplicationID, a.PhaseID, a.AttemptID, int64(machine), a.StartTime.V, a.DurationS.V, a.GCS.V})
 		}

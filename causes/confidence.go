@@ -7,13 +7,14 @@ import (
 	"straggler/schema"
 )
 
-// How sure a verdict is depends on what it rests on, on its lead over the runner-up in units of their errors, z, on whether the
-// log measures work, and on the posterior probability of what it names, P, where that is a component of a mixture: the log odds
-// of being right are constant + slope·ln(1+z) + posterior·logit(P), and unmeasured where the log does not measure work. A
-// verdict is right when its cause acted on the attempt, as on the labelled logs. The numbers are logistic regressions on the
-// verdicts on drawn clusters of many kinds (TestReliability prints them): six hundred mixtures count for 0.7, and fourteen
-// families for the rest, each alike, since nothing in a log says of which kind its cluster is. TestCalibration holds them
-// against other mixtures, and TestReliability against each family by what the others give.
+// The confidence of a verdict depends on the kind of evidence, on its lead z over the runner-up in standard errors, on whether
+// the log measures work, and, where the verdict names a component of a mixture, on the posterior probability P of that
+// component: the log odds of being right are constant + slope·ln(1+z) + posterior·logit(P), plus unmeasured where the log does
+// not measure work. A verdict is right if its cause acted on the attempt, as on the labelled logs. The coefficients are
+// logistic regressions over verdicts on synthetic clusters of many kinds (TestReliability prints them): six hundred mixtures
+// have a weight of 0.7, and fourteen families share the rest equally, since nothing in a log tells which kind of cluster it is
+// from. TestCalibration checks them on other mixtures, and TestReliability checks each family with coefficients fitted on the
+// others.
 var sureness = [...]logistic{
 	onFigure:      {2.26, 3.49, 0, 0},
 	onCoefficient: {2.89, 1.06, -2.46, 0},
@@ -26,27 +27,28 @@ var sureness = [...]logistic{
 	onWorkOverMachine: {-0.80, 1.49, 0, 0},
 }
 
-// reading is what a verdict rests on, and what its runner-up does where both are parts of one body: each can be wrong in its
-// own way.
+// reading is the kind of evidence for a verdict, and for its runner-up where both are parts of the same body: each kind errs in
+// its own way.
 type reading int
 
 const (
 	onFigure      reading = iota // a measured figure of the task
-	onCoefficient                // a coefficient, which may be that of something else
-	onMachine                    // what its machine's other tasks say, or what happened elsewhere meanwhile
-	onMixture                    // the residual, which the attempt itself made, or the scatter of the phase
-	// the residual of a task of an executor that had just started, which may be the start's, its machine's or its own
+	onCoefficient                // a coefficient, which may stand for a correlated variable
+	onMachine                    // the other tasks of its machine, or events elsewhere at that time
+	onMixture                    // the residual: of the attempt alone, or scatter of the phase
+	// the residual of a task on an executor that had just started: due to the start, its machine or the attempt alone
 	onStart
 
-	// Scatter multiplies whatever made a task slow. So how much of a body is its work's and how much its own hangs on the form
-	// of the model beside its errors, and an ordinary residual is no reason for a task whose work is one.
+	// Scatter multiplies whatever made a task slow. So the split of a body between work and residual depends on the form of the
+	// model as well as on its errors, and an ordinary residual explains nothing if the work of the task does.
 	onMixtureOverWork // the residual, before a coefficient
 	onWorkOverMixture // a coefficient, before the residual
 	// Processor time stands for work where nothing else measures it, and a slow machine takes more of it for the same work.
 	onWorkOverMachine // a coefficient, before the machine, where the log does not measure work
 )
 
-// readingOf is that of a verdict and its runner-up, by their largest terms; terms where there is none.
+// readingOf is the reading of a verdict and its runner-up, given by their largest terms; the value terms stands for no
+// runner-up.
 func readingOf(top, second term, measured bool) reading {
 	switch {
 	case top == ofResidual && second < ofFirst:
@@ -69,7 +71,7 @@ func readingOf(top, second term, measured bool) reading {
 
 type logistic struct{ constant, slope, unmeasured, posterior float64 }
 
-// claim is what a verdict's confidence follows from.
+// claim is what the confidence of a verdict is computed from.
 type claim struct {
 	of       reading
 	z        float64
@@ -77,7 +79,7 @@ type claim struct {
 	logit    float64 // of the posterior probability of what it names, where that is a component of a mixture
 }
 
-// claimOf is that of the first of the lines; ok is false where it names no cause, or has no error.
+// claimOf is the claim of the first line; ok is false if that names no cause, or has no error.
 func claimOf(lines []line, s *split) (c claim, ok bool) {
 	top := lines[0].top
 	second := terms
@@ -98,7 +100,7 @@ func claimOf(lines []line, s *split) (c claim, ok bool) {
 	return c, ok && lines[0].cause != schema.UnexplainedCause
 }
 
-// Beyond these a posterior probability says more of the tails of the mixture than of the attempt.
+// Beyond these limits a posterior probability reflects the tails of the mixture rather than the attempt.
 const leastPosterior, mostPosterior = leastOutlier, 0.999
 
 const mostLogOdds = 6.0 // never exceeded: 1 in 400 is wrong for reasons unknown

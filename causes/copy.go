@@ -57,7 +57,7 @@ func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader
 	return flush()
 }
 
-// given is what a copy has read of a phase, and of the collections of all shares so far.
+// given is what a copy has read about a phase, and the collections of all shares so far.
 type given struct {
 	phase        fit.Phase
 	share, input schema.Key
@@ -88,14 +88,14 @@ func (g *given) add(r *copyRow) error {
 	return nil
 }
 
-// settle ends the rows of the phase.
+// settle completes a phase once all of its rows have been read.
 func (g *given) settle() {
 	g.losses.joinGaps()
 	g.collections.settleOf(g.share)
 	g.collections.mayWait(g.phase.ID, g.share)
 }
 
-// next forgets the phase.
+// next clears the phase.
 func (g *given) next() {
 	g.phase.Tasks, g.phase.Signature, g.input = g.phase.Tasks[:0], 0, 0
 	g.losses = losses{}
@@ -147,7 +147,7 @@ func worker(ctx context.Context, step, file string) (func(*given, *copies.Writer
 	}, nil
 }
 
-// mark says in the last of the tasks, if the row is about its attempt, that it is an outlier.
+// mark marks the last task as an outlier if the row is about its attempt.
 func (r *copyRow) mark(tasks []fit.Task) {
 	if len(tasks) == 0 || tasks[len(tasks)-1].Attempt != r.Attempt {
 		return

@@ -20,16 +20,15 @@ var copiesAttributedSQL string
 //go:embed copies_facts.sql
 var copiesFactsSQL string
 
-// A copy is given all that it needs of its phases as rows, which go from one machine of the cluster to another: what is known
-// of all phases of the store would be too much for the process that commits, and for each of thousands of copies. Only the
-// model comes as a file.
+// A copy reads everything about its phases as rows, which the cluster moves between its machines: the data of all phases would
+// be too much for the committing process, and for each of thousands of copies. Only the model is sent as a file.
 
 // What the rows are about.
 const (
 	aboutAttempt    = iota
-	aboutOutlier    // the attempt of the row before: a join would move all attempts once more
+	aboutOutlier    // the attempt of the row before, which saves a join of all attempts
 	aboutStage      // the phase: its stage and its input
-	aboutOutput     // an output that was lost, and which the attempt made again
+	aboutOutput     // a lost output that the attempt recomputed
 	aboutGap        // a time in which an output that the phase reads was missing
 	aboutCollection // a collection of the share's application, with its first phase
 )
@@ -39,15 +38,14 @@ var copyColumns = []string{"share", "phase_id", "about", "attempt_id", "other", 
 	"slow", "recompute", "excess_s", "timed", "beyond_s", "input_bytes", "remote_bytes", "input_records", "written_bytes", "spill_bytes", "cpu_s", "away", "fetch_wait_s",
 	"gc_s", "scheduler_delay_s", "convert_s"}
 
-// copyOrder puts the row of an outlier behind that of its attempt, and collections before what follows the first phase of their
-// share.
+// copyOrder puts the row of an outlier after that of its attempt, and collections right after the first phase of their share.
 const copyOrder = "phase_id, attempt_id NULLS LAST, about, start_us NULLS LAST"
 
-// shareAttempts is how many attempts a share has, about: shares come to copies by a hash, eight to each, which makes them
-// alike, and collections of an application, mostCollections at most, are sent once for each share of it.
+// shareAttempts is about the number of attempts of a share. Shares are assigned to copies by a hash, eight to each, which
+// balances the load; the collections of an application, at most mostCollections, are sent once per share.
 const shareAttempts = partAttempts / 8
 
-// prepareRows makes the tables of what copies are given to attribute.
+// prepareRows creates the tables that copies read to attribute.
 func (r *run) prepareRows(ctx context.Context) error {
 	input := "p.input_key"
 	if r.part.whole {
@@ -74,13 +72,13 @@ func (r *run) dropRows(ctx context.Context) error {
 	return nil
 }
 
-// observedSQL gives the attempts of a chunk.
+// observedSQL selects the attempts of a chunk.
 func (r *run) observedSQL(c *chunk) string {
 	tasks := taskRange{attempts: r.attempts(), low: c.low(), high: c.high()}
 	return rowsOf(aboutAttempt, taskExpressions("t.phase_id"), "("+tasks.sql()+") AS t")
 }
 
-// attributedSQL gives the attempts of a chunk that are to be attributed, and what must be known of them.
+// attributedSQL selects the attempts of a chunk that are to be attributed, with all that attribution needs.
 func (r *run) attributedSQL(c *chunk) string {
 	tasks := taskRange{attempts: r.attempts(), low: c.low(), high: c.high(), unended: true, timed: r.history}
 	of := taskExpressions("p.share")

@@ -2,10 +2,11 @@ package causes
 
 import "straggler/schema"
 
-// Discrepancy is what the model itself gets wrong, however exact its figures: a standard deviation of each cause's seconds, as
-// a share of the excess, beside the errors of the estimates (MODEL.md, section 8; Kennedy and O'Hagan 2001). Its shares are
-// estimated from generated clusters with known seconds, so that 95 % of the intervals hold them, and TestCoverage holds them
-// against other clusters. Where nothing but processor time measures work, or nothing at all, they are larger.
+// The model discrepancy is the error that remains when all parameters are known exactly (MODEL.md, section 8; Kennedy and
+// O'Hagan 2001): a standard deviation for the seconds of each cause, as a share of the excess, in addition to the errors of the
+// estimates. The shares are estimated from synthetic clusters with known seconds such that 95 % of the intervals contain the
+// truth, and TestCoverage checks them on other clusters. They are larger where only processor time measures work, or nothing
+// does.
 var discrepancy = map[schema.Cause]struct{ measured, unmeasured float64 }{
 	schema.DataSkew:         {0.050, 0.17},
 	schema.Network:          {0.045, 0.045},
@@ -20,7 +21,7 @@ var discrepancy = map[schema.Cause]struct{ measured, unmeasured float64 }{
 	schema.UnexplainedCause: {0.500, 0.50},
 }
 
-// discrepancyOf is that of a cause of a task's excess, in seconds.
+// discrepancyOf is the discrepancy of one cause of a task's excess, in seconds.
 func (s *split) discrepancyOf(c schema.Cause) float64 {
 	if s.workMeasured {
 		return discrepancy[c].measured * s.excess

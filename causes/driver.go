@@ -9,14 +9,14 @@ import (
 	"straggler/schema"
 )
 
-// A driver that stops, to collect garbage or without a processor, learns of all tasks that end meanwhile when it goes on: its
-// log has them end at the same time, each with the delay from its true end. A link is behind the delays of the machines that
-// use it, and these end one by one.
+// A driver that pauses, for a garbage collection or for lack of a processor, learns of all tasks that ended meanwhile when it
+// resumes: in its log they end at the same time, each delayed from its true end. Delays by a link affect only the machines that
+// use it, whose tasks end one by one.
 
-// together is how far apart, as a share of their delay, the ends are that a driver logs when it goes on.
+// together is the largest distance, as a share of their delay, between the ends that a driver logs when it resumes.
 const together = 0.1
 
-// lateEnds are the ends of the prepared phase's tasks, and their delays beyond the usual.
+// lateEnds are the ends of the tasks of the prepared phase, with their delays beyond the median.
 type lateEnds struct {
 	known     bool
 	all       []schema.Time // in order
@@ -30,9 +30,9 @@ type lateEnd struct {
 	machine int64
 }
 
-// driverStopped reports whether the delay of task i beyond the usual is the driver's: for half of it no task of the phase
-// ended, and then those on over a third of the other machines, two or more, ended at the same time with half of it or more. A
-// sample of the machines is asked.
+// driverStopped reports whether a pause of the driver explains the delay of task i beyond the median: for half of that time no
+// task of the phase ended, and then tasks on over a third of the other machines, at least two, ended at the same time, delayed
+// by half of it or more. It examines a sample of the machines.
 func (a *Attributor) driverStopped(i int32, delay float64) bool {
 	b := &a.phase.Fitter
 	t := &b.Tasks[i]

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Evidence is what a person can check an attribution by. It is stored as JSON; what does not apply is left out.
+// Evidence lets a person verify an attribution. It is stored as JSON; fields that do not apply are omitted.
 type Evidence struct {
-	// what the cause was read off: a column of attempts, machine, or residual
+	// the source of the figure: a column of attempts, machine, or residual
 	Predictor string `json:"predictor"`
 	// of the phase's regression, seconds per unit; of a machine, its factor; of the residual, the phase's scatter
 	Coefficient float64 `json:"coefficient,omitempty"`
@@ -21,13 +21,13 @@ type Evidence struct {
 	Low         float64 `json:"low,omitempty"`    // 95 % interval of the seconds
 	High        float64 `json:"high,omitempty"`
 	Reason      string  `json:"reason,omitempty"` // of unexplained: why no more can be said
-	// of a machine that is not known to be slow: phase, it was slow in this one; time, at that time
+	// for a machine that is not generally slow: phase if it was slow in this phase, time if it was slow at that time
 	Scope string `json:"scope,omitempty"`
 	Text  string `json:"text"`          // in plain words
 	SQL   string `json:"sql,omitempty"` // the query that shows it
 }
 
-// append writes the evidence as JSON; a field that is NaN or infinite is left out. It is written by hand because a
+// append writes the evidence as JSON; fields that are NaN or infinite are omitted. It does not use encoding/json because a
 // store has millions of them.
 func (e *Evidence) append(b []byte) []byte {
 	return finish(e.begin(b), e.Text, e.SQL)
@@ -74,7 +74,7 @@ func text(b []byte, name, s string) []byte {
 	return quote(b, s)
 }
 
-// number keeps six digits: more would be noise.
+// number writes six significant digits; more would be noise.
 func number(b []byte, name string, x float64, omitZero bool) []byte {
 	if math.IsNaN(x) || math.IsInf(x, 0) || x == 0 && omitZero {
 		return b
@@ -83,7 +83,7 @@ func number(b []byte, name string, x float64, omitZero bool) []byte {
 	return strconv.AppendFloat(b, x, 'g', 6, 64)
 }
 
-// isPlain tells the bytes that stand in a JSON string, and in HTML, as they are.
+// isPlain reports which bytes need no escape in a JSON string, nor in HTML.
 var isPlain = func() (t [256]bool) {
 	for c := 0x20; c < 0x7f; c++ {
 		t[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
@@ -91,7 +91,7 @@ var isPlain = func() (t [256]bool) {
 	return t
 }()
 
-// quote writes a JSON string. Names come from logs: whatever is not plain is escaped.
+// quote writes a JSON string. Names come from logs, so all bytes that are not plain are escaped.
 func quote[S string | []byte](b []byte, s S) []byte {
 	b = append(b, '"')
 	plain := 0 // s[:plain] needs no escape

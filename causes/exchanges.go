@@ -12,11 +12,11 @@ import (
 //go:embed exchanges.sql
 var exchangesSQL string
 
-// exchangeRead is what a phase reads, as its query's plan says.
+// exchangeRead describes the exchanges that a phase reads, according to the plan of its query.
 type exchangeRead struct {
 	program string // the name of the application
 	keys    string // of each exchange, with the tables that feed it
-	merged  bool   // adaptive execution put partitions together, or split them
+	merged  bool   // adaptive execution coalesced or split partitions
 }
 
 // signature identifies a stage by program and exchanges; 0 where either is not known.
@@ -27,8 +27,8 @@ func (e exchangeRead) signature() uint64 {
 	return signature(e.program, "reads", e.keys)
 }
 
-// exchanges reads what phases read. Stages that read the same exchanges of the same tables are the same stage of a program,
-// whatever they are called, and however many stages come before them.
+// exchanges finds the exchanges that phases read. Stages that read the same exchanges of the same tables are the same stage of
+// a program, whatever their names and however many stages precede them.
 func (r *run) exchanges(ctx context.Context) (map[schema.Key]exchangeRead, error) {
 	type row struct {
 		Phase   schema.Key          `col:"phase_id"`

@@ -14,21 +14,22 @@ import (
 //go:embed executions.sql
 var executionsSQL string
 
-// execution is a phase of the store as skew_repeats look at it. There are many, so that they are small and have no pointers.
+// execution is a phase of the store, as far as skew_repeats need it. There are many of them, so they are small and have no
+// pointers.
 type execution struct {
 	phase, application schema.Key
 	stage, native      int32 // numbers of its stage's names and of its native id
 	counts             bool
 }
 
-// executions are all phases of the store, by key, and the names of their stages by number.
+// executions holds all phases of the store, by key, and the names of their stages, by number.
 type executions struct {
 	all    []execution
 	stages []*namedStage
 }
 
-// readExecutions reads all phases of the store: executions are counted of those whose results are kept, too. The engine would
-// take longer to join and sort them than all else of this.
+// readExecutions reads all phases of the store, since those whose results are kept count as executions too. They are joined and
+// sorted here because the engine would take longer for that than the rest of the work takes.
 func (r *run) readExecutions(ctx context.Context) error {
 	programs, err := r.programs(ctx)
 	if err != nil {
@@ -67,7 +68,7 @@ func (r *run) readExecutions(ctx context.Context) error {
 	return r.countExecutions(ctx)
 }
 
-// programs are the names of the applications.
+// programs reads the names of the applications.
 func (r *run) programs(ctx context.Context) (map[schema.Key]schema.Null[string], error) {
 	type row struct {
 		ID   schema.Key          `col:"application_id"`
@@ -83,7 +84,7 @@ func (r *run) programs(ctx context.Context) (map[schema.Key]schema.Null[string],
 	return out, nil
 }
 
-// countExecutions has only those executions count that have attempts.
+// countExecutions marks the executions that have attempts; only they are counted.
 func (r *run) countExecutions(ctx context.Context) error {
 	type row struct {
 		ID schema.Key `col:"phase_id"`
@@ -107,8 +108,8 @@ func (r *run) countExecutions(ctx context.Context) error {
 	return nil
 }
 
-// inKeyOrder puts executions in the order of their keys. Those of an input mostly lie together and in order, and its keys
-// together: then inputs are put in order, each as it lies.
+// inKeyOrder sorts executions by key. Those of one input are mostly contiguous and sorted, and so are its keys: then only the
+// inputs are sorted.
 func inKeyOrder(all []execution) []execution {
 	var inputs [][]execution
 	for rest := all; len(rest) > 0; {
@@ -140,10 +141,10 @@ type namedStage struct {
 	number    int32  // from 0
 }
 
-// namedStages keeps names once: they repeat, and one keeps what was read with it in memory.
+// namedStages interns names: they repeat, and a substring would keep the whole row that it was read with in memory.
 type namedStages map[stageNames]*namedStage
 
-// of is the stage of names, which need not stay.
+// of returns the stage with some names, which it copies if it keeps them.
 func (m namedStages) of(n stageNames) *namedStage {
 	s := m[n]
 	if s == nil {
@@ -157,9 +158,9 @@ func (m namedStages) of(n stageNames) *namedStage {
 	return s
 }
 
-// stageExecutions is a stage: the ordinal is which of the stages of a name, or of the same exchanges, in an application, or 0
-// for all of them. Programs run stages of the same name several times, and what is skewed in the second of them to-day is to be
-// compared with the second of yesterday.
+// stageExecutions is a stage: the ordinal is its position among the stages of the same name, or exchanges, in an application,
+// or 0 for all of them. A program may run several stages of the same name, and skew in the second of them today is compared
+// with the second one of yesterday.
 type stageExecutions struct {
 	signature  uint64
 	ordinal    int32
@@ -167,16 +168,16 @@ type stageExecutions struct {
 	executions int64
 }
 
-// stageNumbers says which stage each phase is.
+// stageNumbers assigns each phase the number of its stage.
 type stageNumbers struct {
 	stages []stageExecutions
 	of     []int64 // of each execution
-	// signatures of stages of which adaptive execution put partitions together, or split them, in any execution
+	// signatures of stages whose partitions adaptive execution coalesced or split in any execution
 	merged map[uint64]bool
 }
 
-// number numbers the stages of a name, or of the same exchanges, within each application, in order of their keys; submissions
-// of one stage share a number. It counts the executions too.
+// number numbers the stages of the same name, or exchanges, within each application, in the order of their keys; resubmissions
+// of a stage share its number. It also counts the executions.
 func (x *executions) number(reads map[schema.Key]exchangeRead) *stageNumbers {
 	type submission struct {
 		signature uint64
@@ -233,7 +234,7 @@ func (x *executions) number(reads map[schema.Key]exchangeRead) *stageNumbers {
 	return out
 }
 
-// ranks are the places of the stages in order of signature and ordinal.
+// ranks returns the rank of each stage in the order of signature and ordinal.
 func (s *stageNumbers) ranks() []int {
 	order, ranks := make([]int, len(s.stages)), make([]int, len(s.stages))
 	for i := range order {
@@ -249,14 +250,14 @@ func (s *stageNumbers) ranks() []int {
 	return ranks
 }
 
-// byApplication gives the places of the phases by application, those of one in order of their keys.
+// byApplication returns the indices of the phases, sorted by application and then by key.
 func (x *executions) byApplication() []int32 {
 	order := make([]int32, len(x.all))
 	for i := range order {
 		order[i] = int32(i)
 	}
 	byApplication := func(i, j int32) int { return cmp.Compare(x.all[i].application, x.all[j].application) }
-	if !slices.IsSortedFunc(order, byApplication) { // keys of phases mostly are in the order of those of their applications
+	if !slices.IsSortedFunc(order, byApplication) { // phases mostly have keys in the order of those of their applications
 		slices.SortStableFunc(order, byApplication)
 	}
 	return order

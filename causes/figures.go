@@ -14,7 +14,7 @@ import (
 //go:embed paper_figures.sql
 var paperFiguresSQL string
 
-// Figure is one point of one of the papers' figures, on this store.
+// Figure is one point of a figure of one of the papers, computed from this store.
 type Figure struct {
 	Figure string               `col:"figure" doc:"paper and number, such as mantri-2a"`
 	Series string               `col:"series" doc:"which of the figure's lines"`
@@ -24,7 +24,7 @@ type Figure struct {
 	Note   string               `col:"note" doc:"of a figure that cannot be drawn: what the store lacks"`
 }
 
-// paperFigures say what each figure shows, in the order of the papers, and what a store must hold for it.
+// paperFigures lists what each figure shows, in the order of the papers, and which data it needs.
 var paperFigures = [...]struct{ name, title, needs string }{
 	{"mantri-2a", "share of phases in which more than x of the tasks are outliers (MANTRI figure 2a)", "phases with the durations of successful attempts"},
 	{"mantri-2b", "share of outliers that lasted more than x times their phase's median (MANTRI figure 2b)", "outliers"},
@@ -41,7 +41,7 @@ var paperFigures = [...]struct{ name, title, needs string }{
 	{"dolly-3", "probability that a job of x tasks straggles when tasks, or jobs, are run twice, at this store's share of stragglers (DOLLY figure 3)", "phases of three tasks or more"},
 }
 
-// FigureTitle says what a figure shows; "" where there is no such figure.
+// FigureTitle returns the title of a figure; "" if there is no such figure.
 func FigureTitle(name string) string {
 	for _, t := range paperFigures {
 		if t.name == name {
@@ -51,8 +51,8 @@ func FigureTitle(name string) string {
 	return ""
 }
 
-// PaperFigures draws the figures of the papers from a store that detect and causes have run on. A figure that it cannot
-// draw has one row without values, and a note.
+// PaperFigures computes the figures of the papers from a store on which detect and causes have run. A figure that cannot be
+// computed has one row without values, with a note.
 func PaperFigures(ctx context.Context, eng engine.Engine) ([]Figure, error) {
 	var out []Figure
 	for f, err := range engine.ReadParts[Figure](ctx, eng, "paper_figures", paperFiguresSQL) {
@@ -75,8 +75,8 @@ func PaperFigures(ctx context.Context, eng engine.Engine) ([]Figure, error) {
 	return out, nil
 }
 
-// sameDigits keeps nine digits: engines add in the order in which their threads come, so that the last ones differ from
-// run to run.
+// sameDigits rounds to nine digits: engines add in the order in which their threads finish, so the last digits differ from run
+// to run.
 func sameDigits(y float64) float64 {
 	z, err := strconv.ParseFloat(strconv.FormatFloat(y, 'g', 9, 64), 64)
 	if err != nil {

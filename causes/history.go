@@ -32,7 +32,7 @@ type usualAttempt struct {
 	UsualWaitS  schema.Null[float64] `col:"usual_wait_s"`
 }
 
-// historyWriter writes history_attributions, each under the input that it follows from.
+// historyWriter writes history_attributions, each under the input that it depends on.
 type historyWriter struct {
 	r     *run
 	tx    *store.Tx
@@ -41,7 +41,7 @@ type historyWriter struct {
 	split historySplitter
 }
 
-// add splits the excess of an attempt over its usual duration, in a run of which the machines were judged, or not (nil).
+// add splits the excess of an attempt over its usual duration; judged is nil if the machines of its run were not judged.
 func (w *historyWriter) add(a *usualAttempt, judged *machines.RunJudgement) error {
 	if input := w.r.part.inputOf("phases", a.Phase); input != w.input || len(w.rows) > 4096 {
 		if err := w.flush(); err != nil {
@@ -73,7 +73,7 @@ func (r *run) againstHistory(ctx context.Context, tx *store.Tx, judged map[schem
 	return w.flush()
 }
 
-// historySplitter splits excesses over usual durations. It is for one goroutine, and its memory is used again for the next.
+// historySplitter splits excesses over usual durations. It reuses its memory and must not be used concurrently.
 type historySplitter struct {
 	factors  []historyFactor
 	sentence words
@@ -87,10 +87,10 @@ type historyFactor struct {
 	place string
 }
 
-// append says what the excess is due to. A duration is the usual one times a factor for each cause: that of the input, of what
-// most machines of the phase take more, of the machine, and what is left. Each gets what remains of the whole factor after
-// those before it, and never less than nothing; seconds are the logarithmic means of the factors (stats.LogMean), and the last
-// cause takes the rounding, so they sum to the excess.
+// append appends the causes of the excess. A duration is the usual one times a factor for each cause: the input, the slowdown
+// common to most machines of the phase, the machine, and the remainder. Each cause gets at most the part of the whole factor
+// that the causes before it leave, and never less than nothing. Seconds follow from the factors by logarithmic means
+// (stats.LogMean), and the last cause includes the rounding error, so that they sum to the excess.
 func (h *historySplitter) append(rows []schema.HistoryAttribution, a *usualAttempt, j *machines.RunJudgement) []schema.HistoryAttribution {
 	usual := a.DurationS - a.ExcessS
 	left := math.Log(a.DurationS / usual)
@@ -133,7 +133,7 @@ func (h *historySplitter) append(rows []schema.HistoryAttribution, a *usualAttem
 	return rows
 }
 
-// beyond is how much more than usual a part of the duration is.
+// beyond is the amount by which a part of the duration exceeds its usual value.
 func beyond(is, usual schema.Null[float64], work float64) (more schema.Null[float64]) {
 	if is.OK && usual.OK {
 		more = schema.Some(is.V - usual.V*work)
@@ -141,7 +141,7 @@ func beyond(is, usual schema.Null[float64], work float64) (more schema.Null[floa
 	return more
 }
 
-// evidence says by what factor, and on what the attempt spent the time.
+// evidence states the factor, and what the attempt spent the time on.
 func (h *historySplitter) evidence(a *usualAttempt, cause schema.HistoryCause, factor float64, place string, usual, work float64) string {
 	w := &h.sentence
 	*w = (*w)[:0]

@@ -14,16 +14,16 @@ import (
 	"straggler/store"
 )
 
-// Of applications whose results are kept the statistics stay rows, as they are read: there are some hundred of each
-// application, and the model needs each once. Only those of an application that is attributed again become sums.
+// The statistics of applications whose results are kept remain rows as read: there are about a hundred per application, and the
+// model needs each of them once. Only those of an application that is attributed again are converted to sums.
 
-// before are rows that are kept, of any application, a chunk at a time.
+// before holds kept rows of all applications, in chunks.
 type before struct {
 	machines [][]schema.MachineStatistics
 	stages   [][]schema.StageStatistics
 }
 
-// readMachines reads what applications of inputs that have not changed say of machines, and readStages what they say of stages.
+// readMachines and readStages read the statistics of machines and of stages for the applications of unchanged inputs.
 func (r *run) readMachines(ctx context.Context) (err error) {
 	r.before.machines, err = readKept[schema.MachineStatistics](ctx, r, "SELECT * FROM machine_statistics")
 	return err
@@ -34,8 +34,8 @@ func (r *run) readStages(ctx context.Context) (err error) {
 	return err
 }
 
-// readKept reads the rows of a table, where some are kept. They stay where they are put: a slice that grows would copy all of
-// them time and again.
+// readKept reads the rows of a table if any are kept. They are stored in chunks, because a growing slice would copy all of them
+// repeatedly.
 func readKept[R any](ctx context.Context, r *run, sql string) (chunks [][]R, err error) {
 	if len(r.part.kept) == 0 {
 		return nil, nil
@@ -53,8 +53,8 @@ func readKept[R any](ctx context.Context, r *run, sql string) (chunks [][]R, err
 	return append(chunks, rows), nil
 }
 
-// giveStatistics gives each application of an input that has not changed its rows, in the order in which they are merged.
-func (r *run) giveStatistics() {
+// assignStatistics assigns the rows to the applications of unchanged inputs, in the order in which they are merged.
+func (r *run) assignStatistics() {
 	kept := store.OwnersOf(r.part.kept)
 	stands := func(key schema.Key) *application {
 		if _, ok := kept.Of("applications", key); !ok {
@@ -86,7 +86,7 @@ func (a *application) sortRows() {
 	sortRows(a.stages, func(s, t *schema.StageStatistics) int { return cmp.Compare(uint64(s.Signature), uint64(t.Signature)) })
 }
 
-// sortRows puts rows in order, in which they mostly are.
+// sortRows sorts rows that are mostly sorted.
 func sortRows[R any](rows []R, compare func(s, t *R) int) {
 	for i := 1; i < len(rows); i++ {
 		if compare(&rows[i-1], &rows[i]) > 0 {
@@ -96,7 +96,7 @@ func sortRows[R any](rows []R, compare func(s, t *R) int) {
 	}
 }
 
-// eachOf gives rows that lie together and have the same key.
+// eachOf yields the runs of adjacent rows with the same key.
 func eachOf[R any](chunks [][]R, key func(*R) schema.Key) iter.Seq[[]R] {
 	return func(yield func([]R) bool) {
 		for _, rows := range chunks {
@@ -111,7 +111,7 @@ func eachOf[R any](chunks [][]R, key func(*R) schema.Key) iter.Seq[[]R] {
 	}
 }
 
-// joinedRows are the rows of an application. They mostly lie together, and need not be copied then.
+// joinedRows returns the rows of an application as one slice. They are mostly contiguous, and then they are not copied.
 func joinedRows[R any](some, more []R) []R {
 	if len(some) == 0 {
 		return more
@@ -119,7 +119,8 @@ func joinedRows[R any](some, more []R) []R {
 	return append(some, more...)
 }
 
-// mergeRows merges rows as Merge does the sums that take makes of them: the machines' numbers are in the order of their names.
+// mergeRows has the same result as merging the sums that take makes of the rows: machines are numbered in the order of their
+// names.
 func (r *run) mergeRows(l *model.Learner, a *application) {
 	for i := range a.stages {
 		t := stageSums(&a.stages[i])
@@ -138,7 +139,7 @@ func (r *run) mergeRows(l *model.Learner, a *application) {
 	}
 }
 
-// take makes sums of an application's rows, which may be added to and written then.
+// take converts the rows of an application to sums, to which can be added and which can be written.
 func (r *run) take(a *application) {
 	for i := range a.before {
 		s := &a.before[i]
@@ -159,7 +160,7 @@ func (r *run) take(a *application) {
 	a.before, a.stages = nil, nil
 }
 
-// takeMoved makes sums of the rows of applications that are attributed again.
+// takeMoved converts the rows of the applications that are attributed again.
 func (r *run) takeMoved() {
 	for key, a := range r.applications {
 		if r.part.work[r.part.inputOf("applications", key)] == again {
@@ -168,7 +169,7 @@ func (r *run) takeMoved() {
 	}
 }
 
-// windowOf is the machine and the window of a row that has one.
+// windowOf returns the machine and window of a row, if it has one.
 func (r *run) windowOf(s *schema.MachineStatistics) machines.Window {
 	return machines.Window{Machine: r.number[s.Machine], Number: fit.WindowOf(s.WindowStart, r.o.WindowS)}
 }

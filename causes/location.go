@@ -11,11 +11,11 @@ import (
 	"straggler/schema"
 )
 
-// A wait for blocks may be the fault of one task's source, of its machine's link, or of a link that a whole rack shares; slow
-// machines may be slow by themselves or as a rack. What the machines of a phase have in common distinguishes them: the
-// task itself is never asked.
+// A wait for blocks may be due to the source of one task, to the link of its machine, or to a link shared by a rack; machines
+// may be slow individually or as a rack. What the machines of a phase have in common distinguishes these cases, without regard
+// to the task itself.
 
-// locate names the place of a line, "" where there is none, and puts it in words.
+// locate returns the location of a line, "" if there is none, and composes a sentence about it.
 func (a *Attributor) locate(s *split, l *line) (name string) {
 	w := &a.located
 	*w = (*w)[:0]
@@ -66,7 +66,7 @@ func (a *Attributor) locate(s *split, l *line) (name string) {
 	return "machine " + strings.ToValidUTF8(own, "\ufffd")
 }
 
-// waitLocation says where the wait of task i of the prepared phase comes from.
+// waitLocation determines the location that causes the wait of task i of the prepared phase.
 func (a *Attributor) waitLocation(i int) machines.Location {
 	b := a.phase
 	k := b.Machines.Of[i]
@@ -87,10 +87,11 @@ func (a *Attributor) waitLocation(i int) machines.Location {
 	return c.Location(r != "", w.own[k] >= bar)
 }
 
-// preferOwn decides a tie. A wait that most tasks elsewhere have at the same time is the phase's, unless the link of the task's
-// own machine or rack is slow; how much of it a healthy link would have left at that time is not known. Where the figures do
-// not say whether it is longer than what the task's machine or work took, both are given their mean, and what is the task's own
-// is the verdict. What nothing explains distinguishes a task only where its wait does not: where the others wait as long.
+// preferOwn breaks a tie between a shared wait and another cause. A wait that most tasks elsewhere have at the same time is
+// common to the phase, unless the link of the task's own machine or rack is slow; how long the wait would have been on a
+// healthy link is unknown. If the wait and the time due to the task's machine or work do not differ significantly, both get
+// their mean, and the cause particular to the task is the verdict. The unexplained remainder is particular to a task only if
+// the others wait as long.
 func (a *Attributor) preferOwn(s *split) {
 	if len(a.lines) < 2 || a.lines[0].cause != schema.Network || !(a.lines[1].seconds > 0) {
 		return
@@ -114,22 +115,22 @@ func (a *Attributor) preferOwn(s *split) {
 	yieldVerdict(first, second)
 }
 
-// yieldVerdict gives both causes their mean, and the verdict to the second.
+// yieldVerdict gives the first two causes their mean and makes the second the verdict.
 func yieldVerdict(first, second *line) {
 	mean := (first.seconds + second.seconds) / 2
 	first.seconds, second.seconds = mean, mean
 	*first, *second = *second, *first
 }
 
-// preferOwnToStart decides the same tie with a start. All first tasks of the phase have that: where the figures do not say
-// whether it is longer than what a machine that is slow by itself took, or a collection that the other first tasks did not
-// have, both are given their mean, and what is the task's own is the verdict.
+// preferOwnToStart breaks the same kind of tie with startup, which is common to the first tasks of the phase. If its seconds do
+// not differ significantly from those due to a machine that is slow by itself, or to a collection that the other first tasks
+// did not have, both get their mean, and the cause particular to the task is the verdict.
 func (a *Attributor) preferOwnToStart(s *split) {
 	if len(a.lines) < 2 || a.lines[0].cause != schema.Startup || a.lines[0].top == ofCold || !(a.lines[1].seconds > 0) {
 		return
 	}
 	first, second := &a.lines[0], &a.lines[1]
-	if !(second.top == ofMachine && s.slowMachine || second.top == ofGC && a.firstOnesCollectLess(s.index)) {
+	if !(second.top == ofMachine && s.slowMachine || second.top == ofGC && a.firstTasksCollectLess(s.index)) {
 		return
 	}
 	if z, ok := lead(a.lines); !ok || z > tied {
@@ -140,9 +141,9 @@ func (a *Attributor) preferOwnToStart(s *split) {
 	yieldVerdict(first, second)
 }
 
-// firstOnesCollectLess reports whether the first tasks of the phase on their machines, three or more, collect for less than
-// half as long as task i in the median.
-func (a *Attributor) firstOnesCollectLess(i int) bool {
+// firstTasksCollectLess reports whether the median collection time of the first tasks of the phase on each machine, at least
+// three, is less than half that of task i.
+func (a *Attributor) firstTasksCollectLess(i int) bool {
 	b := &a.phase.Fitter
 	if !a.firstCollectKnown {
 		a.tmp = a.tmp[:0]
@@ -159,18 +160,17 @@ func (a *Attributor) firstOnesCollectLess(i int) bool {
 	return a.firstCollect < alike*b.Part[fit.GC][i]
 }
 
-// tied is the lead, in standard deviations, under which the figures do not say which of two causes is the larger (5 %,
-// two-sided).
+// tied is the lead, in standard deviations, below which two causes do not differ significantly (5 %, two-sided).
 const tied = 1.96
 
-// allOfIt is how much of a wait must be shared for it to distinguish a task from none.
+// allOfIt is the share of a wait above which it is considered common to all tasks.
 const allOfIt = 0.9
 
-// uniformSD is the standard deviation of what may be anything from 0 to 1. The usual wait at the time of a task is from the
+// uniformSD is the standard deviation of a uniform distribution on [0, 1]. The usual wait at the time of a task is from the
 // phase's median, which is that of later tasks, to what the tasks elsewhere wait meanwhile.
 var uniformSD = 1 / math.Sqrt(12)
 
-// tiedWith reports whether the first two lines are tied where so many seconds of the first are shared.
+// tiedWith reports whether the first two lines are tied, given the seconds of the first that are shared.
 func (a *Attributor) tiedWith(shared float64) bool {
 	v := stats.Square(max(0, shared) * uniformSD)
 	first := a.lines[0]
@@ -179,8 +179,8 @@ func (a *Attributor) tiedWith(shared float64) bool {
 	return ok && z <= tied
 }
 
-// sharedWait is how much of the wait of task i beyond the usual the tasks on most other machines have meanwhile; ok where that
-// is half of it or more: all of them read through what is slow.
+// sharedWait is the part of the wait of task i beyond the median that tasks on most other machines have at the same time; ok if
+// it is at least half: all of them read over the same slow link.
 func (a *Attributor) sharedWait(i int) (seconds float64, ok bool) {
 	b := &a.phase.Fitter
 	own := b.Machines.Of[i]
@@ -211,18 +211,18 @@ func (a *Attributor) sharedWait(i int) (seconds float64, ok bool) {
 	return seconds, seconds >= machines.ShareOfIt*over
 }
 
-// slowSender is the machine over whose link others read, and its own messages go: where tasks wait for blocks, its tasks start
-// and end late.
+// slowSender is a machine with a saturated link: other tasks wait for the blocks it sends, and its own tasks start and end late
+// because their messages use the same link.
 type slowSender struct {
 	known, ok bool
 	machine   int32
 	delays    []float64 // medians by machine
 }
 
-// slowSender finds the machine of the phase whose own messages queue behind the blocks that it serves. The phase must wait for
-// blocks, for which takes longer than one lost packet and is material. Then it is the one machine whose median delay is as long
-// too, where no other's is half of it; machines with fewer than three tasks have none. A machine that is slow by itself answers
-// late too, and is none.
+// slowSender finds the machine of the phase whose messages queue behind the blocks that it serves. The wait of the phase for
+// blocks must be longer than one lost packet causes, and material. The sender is then the only machine with a median delay as
+// long as that, no other machine having half of it; machines with fewer than three tasks are not considered. A machine that is
+// slow itself also answers late, and is excluded.
 func (a *Attributor) slowSender() (k int32, ok bool) {
 	w := &a.sender
 	if w.known {
@@ -237,7 +237,7 @@ func (a *Attributor) slowSender() (k int32, ok bool) {
 	for k := range b.Machines.Numbers {
 		a.tmp = partsOn(a.tmp, b, fit.SchedulerDelay, int32(k), -1, math.MaxInt)
 		w.delays = append(w.delays, 0)
-		if len(a.tmp) >= 3 { // the median of fewer may be that of one that was late by itself
+		if len(a.tmp) >= 3 { // with fewer, one late task may be the median
 			w.delays[k] = stats.Median(a.tmp)
 		}
 		if w.delays[k] > w.delays[w.machine] {
@@ -255,14 +255,14 @@ func (a *Attributor) slowSender() (k int32, ok bool) {
 	return w.machine, w.ok
 }
 
-// behindSlowSender reports whether task i is on that machine.
+// behindSlowSender reports whether task i ran on the slow sender.
 func (a *Attributor) behindSlowSender(i int) bool {
 	k, ok := a.slowSender()
 	own := a.phase.Machines.Of[i]
 	return ok && own >= 0 && a.phase.Machines.Same(k, own)
 }
 
-// waits is what the machines of the prepared phase wait for blocks: medians of their tasks, of machines with two or more.
+// waits holds the median wait for blocks on each machine of the prepared phase with at least two tasks.
 type waits struct {
 	ok       bool
 	all      []float64            // in order
@@ -300,7 +300,7 @@ func (w *waits) load(b *fit.Fitter, m *machines.Factors) {
 	}
 }
 
-// partsOn puts a measured part of the successful tasks on a machine but one into v, of so many at most.
+// partsOn appends to v a measured part of the successful tasks on a machine, except one task, up to a limit.
 func partsOn(v []float64, b *fit.Fitter, part int, k, except int32, most int) []float64 {
 	v = v[:0]
 	for _, j := range b.Machines.Tasks(k) {

@@ -18,33 +18,33 @@ import (
 //go:embed marks.sql
 var marksSQL string
 
-// part is what of a store a run works on.
+// part is the part of a store that a run processes.
 type part struct {
-	whole   bool                // rows have no input: all are worked on, now and the next time
+	whole   bool                // rows have no input: everything is processed in every run
 	nothing bool                // there is nothing to do for the chosen applications
-	fresh   []store.InputRecord // those that no earlier run has seen as they are: learnt from, and attributed
+	fresh   []store.InputRecord // not processed by an earlier run in their present state: learnt from, and attributed
 	kept    []store.InputRecord // those that have not changed
-	moved   []store.InputRecord // of these, those that the model says something else of by now: attributed again
+	moved   []store.InputRecord // unchanged, but with different estimates in the model: attributed again
 	owners  store.Owners        // of the keys of all these
 	chosen  map[schema.Key]bool // inputs of the chosen applications; nil: all
 
 	work map[schema.Key]workOn // what is done with the phases of an input
 }
 
-// choose decides what to work on: the inputs of which detect has found the outliers, less those of which results of this
-// version stand that follow from the same outliers, the same history and the same options.
+// choose selects the inputs to process: those with detected outliers, except those that have results of this version from the
+// same outliers, history and options.
 func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 	inputs, err := st.Inputs(ctx)
 	if err != nil {
 		return err
 	}
-	follows, err := r.follows(ctx, tx, inputs)
+	dependencies, err := r.dependencies(ctx, tx, inputs)
 	if err != nil {
 		return err
 	}
-	tx.DependsOn(follows)
+	tx.DependsOn(dependencies)
 	todo, ok := tx.Resume(r.o.Again)
-	if !ok || len(follows) == 0 {
+	if !ok || len(dependencies) == 0 {
 		tx.DropAll()
 		r.part = part{whole: true}
 		if !r.o.Applications.All() {
@@ -74,7 +74,7 @@ func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 			tx.Partial()
 		}
 	}
-	if len(follows) < len(inputs) { // detect has not seen all
+	if len(dependencies) < len(inputs) { // detect has not processed all
 		tx.Partial()
 	}
 	p.work = make(map[schema.Key]workOn, len(p.fresh))
@@ -86,9 +86,9 @@ func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 	return nil
 }
 
-// follows says what the results of each input follow from besides its rows: the version that found its outliers, the history of
-// its stages, and the options. Inputs on which detect has not run are left out.
-func (r *run) follows(ctx context.Context, tx *store.Tx, inputs []store.InputRecord) (map[schema.Key]string, error) {
+// dependencies returns the dependencies of the results of each input besides its rows: the version that detected its outliers, the
+// history of its stages, and the options. It omits inputs on which detect has not run.
+func (r *run) dependencies(ctx context.Context, tx *store.Tx, inputs []store.InputRecord) (map[schema.Key]string, error) {
 	type mark struct {
 		First schema.Key `col:"first"`
 		Mark  int64      `col:"mark"`
@@ -102,14 +102,14 @@ func (r *run) follows(ctx context.Context, tx *store.Tx, inputs []store.InputRec
 			marks[input] += m.Mark
 		}
 	}
-	follows := map[schema.Key]string{}
+	dependencies := map[schema.Key]string{}
 	for input, tool := range tx.Current(store.Detect) {
-		follows[input] = fmt.Sprintf("%q %d %g %g", tool, marks[input], r.o.WindowS, r.o.FalseShare)
+		dependencies[input] = fmt.Sprintf("%q %d %g %g", tool, marks[input], r.o.WindowS, r.o.FalseShare)
 	}
-	return follows, nil
+	return dependencies, nil
 }
 
-// workOn is what is done with a phase.
+// workOn is the kind of work to do on a phase.
 type workOn uint8
 
 const (
@@ -118,15 +118,14 @@ const (
 	learnt                // it is learnt from and attributed
 )
 
-// inputOf is the input that a key of a table came from, which the rows about it have in the store; 0 where that is not
-// recorded.
+// inputOf is the input that a key of a table came from, under which rows about it are stored; 0 if that is not recorded.
 func (p *part) inputOf(table string, key schema.Key) schema.Key {
 	input, _ := p.owners.Of(table, key)
 	return input
 }
 
-// look has the engine look at the rows of some inputs, numbers their machines and reads their phases.
-func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
+// selectInputs restricts the engine to the rows of some inputs, numbers their machines and reads their phases.
+func (r *run) selectInputs(ctx context.Context, inputs []store.InputRecord) error {
 	r.seen = nil
 	if !r.part.whole {
 		if err := r.eng.Choose(ctx, store.KeysOf(inputs)); err != nil {
@@ -136,7 +135,7 @@ func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
 			r.seen = append(r.seen, engine.Seen{Table: table, SQL: "SELECT * FROM " + engine.ChosenPrefix + table})
 		}
 	}
-	return r.beside(ctx, r.numberMachines, r.findExecutors, r.findBlank, func(ctx context.Context) error {
+	return r.concurrently(ctx, r.numberMachines, r.findExecutors, r.findBlank, func(ctx context.Context) error {
 		if err := engine.MaterializeParts(ctx, r.eng, "causes_outliers", outliersSQL, r.seen...); err != nil {
 			return err
 		}
@@ -144,7 +143,7 @@ func (r *run) look(ctx context.Context, inputs []store.InputRecord) error {
 	})
 }
 
-// seenPhases is what queries see of tables, with the phases that are worked on.
+// seenPhases returns the restricted tables that queries see, including the phases to process.
 func (r *run) seenPhases() []engine.Seen {
 	if r.part.whole {
 		return r.seen
@@ -152,13 +151,13 @@ func (r *run) seenPhases() []engine.Seen {
 	return append(slices.Clip(r.seen), engine.Seen{Table: "phases", SQL: "SELECT * FROM " + engine.ChosenPrefix + "phases"})
 }
 
-// findExecutors makes the table causes_executors.
+// findExecutors creates the table causes_executors.
 func (r *run) findExecutors(ctx context.Context) error {
 	executors := strings.NewReplacer("{overlap}", strconv.FormatFloat(fit.LaunchOverlap, 'e', -1, 64), "{young}", strconv.Itoa(fit.YoungFor*1e6)).Replace(executorsSQL)
 	return engine.MaterializeParts(ctx, r.eng, "causes_executors", executors, r.seen...)
 }
 
-// attempts is the table of the attempts that the engine looks at.
+// attempts is the name of the table of the selected attempts.
 func (r *run) attempts() string {
 	if r.part.whole {
 		return "attempts"

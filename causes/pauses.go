@@ -11,32 +11,33 @@ import (
 	"straggler/schema"
 )
 
-// A collection that stops a process also stops it from serving blocks and from starting tasks: tasks on other machines wait for
-// its blocks, and tasks launched on it start late. Logs say for each task how long its process collected while it
-// ran, so a wait is held against what the machines' tasks collected at the same time (MODEL.md, section 7).
+// A garbage collection that stops a process also stops it from serving blocks and starting tasks: tasks on other machines wait
+// for its blocks, and tasks launched on it start late. Logs record for each task how long its process collected while the task
+// ran, so waits are compared with the collections of other machines at the same time (MODEL.md, section 7).
 
 const (
-	// nearCollections is how many collecting tasks before and after the start of a task are looked at.
+	// nearCollections is the number of collecting tasks examined before and after the start of a task.
 	nearCollections = 64
-	// shareOfPause is how much of a wait the collections must be: blocks that queued meanwhile are waited for afterwards.
+	// shareOfPause is the least share of a wait that the collections must cover; blocks queued meanwhile still arrive
+	// afterwards.
 	shareOfPause = 0.5
-	// fewCollect is the share of a phase's machines that may collect as long at the same time: where all collect, one that does
-	// is nothing that another's wait can be put down to.
+	// fewCollect is the largest share of the phase's machines that may collect as long at the same time: if all collect, the
+	// wait of a task cannot be attributed to one of them.
 	fewCollect = 1. / 3
-	// sample is how many tasks of a phase are asked whether they waited.
+	// sample is the number of tasks of a phase that are examined.
 	sample = 1024
 )
 
-// pauses are the tasks that collected for longer than those of the prepared phase do, its own and those that ran meanwhile in
-// other phases of the application, and how the waits and delays of the phase coincide with them.
+// pauses holds the tasks with longer collections than the median of the prepared phase, both in the phase and in concurrent
+// phases of the application, and how the waits and delays of the phase coincide with them.
 type pauses struct {
 	loaded  bool
 	order   []pause // by start
-	numbers []int64 // of the machines: those of the phase by local number, and others on which tasks of other phases collected
+	numbers []int64 // machine numbers: those of the phase by local number, and others on which tasks of other phases collected
 
 	waited, delayed     []float64 // seconds that coincide with the collections of a machine
 	unpaused, undelayed float64   // seconds that coincide with none
-	idle                []float64 // share of the tasks elsewhere that did not wait though the machine collected as long
+	idle                []float64 // share of the tasks elsewhere that did not wait although the machine collected as long
 
 	during  []float64 // scratch of collectedDuring, by machine
 	touched []int32
@@ -44,7 +45,7 @@ type pauses struct {
 	local   map[machineInWindow]int32 // scratch of addOthers
 }
 
-// pause is a task that collected for a while.
+// pause is the collection of one task.
 type pause struct {
 	task       int32 // of the phase; -1: of another
 	machine    int32 // among the numbers
@@ -54,15 +55,15 @@ type pause struct {
 	waited   bool        // by tasks that ran
 	from, to schema.Time // in this part of its time
 
-	// tasks elsewhere that began during it, with half of a long wait of it before them, and those that waited as long
+	// tasks elsewhere that began at least half a long wait before its end, and those of them that waited as long
 	began, beganWaiting int
 }
 
 type machineInWindow struct{ machine, window int64 }
 
-// pausedBy finds the machine, among the numbers, whose collections task i waited for; ok is false where it was none, or where
-// that cannot be told: where most waits of the phase coincide with no collection, where that machine collects all the time and
-// not most tasks that begin during that collection wait, or where its own tasks wait too.
+// pausedBy finds the machine whose collections task i waited for. ok is false if there is none, or if it cannot be determined:
+// when most waits of the phase coincide with no collection, when the machine collects all the time and most tasks that begin
+// during the collection do not wait, or when its own tasks wait too.
 func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	w := &a.pauses
 	if !w.loaded {
@@ -75,8 +76,8 @@ func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 	return k, !a.waitsAnyway(i, k) && (int(k) >= len(a.phase.Machines.Numbers) || !a.serverWaits(i, k))
 }
 
-// serverWaits reports whether the tasks of machine k waited about as long meanwhile, beyond what it collected itself: it is not
-// its own blocks that they waited for.
+// serverWaits reports whether the tasks of machine k waited about as long at that time, beyond its own collections; then its
+// blocks are not the reason.
 func (a *Attributor) serverWaits(i int, k int32) bool {
 	b := &a.phase.Fitter
 	wait := b.Part[fit.FetchWait][i]
@@ -84,8 +85,8 @@ func (a *Attributor) serverWaits(i int, k int32) bool {
 	return ok && b.Part[fit.FetchWait][j]-b.Part[fit.GC][j] >= a.mid[fit.FetchWait]+machines.ShareOfIt*(wait-a.mid[fit.FetchWait])
 }
 
-// waitsAnyway reports whether the others on the machine of task i wait about as long when machine k does not collect: it is
-// their link.
+// waitsAnyway reports whether other tasks on the machine of task i wait about as long when machine k does not collect; then
+// their link is the reason.
 func (a *Attributor) waitsAnyway(i int, k int32) bool {
 	b := &a.phase.Fitter
 	own := b.Machines.Of[i]
@@ -109,10 +110,10 @@ func (a *Attributor) waitsAnyway(i int, k int32) bool {
 	return n >= 2 && 2*wait >= n
 }
 
-// launchedIntoPause reports whether task i was launched while its own machine collected: other tasks there collected for at
-// least half of its delay, and ran while it was delayed, as is so of most delays of the phase. A delay beyond the usual that is
-// shorter than the collections that are kept of other phases is a message's: it is what is left of five figures that logs round
-// to milliseconds, and which collections of that length there were is not known.
+// launchedIntoPause reports whether task i was launched while its own machine collected: other tasks that ran there during the
+// delay collected for at least half of it, and the same holds for most delays of the phase. A delay that exceeds the median by
+// less than leastCollection counts as a late message: it is the difference of five figures that logs round to milliseconds, and
+// collections that short are not kept.
 func (a *Attributor) launchedIntoPause(i int, delay float64) bool {
 	b := &a.phase.Fitter
 	own := b.Machines.Of[i]
@@ -136,8 +137,8 @@ func (w *pauses) launched(b *fit.Fitter, i int32, delay float64) bool {
 	return w.during[own] >= shareOfPause*delay
 }
 
-// load goes through the phase once: which waits and delays that stand out coincide with collections, and how many tasks that do
-// not wait ran beside collections of the same length.
+// load makes one pass over the phase: which of the long waits and delays coincide with collections, and how many tasks without
+// a wait ran during collections of the same length.
 func (w *pauses) load(a *Attributor) {
 	b := &a.phase.Fitter
 	w.loaded, w.unpaused, w.undelayed = true, 0, 0
@@ -175,7 +176,7 @@ func (w *pauses) load(a *Attributor) {
 		if k, ok := w.server(a, i); ok {
 			w.waited[k] += over
 			if over >= shareOfPause*long {
-				w.tellWhen(b, i, k, over)
+				w.narrowTimes(b, i, k, over)
 			}
 		} else {
 			w.unpaused += over
@@ -187,15 +188,15 @@ func (w *pauses) load(a *Attributor) {
 	}
 }
 
-// waitThatStandsOut is the wait of task i beyond the usual, where it is over a bar and can be a link's.
+// waitThatStandsOut is the wait of task i beyond the median, if it exceeds a threshold and is long enough to be due to a link.
 func (a *Attributor) waitThatStandsOut(i int32, bar float64) (over float64, ok bool) {
 	wait := a.phase.Part[fit.FetchWait][i]
 	over = wait - a.mid[fit.FetchWait]
 	return over, wait > bar && a.materialWait(int(i), over)
 }
 
-// longWait leaves the waits that stand out in tmp, and returns their median weighted by their seconds: half of what is waited
-// is in waits of that length or longer, however many short ones there are.
+// longWait collects the long waits in tmp and returns their median weighted by seconds: half of the waiting time is in waits of
+// that length or longer, regardless of the number of short waits.
 func (w *pauses) longWait(a *Attributor, bar float64) (long float64) {
 	w.tmp = w.tmp[:0]
 	var rest float64
@@ -212,8 +213,8 @@ func (w *pauses) longWait(a *Attributor, bar float64) (long float64) {
 	return long
 }
 
-// countBegan counts, of a sample of the tasks, those that began during each collection: most tasks ask for their blocks when
-// they begin, so that one that began before may have had them.
+// countBegan counts, in a sample, the tasks that began during each collection. Most tasks request their blocks when they begin,
+// so a task that began earlier may already have received them.
 func (w *pauses) countBegan(a *Attributor, wait float64) {
 	b := &a.phase.Fitter
 	for at := 0; at < len(b.Rows); at += 1 + len(b.Rows)/sample {
@@ -236,8 +237,8 @@ func (w *pauses) countBegan(a *Attributor, wait float64) {
 	}
 }
 
-// mostWaited reports whether two thirds of the tasks that began during a collection of machine k that task i may have waited
-// for waited too, three or more: one or two may wait by chance.
+// mostWaited reports whether, for a collection of machine k that task i may have waited for, two thirds of the tasks that began
+// during it waited too, at least three: one or two may wait by chance.
 func (w *pauses) mostWaited(a *Attributor, i, k int32) bool {
 	b := &a.phase.Fitter
 	start, over := b.Tasks[i].Start.V, b.Part[fit.FetchWait][i]-a.mid[fit.FetchWait]
@@ -252,7 +253,7 @@ func (w *pauses) mostWaited(a *Attributor, i, k int32) bool {
 	return false
 }
 
-// addOthers adds the tasks of other phases of the application that collected for over a bar while the phase ran.
+// addOthers adds the collections over a threshold of other phases of the application while this one ran.
 func (w *pauses) addOthers(a *Attributor, bar float64) {
 	b := &a.phase.Fitter
 	phase := b.Tasks[0].Phase
@@ -293,9 +294,9 @@ func (w *pauses) addOthers(a *Attributor, bar float64) {
 	}
 }
 
-// tellWhen notes that task i waited for the collections of machine k. Logs do not say when within a task its process collected:
-// it was while those that waited for it ran.
-func (w *pauses) tellWhen(b *fit.Fitter, i, k int32, over float64) {
+// narrowTimes narrows the times of the collections of machine k that task i waited for. Logs do not record when within a task its
+// process collected; it must have been while the waiting tasks ran.
+func (w *pauses) narrowTimes(b *fit.Fitter, i, k int32, over float64) {
 	start := b.Tasks[i].Start.V
 	end := start.Add(b.Tasks[i].Duration)
 	near := w.near(start)
@@ -312,8 +313,8 @@ func (w *pauses) tellWhen(b *fit.Fitter, i, k int32, over float64) {
 	}
 }
 
-// countIdle fills idle, by a sample of the tasks: of those that waited for less than a bar, how many ran while another machine
-// collected for half of a usual wait.
+// countIdle fills idle from a sample: the share of the tasks that waited for less than a threshold although another machine
+// collected for half a typical wait while they ran.
 func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
 	b := &a.phase.Fitter
 	n := 0.0
@@ -336,8 +337,8 @@ func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
 	}
 }
 
-// server is the other machine that collected most while task i ran: for at least half of the task's wait, which few machines
-// did.
+// server is the other machine that collected longest while task i ran, for at least half of the task's wait, provided that few
+// machines did so.
 func (w *pauses) server(a *Attributor, i int32) (machine int32, ok bool) {
 	b := &a.phase.Fitter
 	t := &b.Tasks[i]
@@ -359,13 +360,13 @@ func (w *pauses) server(a *Attributor, i int32) (machine int32, ok bool) {
 	return machine, many == 1 || many > 0 && float64(many) <= fewCollect*float64(len(w.numbers))
 }
 
-// runsOn reports whether task i runs on machine k, in whatever window of time.
+// runsOn reports whether task i runs on machine k, in any window of time.
 func (w *pauses) runsOn(b *fit.Fitter, i, k int32) bool {
 	own := b.Machines.Of[i]
 	return own >= 0 && w.numbers[own] == w.numbers[k]
 }
 
-// collectedDuring fills during with the longest that a task on each machine, task i left out, can have collected within a time.
+// collectedDuring fills during: for each machine, the longest collection within a time span by any of its tasks except task i.
 func (w *pauses) collectedDuring(i int32, from, to schema.Time) {
 	w.collecting(i, from, to, (*pause).within)
 }
@@ -389,13 +390,13 @@ func (w *pauses) collecting(i int32, from, to schema.Time, of func(p *pause, fro
 	}
 }
 
-// near are the collections that began nearest to a time.
+// near returns the collections that began nearest to a time.
 func (w *pauses) near(t schema.Time) []pause {
 	at, _ := slices.BinarySearchFunc(w.order, t, func(p pause, v schema.Time) int { return cmp.Compare(p.start, v) })
 	return w.order[max(0, at-nearCollections):min(len(w.order), at+nearCollections)]
 }
 
-// collected is the longest that a task on machine k can have collected while task i ran.
+// collected is the longest possible collection by a task on machine k while task i ran.
 func (w *pauses) collected(b *fit.Fitter, i, k int32) float64 {
 	t := &b.Tasks[i]
 	if !t.Start.OK {
@@ -405,7 +406,7 @@ func (w *pauses) collected(b *fit.Fitter, i, k int32) float64 {
 	return w.during[k]
 }
 
-// within is the longest that the task can have collected within a time.
+// within is the longest possible collection by the task within a time span.
 func (p *pause) within(from, to schema.Time) float64 {
 	start, end := max(p.start, from), min(p.end, to)
 	if end <= start {
@@ -414,7 +415,7 @@ func (p *pause) within(from, to schema.Time) float64 {
 	return min(p.seconds, end.Sub(start))
 }
 
-// seen is within, as the tasks that waited for it tell when it collected.
+// seen is like within, using the times narrowed by narrowTimes.
 func (p *pause) seen(from, to schema.Time) float64 {
 	if p.waited {
 		from, to = max(p.from, from), min(p.to, to)
@@ -422,8 +423,7 @@ func (p *pause) seen(from, to schema.Time) float64 {
 	return p.within(from, to)
 }
 
-// left is how much of the collection was before a task that began during it, as the tasks that waited long for it tell when it
-// was.
+// left is how much of the collection remained for a task that began during it, using the times narrowed by narrowTimes.
 func (p *pause) left(from, to schema.Time) float64 {
 	if !p.waited || from < p.from {
 		return 0

@@ -13,7 +13,7 @@ import (
 //go:embed phases.sql
 var phasesSQL string
 
-// phaseRow is a phase that is worked on.
+// phaseRow is a phase to process.
 type phaseRow struct {
 	ID          schema.Key
 	Job         schema.Key
@@ -25,11 +25,11 @@ type phaseRow struct {
 	signature   uint64               // of program, kind and name; 0 of a program without a name
 	work        workOn
 	outliers    bool        // some of its attempts are outliers
-	saved       savedAt     // where it is said what it would have saved without its causes
+	saved       savedAt     // position of its savings without each cause
 	usual       *usualStage // what earlier runs of its stage took; nil where it is not compared with any in this process
 }
 
-// readPhases reads the phases that are worked on.
+// readPhases reads the phases to process.
 func (r *run) readPhases(ctx context.Context) error {
 	type row struct {
 		ID          schema.Key               `col:"phase_id"`

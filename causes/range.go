@@ -9,23 +9,23 @@ import (
 	"straggler/schema"
 )
 
-// may lists the columns of tasks.sql that many logs say nothing about.
-var may = []struct{ column, typ string }{
+// sparse lists the columns of tasks.sql that many logs lack.
+var sparse = []struct{ column, typ string }{
 	{"input_bytes", "BIGINT"}, {"remote_bytes", "BIGINT"}, {"input_records", "BIGINT"}, {"output_bytes", "BIGINT"}, {"shuffle_write_bytes", "BIGINT"},
 	{"spill_bytes", "BIGINT"}, {"cpu_s", "DOUBLE"}, {"locality", "VARCHAR"}, {"fetch_wait_s", "DOUBLE"}, {"gc_s", "DOUBLE"},
 	{"scheduler_delay_s", "DOUBLE"}, {"deserialize_s", "DOUBLE"}, {"result_s", "DOUBLE"},
 }
 
-// findBlank finds the columns that no attempt of the table has a value in. Reading a row's NULLs, twice, takes longer than
-// its numbers do; that there are none is seen at the first value of a column. A cluster would have to look everywhere
-// before it can say, so it reads them all.
+// findBlank finds the columns that are NULL in all attempts of the table. Reading NULLs twice takes longer than reading
+// numbers, and a column with values is ruled out at the first one. On a cluster the check would scan everything, so all columns
+// are read.
 func (r *run) findBlank(ctx context.Context) error {
 	if _, far := r.eng.(engine.RemoteRunner); far {
 		return nil
 	}
 	r.blank = nil
-	find := make([]string, len(may))
-	for k, m := range may {
+	find := make([]string, len(sparse))
+	for k, m := range sparse {
 		find[k] = "EXISTS (SELECT 1 FROM " + r.attempts() + " WHERE " + m.column + " IS NOT NULL) AS " + m.column
 	}
 	rows, err := r.eng.Query(ctx, "SELECT "+strings.Join(find, ", "))
@@ -34,7 +34,7 @@ func (r *run) findBlank(ctx context.Context) error {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		for k, m := range may {
+		for k, m := range sparse {
 			if rows.Value(k) == false {
 				r.blank = append(r.blank, "a."+m.column, "CAST(NULL AS "+m.typ+")")
 			}
@@ -43,17 +43,17 @@ func (r *run) findBlank(ctx context.Context) error {
 	return rows.Err()
 }
 
-// timedSQL says which attempts count in run_machines.sql; their duration, as of all, is at most 1e15 s.
+// timedSQL is the condition for attempts that count in run_machines.sql; every duration is at most 1e15 s.
 const timedSQL = "coalesce(a.status = 'success' AND NOT a.recompute AND a.machine IS NOT NULL AND a.duration_s > 0 AND a.start_time IS NOT NULL AND a.finish_time IS NOT NULL, FALSE)"
 
-// taskRange says which attempts a query of tasks.sql is to give, and what of them.
+// taskRange selects the attempts and columns of a query by tasks.sql.
 type taskRange struct {
 	attempts  string     // the table
 	low, high schema.Key // of the phases
 	outliers  bool       // with the outliers among them
-	timed     bool       // and what earlier runs of their stage are compared with
-	unended   bool       // those without a duration, too, and then no outliers
-	blank     []string   // pairs of a column that has no value and what stands for it
+	timed     bool       // and whether they are compared with earlier runs of their stage
+	unended   bool       // attempts without a duration too, in which case outliers must be false
+	blank     []string   // pairs of a column without values and the expression that replaces it
 }
 
 func (t taskRange) sql() string {

@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// lostOutput is an output that was lost and made again.
+// lostOutput is an output that was lost and recomputed.
 type lostOutput struct {
 	task       int64
 	machine    string      // where it was; "" unknown
@@ -19,13 +19,13 @@ type lostOutput struct {
 // gap is a time in which an input was missing.
 type gap struct{ from, to schema.Time }
 
-// losses are the outputs that were lost and made again.
+// losses are the outputs that were lost and recomputed.
 type losses struct {
-	outputs map[schema.Key]lostOutput // by the attempt that made it again
-	gaps    map[schema.Key][]gap      // by phase: when outputs that it reads were lost and not yet made again
+	outputs map[schema.Key]lostOutput // by the attempt that recomputed it
+	gaps    map[schema.Key][]gap      // by phase: times at which outputs that it reads were missing
 }
 
-// add notes an output that was lost, and the attempt that made it again.
+// add records a lost output and the attempt that recomputed it.
 func (m *losses) add(again schema.Key, o lostOutput) {
 	if m.outputs == nil {
 		m.outputs = map[schema.Key]lostOutput{}
@@ -33,7 +33,7 @@ func (m *losses) add(again schema.Key, o lostOutput) {
 	m.outputs[again] = o
 }
 
-// addGap notes that an output which a phase reads was lost, and made again; times are 0 where they are unknown.
+// addGap records the time from the loss of an output that a phase reads until it was recomputed; unknown times are 0.
 func (m *losses) addGap(reader schema.Key, lost, restored schema.Time) {
 	if lost == 0 || restored <= lost {
 		return
@@ -44,14 +44,14 @@ func (m *losses) addGap(reader schema.Key, lost, restored schema.Time) {
 	m.gaps[reader] = append(m.gaps[reader], gap{lost, restored})
 }
 
-// joinGaps ends the notes.
+// joinGaps merges overlapping gaps once all have been added.
 func (m *losses) joinGaps() {
 	for phase, gaps := range m.gaps {
 		m.gaps[phase] = joined(gaps)
 	}
 }
 
-// overlapS is how many seconds of a time fall into gaps, which are in order and apart.
+// overlapS is how many seconds of a time span fall into gaps, which are sorted and disjoint.
 func overlapS(gaps []gap, from, to schema.Time) (s float64) {
 	for _, g := range gaps {
 		if a, b := max(g.from, from), min(g.to, to); a < b {
@@ -61,7 +61,7 @@ func overlapS(gaps []gap, from, to schema.Time) (s float64) {
 	return s
 }
 
-// joined puts gaps in order and joins those that touch.
+// joined sorts gaps and merges those that touch.
 func joined(gaps []gap) []gap {
 	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	out := gaps[:0]
@@ -75,7 +75,8 @@ func joined(gaps []gap) []gap {
 	return out
 }
 
-// recomputeSentence gives the chain: which output was lost, on which machine, who noticed, and when it was there again.
+// recomputeSentence describes the chain of events: which output was lost, on which machine, who noticed, and when it was
+// restored.
 func (a *Attributor) recomputeSentence(w *words, e *Evidence, s *split) {
 	e.Value, e.N = s.task.Duration, 0
 	w.say("made the output of task ").int(s.task.Index).say(" again, which had been lost")

@@ -13,9 +13,9 @@ import (
 	"straggler/store"
 )
 
-// repeats is what skew_repeats are counted from.
+// repeats holds the events that skew_repeats are counted from.
 type repeats struct {
-	events  []skewEvent // every verdict of data_skew of the phases that are worked on, an attempt once
+	events  []skewEvent // every verdict of data_skew in the phases processed, one per attempt
 	kept    []skewEvent // those of earlier runs, of all phases
 	reads   map[schema.Key]exchangeRead
 	numbers *stageNumbers
@@ -51,7 +51,8 @@ type skewCount struct {
 	most    float64
 }
 
-// maxRepeats bounds the memory for skewed tasks; those of phases with larger keys are only attributed. Tests lower it.
+// maxRepeats bounds the memory for skewed tasks; beyond it, phases with larger keys are attributed but not counted. Tests lower
+// it.
 var maxRepeats = 1 << 20
 
 // skewed lists the verdicts of data_skew among the rows of the prepared phase.
@@ -60,7 +61,7 @@ func (a *Attributor) skewed(p *fit.Phase, rows []schema.Attribution) (out []skew
 		return nil
 	}
 	b := a.phase
-	at := 0 // rows come in the order of the tasks
+	at := 0 // rows are in the order of the tasks
 	for i := range rows {
 		if rows[i].Rank != 1 || rows[i].Cause != schema.DataSkew {
 			continue
@@ -77,7 +78,7 @@ func (a *Attributor) skewed(p *fit.Phase, rows []schema.Attribution) (out []skew
 	return out
 }
 
-// rows are the events as they are kept.
+// rows converts the events to rows of skewed_tasks.
 func (x *attributed) skewedRows() []schema.SkewedTask {
 	rows := make([]schema.SkewedTask, len(x.skewed))
 	for i, e := range x.skewed {
@@ -89,7 +90,7 @@ func (x *attributed) skewedRows() []schema.SkewedTask {
 	return rows
 }
 
-// readSkewed reads the events that earlier runs found.
+// readSkewed reads the events found by earlier runs.
 func (r *run) readSkewed(ctx context.Context) error {
 	if r.part.whole {
 		return nil
@@ -103,7 +104,7 @@ func (r *run) readSkewed(ctx context.Context) error {
 	return nil
 }
 
-// takeKept adds the events of phases whose results are kept, and puts all in order.
+// takeKept adds the events of phases whose results are kept, and sorts all events.
 func (r *run) takeKept() {
 	r.repeats.events = slices.Grow(r.repeats.events, len(r.repeats.kept))
 	kept := store.OwnersOf(r.part.kept)
@@ -122,7 +123,7 @@ func (r *run) takeKept() {
 	r.repeats.sort()
 }
 
-// numberStages reads what phases read and numbers their stages.
+// numberStages reads the exchanges of phases and numbers their stages.
 func (r *run) numberStages(ctx context.Context) (err error) {
 	if r.repeats.reads, err = r.exchanges(ctx); err == nil {
 		r.repeats.numbers = r.repeats.executions.number(r.repeats.reads)
@@ -130,20 +131,20 @@ func (r *run) numberStages(ctx context.Context) (err error) {
 	return err
 }
 
-// compare puts events in the order in which all phases at once give them.
+// compare orders events as a run over all phases would find them.
 func (e skewEvent) compare(o skewEvent) int {
 	return cmp.Or(cmp.Compare(e.phase, o.phase), cmp.Compare(e.attempt, o.attempt))
 }
 
-// add takes events of a phase. Those beyond maxRepeats are dropped now and then, and not held until the end.
+// add takes the events of a phase. Events beyond maxRepeats are dropped from time to time to bound memory.
 func (r *repeats) add(events []skewEvent) {
 	if r.events = append(r.events, events...); len(r.events) > 2*maxRepeats {
 		r.sort()
 	}
 }
 
-// sort puts all events in order, as many as may be held. Each run of causes wrote its own in order: these are merged, two and
-// two, until there is one list.
+// sort sorts all events, up to maxRepeats. Each run of causes wrote sorted events; these lists are merged pairwise until one is
+// left.
 func (r *repeats) sort() {
 	room := make([]skewEvent, 0, len(r.events))
 	for {
@@ -162,7 +163,7 @@ func (r *repeats) sort() {
 	r.events = r.events[:min(len(r.events), maxRepeats)]
 }
 
-// inOrder is how many events are in order.
+// inOrder is the length of the sorted prefix.
 func inOrder(events []skewEvent) int {
 	for i := 1; i < len(events); i++ {
 		if events[i-1].compare(events[i]) > 0 {
@@ -172,7 +173,7 @@ func inOrder(events []skewEvent) int {
 	return len(events)
 }
 
-// merged appends the events of two lists in order, in order.
+// merged appends the merge of two sorted lists.
 func merged(to, a, b []skewEvent) []skewEvent {
 	for len(a) > 0 && len(b) > 0 {
 		if a[0].compare(b[0]) <= 0 {
@@ -204,14 +205,14 @@ func (c *skewCount) add(e *skewEvent, p *execution) {
 	}
 }
 
-// counted counts the events by stage, or by name where the task is skewed in most stages of the name, in order of signature,
-// ordinal and task.
+// counted counts the events by stage, or by stage name where the task is skewed in most stages of that name, sorted by
+// signature, ordinal and task.
 func (r *run) counted() []*skewCount {
 	s, events := r.repeats.numbers, r.repeats.events
 	of, ran := make([]stageTask, len(events)), make([]*execution, len(events))
 	all, at := r.repeats.executions.all, 0
 	for i := range events {
-		for all[at].phase < events[i].phase { // there is an execution for each event
+		for all[at].phase < events[i].phase { // every event has an execution
 			at++
 		}
 		if of[i], ran[i] = (stageTask{s.of[at], events[i].task}), &all[at]; s.merged[s.stages[s.of[at]].signature] {
@@ -234,9 +235,9 @@ func (r *run) counted() []*skewCount {
 		c := &byStage[i]
 		of, _ := slices.BinarySearchFunc(byName, named[first[i]], func(c skewCount, k stageTask) int { return c.compare(k) })
 		if 2*byName[of].phases > s.stages[byName[of].stage].executions || s.stages[c.stage].executions < 2 {
-			continue // all of the name say more
+			continue // the count over all stages of the name says more
 		}
-		kept, dropped[of] = append(kept, c), true // what is told by stage is not told by name too
+		kept, dropped[of] = append(kept, c), true // a task reported by stage is not reported by name too
 	}
 	for i := range byName {
 		if !dropped[i] {
@@ -250,8 +251,7 @@ func (r *run) counted() []*skewCount {
 	return kept
 }
 
-// count counts events, each of an execution that ran, by stage and task, in order of these, and says which is the first of each
-// count.
+// count counts events by stage and task, in that order, and returns the first event of each count.
 func (s *stageNumbers) count(events []skewEvent, of []stageTask, ran []*execution) (counts []skewCount, first []int32) {
 	order := s.order(of)
 	for k, i := range order {
@@ -271,7 +271,7 @@ func (s *stageNumbers) count(events []skewEvent, of []stageTask, ran []*executio
 	return counts, first
 }
 
-// order gives the places of tasks by stage and number, those of a task as they are.
+// order returns the indices of the events sorted by stage and task; the sort is stable.
 func (s *stageNumbers) order(of []stageTask) []int32 {
 	order := make([]int32, len(of))
 	least, most := int64(anyTask), int64(anyTask)
@@ -287,7 +287,7 @@ func (s *stageNumbers) order(of []stageTask) []int32 {
 	return counted(order, len(s.stages), func(i int32) int64 { return of[i].stage })
 }
 
-// counted puts places in the order of their keys, which are below so many, and those of a key as they are.
+// counted is a stable counting sort of indices by keys below a bound.
 func counted(places []int32, keys int, key func(int32) int64) []int32 {
 	starts, out := make([]int32, keys+1), make([]int32, len(places))
 	for _, i := range places {
@@ -304,7 +304,7 @@ func counted(places []int32, keys int, key func(int32) int64) []int32 {
 	return out
 }
 
-// compare puts tasks in order of stage and number.
+// compare orders tasks by stage and number.
 func (k stageTask) compare(o stageTask) int {
 	return cmp.Or(cmp.Compare(k.stage, o.stage), cmp.Compare(k.task, o.task))
 }

@@ -8,10 +8,10 @@ import (
 	"straggler/causes/stats"
 )
 
-// What the likelihood does not say is decided by rules, in this order (MODEL.md, section 7). They are a function of the
-// estimate alone, so that its errors are carried through them.
+// What the likelihood does not determine is decided by rules, in this order (MODEL.md, section 7). The rules are a function of
+// the estimate alone, so that errors can be propagated through them.
 
-// rules are the seconds by term when all rules have been applied. The sum stays.
+// rules returns the seconds by term after all rules, which preserve the sum.
 func (e estimate) rules() [terms]float64 {
 	e.renameParts()
 	e.delayOfLink()
@@ -21,7 +21,7 @@ func (e estimate) rules() [terms]float64 {
 	return e.of
 }
 
-// renameParts gives measured parts to what is known to have caused them.
+// renameParts assigns measured parts to the terms known to have caused them.
 func (e *estimate) renameParts() {
 	rename := func(from, to term, is bool) {
 		if is && e.of[from] > 0 {
@@ -43,9 +43,9 @@ func (e *estimate) renameParts() {
 	}
 }
 
-// delayOfLink counts a delay as the network's when the task also waited for blocks: the messages that start and end a task
-// queue behind the blocks that its machine fetches or serves. One of a stop of the driver is the scheduler's. Another that one
-// late message makes is the attempt's own.
+// delayOfLink attributes a delay to the network if the task also waited for blocks: the messages that start and end a task
+// queue behind the blocks that its machine fetches or serves. A delay by a pause of the driver is attributed to the scheduler,
+// and any other delay explained by one late message to the attempt itself.
 func (e *estimate) delayOfLink() {
 	excess := e.scatter
 	for _, x := range e.of {
@@ -63,14 +63,14 @@ func (e *estimate) delayOfLink() {
 	}
 }
 
-// material is the share that a wait must be: of the excess, for a delay to be the link's, and of the median task, for a phase
-// to read through one.
+// material is the least share that a wait must have: of the excess, for a delay to be attributed to the link, and of the median
+// duration, for the phase to be limited by a link.
 const material = 0.25
 
-// spreadScatter gives scatter, which may be negative, to the causes that made the body slow, in proportion. Being among the
-// first of the phase is common to many tasks that are no outliers, and no cause that the log names: where something
-// particular to the task weighs half as much, or its machine is so slow that the task is an outlier among those that began
-// like it, it goes the same way; else it and the scatter are one, under the name of the larger.
+// spreadScatter divides scatter, which may be negative, among the causes that made the body slow, in proportion to their
+// seconds. Being among the first of the phase is common to many tasks that are not outliers. If something particular to the
+// task weighs at least half as much, or its machine alone makes it an outlier among the tasks that began like it, the seconds
+// of a first task are divided in the same way; otherwise they are merged with the scatter into the larger of the two.
 func (e *estimate) spreadScatter() {
 	var named [terms]float64
 	var sum float64
@@ -95,7 +95,7 @@ func (e *estimate) spreadScatter() {
 		e.of[ofFirst] = 0
 		return
 	}
-	// what is named is a small part of it
+	// the named causes are a small part of it
 	if sum == 0 || 4*sum < scatter || scatter > 0 && sum-named[ofResidual] < halfway*e.median {
 		e.of[ofResidual] += scatter
 		return
@@ -105,17 +105,17 @@ func (e *estimate) spreadScatter() {
 	}
 }
 
-// halfway is the share of the median that the named causes must take for scatter to go with them: half of what makes an
-// outlier (detect's 1.5 medians). An input that lets expect 1.15 medians is no reason for two.
+// halfway is the least share of the median duration that the named causes must take to be given the scatter: half of what makes
+// an outlier (1.5 medians in detect). An input that predicts 1.15 medians does not explain two.
 const halfway = 0.25
 
-// standsOut says of which causes within the body the seconds are more than their error.
+// standsOut reports which causes within the body have more seconds than their error.
 func (e *estimate) standsOut(k term) bool {
 	return (k < ofFirst || k == ofMachine || k == ofCold) && e.of[k] > 2*e.sd[k]
 }
 
-// overlap takes what the body lacks from the measured parts: a task that is stopped by a collection may have been
-// asleep or waiting anyway.
+// overlap subtracts what the body lacks from the measured parts: a task stopped by a collection may have been asleep or waiting
+// anyway.
 func (e *estimate) overlap() {
 	lack := -e.of[ofResidual]
 	if lack <= 0 {
@@ -137,8 +137,8 @@ func (e *estimate) overlap() {
 	e.of[ofResidual] += take
 }
 
-// waitForLost gives recompute what a reader spent while outputs that it reads were missing (MANTRI §4.1: tasks that wait until
-// the output is regenerated), as far as nothing else explains it.
+// waitForLost attributes to recompute the time that a reader spent while its inputs were missing (MANTRI §4.1: tasks that wait
+// until the output is regenerated), as far as nothing else explains it.
 func (e *estimate) waitForLost() {
 	if gap := min(e.missing, max(0, e.of[ofResidual])); gap > 0 {
 		e.of[ofGap] = gap
@@ -146,7 +146,7 @@ func (e *estimate) waitForLost() {
 	}
 }
 
-// judgeParts finds what is known of the measured parts of a task beyond their length.
+// judgeParts determines what else is known about the measured parts of a task besides their length.
 func (a *Attributor) judgeParts(s *split) {
 	if wait := s.of[ofWait]; wait > 0 {
 		if k, ok := a.pausedBy(s.index); ok {
@@ -167,21 +167,21 @@ func (a *Attributor) judgeParts(s *split) {
 	s.shortConvert = s.of[ofConvert] < retransmission
 }
 
-// materialWait reports whether a wait beyond the usual can be a link's. One that is shorter than it takes to notice a lost
-// packet, for so few bytes that the slowest link would have carried them meanwhile, is the processor's at either end.
+// materialWait reports whether a wait beyond the median can be due to a link. A wait shorter than it takes to notice a lost
+// packet, for so few bytes that the slowest link would have carried them in that time, is due to the processor at either end.
 func (a *Attributor) materialWait(i int, wait float64) bool {
 	return wait >= retransmission || a.phase.FetchedBytes(i) >= slowestLink*wait
 }
 
 const (
-	// s: the least timeout of Linux' TCP (TCP_RTO_MIN); two periods of a processor quota (cpu.cfs_period_us) too
+	// s: the minimum retransmission timeout of TCP in Linux (TCP_RTO_MIN), and two periods of a CPU quota (cpu.cfs_period_us)
 	retransmission = 0.2
 	slowestLink    = 12.5e6 // bytes/s: 100 Mbit/s, the slowest Ethernet that clusters had
 )
 
-// firstToConvert reports whether the conversion of task i is that of a start: it is among the first of its executor, or of the
-// phase on its machine, and conversions of at least half its length are less than half as common among the later tasks.
-// The first task of a stage in a process loads its classes and fetches its code; large variables are read by every task.
+// firstToConvert reports whether the conversion of task i is startup work: the task is among the first of its executor, or of
+// the phase on its machine, and conversions at least half as long are less than half as common among later tasks. The first
+// task of a stage in a process loads classes and fetches code, whereas every task reads large variables.
 func (a *Attributor) firstToConvert(i int) bool {
 	b := &a.phase.Fitter
 	first := func(j int32) bool { return b.Tasks[j].Cold || b.Tasks[j].Start.OK && b.X[fit.ByFirst][j] == 1 }
@@ -205,11 +205,11 @@ func (a *Attributor) firstToConvert(i int) bool {
 	return 2*others*len(a.firstConverts) < n*len(a.laterConverts) || len(a.laterConverts) == 0
 }
 
-// alike is the share of a task's own time from which others' counts as much the same.
+// alike is the share of a task's own time above which the time of others counts as similar.
 const alike = 0.5
 
-// missingInput is how long outputs that the task reads were missing while it ran. Frameworks that log how long tasks wait for
-// blocks let a reader fail that misses one, so what they log is the network's.
+// missingInput is how long outputs that the task reads were missing while it ran. In frameworks that log waits for blocks, a
+// reader that misses a block fails, so the waits they log are due to the network.
 func (a *Attributor) missingInput(t *fit.Task) float64 {
 	gaps := a.losses.gaps[t.Phase]
 	if len(gaps) == 0 || !t.Start.OK || a.phase.WaitKnown() {
@@ -218,7 +218,8 @@ func (a *Attributor) missingInput(t *fit.Task) float64 {
 	return overlapS(gaps, t.Start.V, t.Start.V.Add(t.Duration))
 }
 
-// waitForMore moves to skew the part of the wait that a task with its input usually has, and returns its standard deviation.
+// waitForMore moves to skew the part of the wait that is usual for a task with as much input, and returns its standard
+// deviation.
 func (a *Attributor) waitForMore(s *split, i int, middle float64) (sd float64) {
 	b := a.phase
 	over := s.of[ofWait]

@@ -32,47 +32,47 @@ var executorsSQL string
 //go:embed losses.sql
 var lossesSQL string
 
-// Options say how to attribute. The zero Options works.
+// Options configure a run. The zero Options works.
 type Options struct {
-	WindowS       float64 // windows of time in which a machine's speed is judged; 0: an hour, longer for traces of many weeks
-	FalseShare    float64 // share of the machines called slow that may be healthy (false discovery rate); 0: 0.05
-	ChunkAttempts int64   // attempts read at once, while as many are worked on; 0: 250 000. A phase is never divided
-	Workers       int     // 0: one a core
-	Again         bool    // work on the whole store, whatever earlier runs have seen
+	WindowS       float64 // length of the windows of time in which a machine's speed is judged; 0: an hour, more for traces of many weeks
+	FalseShare    float64 // false discovery rate: the share of the machines called slow that may be healthy; 0: 0.05
+	ChunkAttempts int64   // attempts per chunk; one is read while another is processed; 0: 250 000. A phase is never divided
+	Workers       int     // 0: one per core
+	Again         bool    // process the whole store, including what earlier runs processed
 	Tool          string  // version of straggler, for the commit
 
-	Applications selection.Applications // work only on the logs of these; results of the others stay as they are
+	Applications selection.Applications // process only the logs of these; the results of others are kept
 
-	shareAttempts, spreadAttempts int64 // 0: the constants of these names, which tests replace
+	shareAttempts, spreadAttempts int64 // 0: the constants of the same names; set by tests
 }
 
 // ErrNotDetected is wrapped by the error about a store on which detect has not run.
 var ErrNotDetected = errors.New("the outliers have not been detected")
 
-// Summary says what was found: in the whole store, however much of it was worked on, or in the chosen applications.
+// Summary is the result for the whole store, whatever part of it was processed, or for the chosen applications.
 type Summary struct {
 	Outliers   int64
 	ExcessS    float64 // of all outliers
 	Causes     []CauseSummary
 	Machines   int64 // judged
-	Slow       int64 // called so in at least one window
-	Flaky      int64 // in at least one window, and slow in none
+	Slow       int64 // slow in at least one window
+	Flaky      int64 // flaky in at least one window, and slow in none
 	FalseShare float64
 	Inputs     int  // new or changed
-	Renewed    int  // attributed again, since the others have made the model another
-	Kept       bool // results of an earlier run were
+	Renewed    int  // attributed again because other inputs changed the model
+	Kept       bool // results of an earlier run were kept
 }
 
-// CauseSummary says what one cause did in the whole store.
+// CauseSummary sums up one cause.
 type CauseSummary struct {
 	Cause    schema.Cause `col:"cause"`
-	Verdicts int64        `col:"verdicts"` // outliers that it is the verdict of
+	Verdicts int64        `col:"verdicts"` // outliers with this verdict
 	Seconds  float64      `col:"seconds"`  // of excess, over all outliers
 }
 
-// Run attributes the outliers of the inputs that earlier runs of this version have not seen, and of those that the model says
-// something else of by now, and commits attributions and their sums, machine_health, skew_repeats, job_costs and the statistics
-// of the model with what these runs found of the other inputs, in place of all earlier results.
+// Run attributes the outliers of the inputs that no earlier run of this version has processed, and of those whose estimates
+// have changed since. It commits attributions and their sums, machine_health, skew_repeats, job_costs and the statistics of the
+// model, together with the kept results of the other inputs, in place of all earlier results.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	r := newRun(eng, o)
 	if err := r.run(ctx, st); err != nil {
@@ -90,22 +90,22 @@ type run struct {
 	eng          engine.Engine
 	o            Options
 	part         part
-	seen         []engine.Seen // what queries see of tables: the rows that are worked on
-	phases       []phaseRow    // that are worked on, by key
+	seen         []engine.Seen // restrictions of tables in queries to the rows to process
+	phases       []phaseRow    // to process, by key
 	applications map[schema.Key]*application
 	machines     []string
 	racks        []string         // of machines; "" unknown
 	number       map[string]int64 // of a machine
-	blank        []string         // columns of attempts that these have no value of, each with what stands for it
+	blank        []string         // columns that are NULL in all attempts, each with its replacement
 	model        *model.Model
 	before       before
 	losses       *losses
 	collections  *collections
 	saved        savings
 	repeats      repeats
-	memory       chan []fit.Task // of two chunks: one is worked on while the next is read
-	history      bool            // some phases have earlier runs of their stage
-	runsJudged   bool            // and were compared with them as their attempts were read
+	memory       chan []fit.Task // two chunks: one is processed while the next is read
+	history      bool            // the stages of some phases have earlier runs
+	runsJudged   bool            // and they were compared with these as attempts were read
 	unchanged    bool            // there was nothing to do
 }
 
@@ -120,7 +120,7 @@ func newRun(eng engine.Engine, o Options) *run {
 	return &run{eng: eng, o: o, applications: map[schema.Key]*application{}}
 }
 
-// run works on what is new and commits its results.
+// run processes what is new and commits the results.
 func (r *run) run(ctx context.Context, st *store.Store) error {
 	if err := r.detected(ctx); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (r *run) run(ctx context.Context, st *store.Store) error {
 	return err
 }
 
-// detected fails when there are phases and detect has not looked at them.
+// detected fails if there are phases on which detect has not run.
 func (r *run) detected(ctx context.Context) error {
 	type counts struct {
 		Phases int64 `col:"phases"`
@@ -168,7 +168,7 @@ func (r *run) detected(ctx context.Context) error {
 	return nil
 }
 
-// windowLength is that of the windows for what the store spans.
+// windowLength chooses the length of the windows by the time that the store spans.
 func (r *run) windowLength(ctx context.Context) (float64, error) {
 	type times struct {
 		From schema.Null[schema.Time] `col:"first"`
@@ -187,12 +187,12 @@ func (r *run) windowLength(ctx context.Context) (float64, error) {
 }
 
 func (r *run) all(ctx context.Context, tx *store.Tx) error {
-	// What earlier runs say of all that is kept takes one core for each table.
-	if err := r.beside(ctx, r.readMachines, r.readStages, r.readSkewed, r.readExecutions); err != nil {
+	// Reading the results of earlier runs takes one core per table.
+	if err := r.concurrently(ctx, r.readMachines, r.readStages, r.readSkewed, r.readExecutions); err != nil {
 		return err
 	}
-	r.giveStatistics()
-	err := r.beside(ctx, func(ctx context.Context) error { return r.look(ctx, r.part.fresh) }, r.numberStages)
+	r.assignStatistics()
+	err := r.concurrently(ctx, func(ctx context.Context) error { return r.selectInputs(ctx, r.part.fresh) }, r.numberStages)
 	if err != nil {
 		return err
 	}
@@ -202,15 +202,15 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 	if r.findMoved(); len(r.part.moved) > 0 {
 		tx.Drop(r.part.moved)
 		r.takeMoved()
-		if err := r.look(ctx, slices.Concat(r.part.fresh, r.part.moved)); err != nil {
+		if err := r.selectInputs(ctx, slices.Concat(r.part.fresh, r.part.moved)); err != nil {
 			return err
 		}
 	}
 	if err := r.attribute(ctx, tx); err != nil {
 		return err
 	}
-	// What is counted of all tasks, and what is said of machines and jobs, are written beside each other: each takes one core.
-	return r.beside(ctx, func(context.Context) error { return r.skewRepeats(tx) }, func(ctx context.Context) error {
+	// The counts of skewed tasks, and the results about machines and jobs, are written concurrently; each takes one core.
+	return r.concurrently(ctx, func(context.Context) error { return r.skewRepeats(tx) }, func(ctx context.Context) error {
 		for _, work := range []func(context.Context, *store.Tx) error{r.health, r.runHealth, r.jobCosts} {
 			if err := work(ctx, tx); err != nil {
 				return err
@@ -220,9 +220,8 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 	})
 }
 
-// beside does pieces of work beside each other, or one after the other on an engine of many machines, whose session runs one
-// statement at a time.
-func (r *run) beside(ctx context.Context, work ...func(context.Context) error) error {
+// concurrently runs functions concurrently, or in sequence on an engine of many machines, whose session runs one statement at a time.
+func (r *run) concurrently(ctx context.Context, work ...func(context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if _, many := r.eng.(engine.RemoteRunner); many {
 		group.SetLimit(1)
@@ -233,7 +232,7 @@ func (r *run) beside(ctx context.Context, work ...func(context.Context) error) e
 	return group.Wait()
 }
 
-// learn makes the model of all phases: of those to learn from, and of what was kept of the others.
+// learn builds the model from the new phases and the kept statistics of the others.
 func (r *run) learn(ctx context.Context, tx *store.Tx) error {
 	err := errors.ErrUnsupported
 	if many, ok := r.eng.(engine.RemoteRunner); ok {
@@ -268,7 +267,7 @@ func (r *run) observeHere(ctx context.Context) error {
 	})
 }
 
-// readLosses reads what was lost and made again.
+// readLosses reads the outputs that were lost and recomputed.
 func (r *run) readLosses(ctx context.Context) error {
 	type row struct {
 		Again    schema.Key               `col:"recomputed_by"`
@@ -303,10 +302,10 @@ func (r *run) attribute(ctx context.Context, tx *store.Tx) error {
 	return r.attributeHere(ctx, tx)
 }
 
-// attributeHere reads the phases with outliers and attributes these in this process, and compares the phases whose stages ran
-// before with those runs.
+// attributeHere reads the phases with outliers and attributes them in this process, and compares phases with earlier runs of
+// their stages.
 func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
-	if err := r.beside(ctx, r.readLosses, r.readCollections); err != nil {
+	if err := r.concurrently(ctx, r.readLosses, r.readCollections); err != nil {
 		return err
 	}
 	var runs *openRuns
@@ -324,7 +323,7 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 	}
 	var both [2]attributedPhases
 	next := 0
-	kept := make(chan error, 1) // one phases' results are kept while the next are attributed
+	kept := make(chan error, 1) // the results of some phases are written while the next are attributed
 	kept <- nil
 	err := r.stream(ctx, true, func(ps []fit.Phase) error {
 		x := &both[next]
@@ -355,7 +354,7 @@ func (r *run) attributeHere(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-// attributedPhases are some phases and what was found in each.
+// attributedPhases holds some phases and the results for each.
 type attributedPhases struct {
 	phases []*phaseRow
 	found  []*attributed
@@ -371,7 +370,7 @@ func (x *attributedPhases) reset(phases, workers int) {
 	}
 }
 
-// keepAll writes what was found in phases, in their order, and judges the runs that end with them.
+// keepAll writes the results of phases, in order, and judges the runs that end with them.
 func (r *run) keepAll(tx *store.Tx, x *attributedPhases, runs *openRuns) error {
 	for i, p := range x.phases {
 		if err := r.keep(tx, p, x.found[i]); err != nil {
@@ -390,16 +389,16 @@ func (r *run) keepAll(tx *store.Tx, x *attributedPhases, runs *openRuns) error {
 	return nil
 }
 
-// attributed is what was found in a phase, besides the rows of its outliers.
+// attributed is the result for a phase besides the rows of its outliers.
 type attributed struct {
-	outliers []machines.Window // where those by high_runtime ran that speak for their machine
+	outliers []machines.Window // where the outliers by high_runtime ran that count against their machine
 	skewed   []skewEvent
 	saved    []jobcost.Saving
 	totals   []causeTotal
-	times    runTimes // of a phase that earlier runs of its stage are compared with
+	times    runTimes // if the phase is compared with earlier runs of its stage
 }
 
-// attribute gives what was found in a phase, in memory that is the caller's until rows is emptied.
+// attribute returns the result for a phase; the rows are valid until a.rows is emptied.
 func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution) {
 	from := len(a.rows)
 	a.rows = a.Attribute(p, a.rows)
@@ -411,8 +410,8 @@ func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution)
 	return x, rows
 }
 
-// speakingOutliers are where the outliers of the phase that was fitted last ran that speak for their machine. One task alone
-// does not.
+// speakingOutliers returns where the outliers of the last fitted phase ran that count against their machine. A single task does
+// not count.
 func (a *Attributor) speakingOutliers(p *fit.Phase) (ran []machines.Window) {
 	if len(a.phase.Rows) < 2 {
 		return nil
@@ -425,7 +424,7 @@ func (a *Attributor) speakingOutliers(p *fit.Phase) (ran []machines.Window) {
 	return ran
 }
 
-// keep takes what was found in a phase, which other tables are made of.
+// keep records the result for a phase, from which other tables are computed.
 func (r *run) keep(tx *store.Tx, p *phaseRow, x *attributed) error {
 	a := r.application(p.Application)
 	for _, w := range x.outliers {

@@ -22,11 +22,11 @@ var runMachinesSQL string
 //go:embed run_losses.sql
 var runLossesSQL string
 
-// The machines of each run are judged while its attempts are read to be attributed, in this process or by copies of this
-// program: what run_machines.sql and history_attempts.sql say of a phase follows from its attempts and from what is usual for
-// its stage. Where a cluster cannot run copies, these queries say it. TestRunsByQuery compares them.
+// The machines of each run are judged while its attempts are read for attribution, in this process or by copies of the program.
+// The results of run_machines.sql and history_attempts.sql for a phase follow from its attempts and the history of its stage,
+// so those queries are needed only on a cluster that cannot run copies. TestRunsByQuery compares the two.
 
-// usualStage is what is usual for the stage of a phase.
+// usualStage holds the usual values for the stage of a phase.
 type usualStage struct {
 	Phase     schema.Key           `col:"phase_id"`
 	Seconds   float64              `col:"usual_s"`
@@ -41,12 +41,12 @@ type usualStage struct {
 const usualSQL = `SELECT phase_id, usual_s, within_run, work_ratio, usual_cpu_s, usual_wait_s, usual_input_bytes, usual_input_records
 FROM stage_history WHERE usual_s IS NOT NULL`
 
-// openRuns are the runs of which some phases have been read, and are judged once all have.
+// openRuns holds runs of which some phases have been read; a run is judged when all have been.
 type openRuns struct {
 	r      *run
 	tx     *store.Tx
 	losses map[schema.Key]map[string]int64
-	last   map[schema.Key]schema.Key // phase of each run that has earlier runs of its stage
+	last   map[schema.Key]schema.Key // last phase of each run whose stage has earlier runs
 	open   map[schema.Key][]runPhase // phase by phase
 }
 
@@ -56,30 +56,29 @@ type runPhase struct {
 	runTimes
 }
 
-// runTimes are what machines, and slow attempts, took in a phase.
+// runTimes holds the times of machines, and of slow attempts, in a phase.
 type runTimes struct {
 	parts []machinePart
 	late  []lateAttempt
 }
 
-// machinePart is what a machine did of a phase, without what it shares with others of its phase: medians of its tasks, NaN
-// unknown.
+// machinePart summarises the tasks of a phase on one machine by medians; NaN if unknown.
 type machinePart struct {
 	machine                                   int64
 	tasks, slow                               int64 // slow: longer than usual
 	duration, processor, wait, bytes, records float64
 	start, finish                             schema.Time
-	tick                                      float64 // of the log's clock where it ticks in whole seconds
+	tick                                      float64 // resolution of the clock, if the log has whole seconds
 }
 
-// lateAttempt is an attempt that is slower than usual, without what it shares with others of its phase.
+// lateAttempt is an attempt that is slower than usual.
 type lateAttempt struct {
 	attempt                           schema.Key
 	machine                           int64   // -1 unknown
 	duration, excess, processor, wait float64 // seconds; NaN unknown
 }
 
-// openRuns reads what is usual for the phases that are worked on.
+// openRuns reads the usual values for the phases to process.
 func (r *run) openRuns(ctx context.Context, tx *store.Tx) (*openRuns, error) {
 	o := &openRuns{r: r, tx: tx, last: map[schema.Key]schema.Key{}, open: map[schema.Key][]runPhase{}}
 	for u, err := range engine.ReadParts[usualStage](ctx, r.eng, "causes_usual", usualSQL, r.seen...) {
@@ -97,7 +96,7 @@ func (r *run) openRuns(ctx context.Context, tx *store.Tx) (*openRuns, error) {
 	return o, err
 }
 
-// take takes the times of a phase, in the order of the phases, and judges its run if it is the last of it.
+// take adds the times of a phase, in the order of the phases, and judges the run after its last phase.
 func (o *openRuns) take(p *phaseRow, t *runTimes) error {
 	if p.usual == nil {
 		return nil
@@ -111,7 +110,7 @@ func (o *openRuns) take(p *phaseRow, t *runTimes) error {
 	return o.judge(p.Application, run)
 }
 
-// judge writes machine_health of a run, and history_attributions.
+// judge writes machine_health and history_attributions of a run.
 func (o *openRuns) judge(application schema.Key, run []runPhase) error {
 	n := 0
 	for i := range run {
@@ -146,7 +145,7 @@ func (o *openRuns) judge(application schema.Key, run []runPhase) error {
 	return w.flush()
 }
 
-// of is the part with what is usual for the stage of its phase.
+// of combines the part with the usual values of its stage.
 func (m *machinePart) of(p *phaseRow, names []string) machines.RunPart {
 	u := p.usual
 	return machines.RunPart{Application: p.Application, Phase: p.ID, Machine: names[m.machine], Tasks: m.tasks, Slow: m.slow, MedianS: m.duration,
@@ -161,14 +160,14 @@ func known(x float64) (v schema.Null[float64]) {
 	return v
 }
 
-// runTimer times phases. It is for one goroutine.
+// runTimer computes runTimes. It must not be used concurrently.
 type runTimer struct {
-	order  []uint64 // machine and place of each timed task
+	order  []uint64 // machine and index of each timed task
 	late   []lateAttempt
 	values []float64
 }
 
-// times gives what run_machines.sql and history_attempts.sql find in the attempts of a phase.
+// times computes what run_machines.sql and history_attempts.sql select for a phase.
 func (w *runTimer) times(f *fit.Phase) (t runTimes) {
 	w.order, w.late = w.order[:0], w.late[:0]
 	for i := range f.Tasks {
@@ -200,12 +199,12 @@ func (w *runTimer) times(f *fit.Phase) (t runTimes) {
 	return t
 }
 
-// part is what a machine did of a phase.
+// part summarises the tasks on one machine.
 func (w *runTimer) part(f *fit.Phase, machine int64, own []uint64) machinePart {
 	m := machinePart{machine: machine, tasks: int64(len(own)), tick: 1, start: math.MaxInt64, finish: math.MinInt64}
 	for _, k := range own {
 		a := &f.Tasks[uint32(k)]
-		start, finish := a.Start.V, a.Start.V.Add(a.Duration) // a duration is finish − start to the microsecond
+		start, finish := a.Start.V, a.Start.V.Add(a.Duration) // exact: a duration is finish − start
 		m.start, m.finish = min(m.start, start), max(m.finish, finish)
 		if start%1e6 != 0 || finish%1e6 != 0 {
 			m.tick = 0
@@ -229,7 +228,7 @@ func (w *runTimer) part(f *fit.Phase, machine int64, own []uint64) machinePart {
 	return m
 }
 
-// runLosses are the outputs lost on each machine, by application.
+// runLosses counts the outputs lost on each machine, by application.
 func (r *run) runLosses(ctx context.Context) (map[schema.Key]map[string]int64, error) {
 	type loss struct {
 		Application schema.Key `col:"application_id"`
@@ -249,7 +248,7 @@ func (r *run) runLosses(ctx context.Context) (map[schema.Key]map[string]int64, e
 	return losses, nil
 }
 
-// judgeRun judges the machines of a run by its parts and writes rows of machine_health that name the run.
+// judgeRun judges the machines of a run by its parts and writes the rows of machine_health for the run.
 func (r *run) judgeRun(tx *store.Tx, application schema.Key, parts []machines.RunPart, losses map[string]int64) (*machines.RunJudgement, error) {
 	if len(parts) == 0 {
 		return nil, nil
@@ -263,7 +262,7 @@ func (r *run) judgeRun(tx *store.Tx, application schema.Key, parts []machines.Ru
 	return &j, err
 }
 
-// runHealth judges the machines of runs by queries, unless that was done as attempts were read.
+// runHealth judges the machines of runs by queries, unless they were judged as attempts were read.
 func (r *run) runHealth(ctx context.Context, tx *store.Tx) error {
 	if r.runsJudged {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"straggler/causes/wire"
 )
 
-// savings are what phases would have saved without their causes, which job costs are made of once all are known: some 400 bytes
-// a phase. They lie in a file, which is there once something is put into it.
+// savings spools, for each phase, the time saved without each cause, about 400 bytes per phase, until all phases are known and
+// job costs can be computed. The temporary file is created by the first write.
 type savings struct {
 	file *os.File
 	out  *bufio.Writer
@@ -19,13 +19,13 @@ type savings struct {
 	text []byte
 }
 
-// savedAt says where those of a phase are.
+// savedAt is the position of the savings of a phase in the file.
 type savedAt struct {
 	at    int64
-	bytes int32 // 0: there are none
+	bytes int32 // 0: none
 }
 
-// add keeps those of a phase.
+// add appends the savings of a phase.
 func (s *savings) add(saved []jobcost.Saving) (at savedAt, err error) {
 	if len(saved) == 0 {
 		return at, nil
@@ -45,7 +45,7 @@ func (s *savings) add(saved []jobcost.Saving) (at savedAt, err error) {
 	return at, nil
 }
 
-// flush ends the adding.
+// flush completes the file.
 func (s *savings) flush() error {
 	if s.file == nil {
 		return nil
@@ -53,7 +53,7 @@ func (s *savings) flush() error {
 	return s.out.Flush()
 }
 
-// read appends those of a phase, once all have been added.
+// read appends the savings of a phase to a slice, after flush.
 func (s *savings) read(to []jobcost.Saving, at savedAt) ([]jobcost.Saving, error) {
 	if at.bytes == 0 {
 		return to, nil
@@ -75,7 +75,7 @@ func (s *savings) close() {
 	}
 }
 
-// savingsMessage are those of a phase as bytes.
+// savingsMessage encodes the savings of a phase.
 type savingsMessage []jobcost.Saving
 
 // Fields lists the fields of a message.

@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// columns names the terms as columns of attempts, with units.
+// columns maps terms to columns of attempts, with units.
 var columns = [terms]struct{ name, unit string }{
 	ofBytes: {"input_bytes", "bytes"}, ofRecords: {"input_records", "records"}, ofWritten: {"output_bytes + shuffle_write_bytes", "bytes"},
 	ofCPU: {"cpu_s", "s"}, ofRemote: {"remote_bytes", "bytes"}, ofSpill: {"spill_bytes", "bytes"}, ofAway: {"locality", "1 = away from its data"},
@@ -22,7 +22,7 @@ var columns = [terms]struct{ name, unit string }{
 	ofRedo:         {"recompute", "s"}, ofGap: {"losses", "s"}, ofCold: {"executor", "factor"},
 }
 
-// evidence writes what speaks for a line of a split, as JSON. The attempt's phase must be the prepared one.
+// evidence writes the evidence for a line of a split as JSON. The attempt must belong to the prepared phase.
 func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
 	c := columns[l.top]
 	e := Evidence{Predictor: c.name, Unit: c.unit, N: a.phase.Regression.N}
@@ -106,7 +106,7 @@ func (a *Attributor) workSentence(w *words, e *Evidence, s *split, k term) {
 	w.say("; here that takes ").rate(e.Coefficient, e.StdErr, e.Unit)
 }
 
-// startOrWorkSentence says why the start of an executor and the work of a task cannot be distinguished.
+// startOrWorkSentence explains why the start of an executor and the work of a task cannot be distinguished.
 func (a *Attributor) startOrWorkSentence(w *words, e *Evidence, s *split) {
 	t := &s.together
 	c := columns[ofBytes+term(t.Work)]
@@ -207,7 +207,7 @@ func (a *Attributor) partSentence(w *words, e *Evidence, s *split, k term) {
 	}
 }
 
-// neighbours is the median of a measured part over the other successful tasks on the machine, two or more.
+// neighbours is the median of a measured part over the other successful tasks on the machine, at least two.
 func (a *Attributor) neighbours(i, part int) (n int, others float64, ok bool) {
 	b := a.phase
 	k := b.Machines.Of[i]
@@ -234,8 +234,8 @@ func (a *Attributor) residualSentence(w *words, e *Evidence, s *split) {
 	a.processorClause(w, s)
 }
 
-// processorClause says what the task's processor time tells: where it stayed as usual, the task waited for something that is
-// not logged, or others had the processor; where it grew with the duration, the task computed more than its input says.
+// processorClause interprets the task's processor time: if it is as usual, the task waited for something that is not logged, or
+// for the processor; if it grew with the duration, the task computed more than its input explains.
 func (a *Attributor) processorClause(w *words, s *split) {
 	b := a.phase
 	usual := b.Regression.Mid[fit.ByCPU]
@@ -245,7 +245,7 @@ func (a *Attributor) processorClause(w *words, s *split) {
 	}
 	took := math.Log(b.Body[s.index] / b.Predicted(s.index))
 	switch more := math.Log(cpu / usual); {
-	case took < math.Log(1.5): // the body is not what was slow
+	case took < math.Log(1.5): // the body was not slow
 	case more < took/3:
 		w.say("; its processor time stayed usual, ").seconds(cpu).say(" where the median task used ").seconds(usual)
 		w.say(": it did not compute more, but waited or was kept from the processor")
@@ -254,10 +254,10 @@ func (a *Attributor) processorClause(w *words, s *split) {
 	}
 }
 
-// bodySQL is what is left of a duration without the parts that a log measures, see parts.go.
+// bodySQL computes the body: the duration without the measured parts (fit/parts.go).
 const bodySQL = "duration_s - coalesce(fetch_wait_s, 0) - coalesce(gc_s, 0) - coalesce(scheduler_delay_s, 0) - coalesce(deserialize_s, 0) - coalesce(result_s, 0)"
 
-// query writes the SQL that shows a cause in the tables.
+// query writes SQL with which a user can see the cause in the tables.
 func query(w *words, t *fit.Task, k term) {
 	switch k {
 	case ofMachine:
@@ -275,22 +275,21 @@ func query(w *words, t *fit.Task, k term) {
 	switch k {
 	case ofResidual:
 		column = bodySQL + " AS body_s, input_bytes"
-	case ofRemote: // what counts is the excess over the usual share of the input
+	case ofRemote: // only bytes beyond the usual share of the input count
 		column = "input_bytes, remote_bytes"
 	}
 	w.say("SELECT task, number, machine, duration_s, ").say(column).say(" FROM attempts WHERE phase_id = ").int(t.Phase)
 	w.say(" AND status = 'success' ORDER BY duration_s DESC NULLS LAST")
 }
 
-// words is text being written. It exists because a store has millions of sentences, and fmt would take longer over them
-// than all regressions together.
+// words builds a text. A store has millions of sentences, and fmt would take longer than all regressions together.
 type words []byte
 
 func (w *words) say(s string) *words { *w = append(*w, s...); return w }
 
 func (w *words) int(n int64) *words { *w = strconv.AppendInt(*w, n, 10); return w }
 
-// count writes how many there are of a thing.
+// count writes a number with its noun.
 func (w *words) count(n int64, thing string) *words {
 	if w.int(n).say(" ").say(thing); n == 1 {
 		return w
@@ -298,7 +297,7 @@ func (w *words) count(n int64, thing string) *words {
 	return w.say("s")
 }
 
-// others writes how many others there are, after "the".
+// others writes "the" with a number of others.
 func (w *words) others(n int64) *words {
 	if n == 1 {
 		return w.say("other one")
@@ -306,13 +305,13 @@ func (w *words) others(n int64) *words {
 	return w.int(n).say(" others")
 }
 
-// digits writes x with so many significant digits.
+// digits writes x with n significant digits.
 func (w *words) digits(x float64, n int) *words {
 	*w = strconv.AppendFloat(*w, x, 'g', n, 64)
 	return w
 }
 
-// fixed writes x with so many decimals.
+// fixed writes x with n decimals.
 func (w *words) fixed(x float64, n int) *words {
 	*w = strconv.AppendFloat(*w, x, 'f', n, 64)
 	return w
@@ -352,7 +351,7 @@ func (w *words) amount(x float64, unit string) *words {
 	return w.say(unit)
 }
 
-// rate is a coefficient ± its error, in seconds per million of its unit.
+// rate writes a coefficient ± its error, in seconds per million units.
 func (w *words) rate(coef, se float64, unit string) *words {
 	w.digits(coef*1e6, 3).say(" ± ").digits(se*1e6, 1)
 	if unit == "bytes" {

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// term is one thing that made a task slower or faster than the median. Several terms may be one cause.
+// term is one contribution to the difference between a task and the median. A cause may comprise several terms.
 type term int
 
 const (
@@ -25,23 +25,23 @@ const (
 	ofGC
 	ofDelay
 	ofConvert
-	ofLink         // delay of the messages to and from a machine whose link is full
+	ofLink         // delay of the messages to and from a machine with a saturated link
 	ofWaitForMore  // the part of the wait that its larger input explains
-	ofShortWait    // a wait that is too short, for too few bytes, to be any link's
-	ofShortDelay   // a delay that is too short to be the scheduler's
-	ofShortConvert // a conversion that is too short to be that of large variables
+	ofShortWait    // a wait too short, for too few bytes, to be due to a link
+	ofShortDelay   // a delay too short to be due to the scheduler
+	ofShortConvert // a conversion too short to be that of large variables
 	ofPause        // waiting for a process that collected garbage
 	ofLateLaunch   // launched while its process collected garbage
-	ofFirstConvert // loading what the first tasks of a phase find missing
+	ofFirstConvert // loading of classes and code by the first tasks of a phase
 	ofMachine
-	ofResidual // what nothing explains
+	ofResidual // the unexplained remainder
 	ofRedo
-	ofGap  // waiting for lost inputs to be made again
+	ofGap  // waiting for lost inputs to be recomputed
 	ofCold // the start of its executor
 	terms
 )
 
-// causeOf says which cause a term counts for. ofResidual is unexplained where too little is known to call it transient.
+// causeOf maps terms to causes. ofResidual is unexplained where too little is known to call it transient.
 var causeOf = [terms]schema.Cause{
 	ofBytes: schema.DataSkew, ofRecords: schema.DataSkew, ofWritten: schema.DataSkew, ofCPU: schema.DataSkew, ofWaitForMore: schema.DataSkew,
 	ofRemote: schema.Network, ofWait: schema.Network, ofLink: schema.Network, ofSpill: schema.Spill, ofAway: schema.LocalityMiss,
@@ -51,7 +51,7 @@ var causeOf = [terms]schema.Cause{
 	ofShortWait: schema.Transient, ofShortDelay: schema.Transient, ofShortConvert: schema.Transient, ofPause: schema.GC, ofLateLaunch: schema.GC, ofFirstConvert: schema.Startup,
 }
 
-// lastMeasured is the last of the terms that are measured; the first is ofWait.
+// lastMeasured is the last of the measured terms; the first is ofWait.
 const lastMeasured = ofFirstConvert
 
 // split is the excess of one outlier by terms.
@@ -65,15 +65,15 @@ type split struct {
 
 	machine            machines.Posterior // of ln(factor) of its machine
 	workMeasured       bool               // by bytes or records
-	residual           float64            // ln of what is left: body / (prediction × machine)
-	outlierProbability float64            // that it is more than the scatter of the phase
-	unidentifiable     string             // why what is left cannot be named; "" where it can
+	residual           float64            // ln of the remainder: body / (prediction × machine)
+	outlierProbability float64            // that the residual exceeds the scatter of the phase
+	unidentifiable     string             // why the remainder cannot be attributed; "" if it can
 	startOrWork        bool               // its start and its work cannot be distinguished
 	together           fit.StartOrWork    // where that is so
 	server             int64              // the machine whose collections it waited for, where paused
 }
 
-// estimate is what the model says of an excess: seconds by term, and the scatter of the body that belongs to none.
+// estimate is the model's estimate of an excess: seconds by term, and scatter of the body, which belongs to no term.
 type estimate struct {
 	of      [terms]float64
 	scatter float64
@@ -81,34 +81,34 @@ type estimate struct {
 	sd      [terms]float64 // of the terms within the body, before the rules
 	missing float64        // seconds for which an input of the task was missing
 
-	lateMessages, lateCode bool // its machine's own messages wait for its link
-	lateDriver             bool // its delay is a stop of the driver
-	// what its wait, delay and conversion are: see renameParts
+	lateMessages, lateCode bool // its machine's messages wait for its saturated link
+	lateDriver             bool // its delay is due to a pause of the driver
+	// kinds of its wait, delay and conversion, see renameParts
 	paused, lateLaunch, shortWait, shortDelay, firstConvert, shortConvert bool
 
-	slower      float64 // share of a task's time that its machine's factor takes
-	slowMachine bool    // its machine alone makes a task an outlier among those that began as it did
+	slower      float64 // share of a task's time due to the factor of its machine
+	slowMachine bool    // its machine alone makes the task an outlier among those that began like it
 }
 
-// source is something uncertain that the seconds of a split depend on. The sources are independent of each other.
+// source is a source of error in the seconds of a split. The sources are mutually independent.
 type source int
 
 const (
-	// those of the predictors of fit, in their order: all tasks of the phase share them
+	// of the predictors of fit, in their order: shared by all tasks of the phase
 	coefficients  source = iota
-	machineSource        = coefficients + source(fit.Predictors) // the factor: all tasks on the machine share it
-	startSource          = machineSource + 1                     // what the start of its executor adds
-	ownSource            = startSource + 1                       // how much of the residual is the attempt's own
+	machineSource        = coefficients + source(fit.Predictors) // the factor: shared by all tasks on the machine
+	startSource          = machineSource + 1                     // the effect of the start of its executor
+	ownSource            = startSource + 1                       // the part of the residual due to the attempt itself
 	partSources          = ownSource + 1                         // the measured parts of fit, in their order
-	moreSource           = partSources + fit.Parts               // how much of the wait its larger input explains
+	moreSource           = partSources + fit.Parts               // the part of the wait explained by its larger input
 	droppedSource        = moreSource + 1                        // causes too small for a row, which the verdict took
-	sharedSource         = droppedSource + 1                     // how long tasks usually wait at the time of this one
-	// the processor time that its machine takes, where that measures work
+	sharedSource         = droppedSource + 1                     // the usual wait of tasks at that time
+	// the processor time factor of its machine, where processor time measures work
 	cpuSource = sharedSource + 1
 	sources   = cpuSource + 1
 )
 
-// gradient is how much a figure changes when a source changes by one standard deviation: its variance is the sum of squares.
+// gradient is the change of a figure for a change of each source by one standard deviation; its variance is the sum of squares.
 type gradient [sources]float64
 
 func (g *gradient) variance() (v float64) {
@@ -159,8 +159,8 @@ func (a *Attributor) split(i int) split {
 	return s
 }
 
-// move changes the estimate as if a source were d seconds larger. The duration does not change: what one term gets, the
-// residual loses, the share q of it from what is the attempt's own and the rest from the scatter.
+// move changes the estimate as if a source were d seconds larger. The duration is fixed: what a term gains, the residual loses,
+// a share q of it from the part due to the attempt itself and the rest from the scatter.
 func (e *estimate) move(j source, d, q float64) {
 	switch {
 	case j < machineSource:
@@ -191,7 +191,7 @@ func (e *estimate) move(j source, d, q float64) {
 	e.scatter -= (1 - q) * d
 }
 
-// middle is the median task: the medians of the parts, and as its body what is left of the median duration.
+// middle is the median task: the medians of the parts, and as its body the remainder of the median duration.
 func (a *Attributor) middle(median float64) (m [fit.Parts + 1]float64) {
 	m[fit.Parts] = median
 	for k, v := range a.mid {
@@ -208,10 +208,10 @@ func (a *Attributor) middle(median float64) (m [fit.Parts + 1]float64) {
 	return m
 }
 
-// splitBody splits the body's excess over the median's: body = prediction × machine × residual, each part weighted by
-// the logarithmic mean so that they sum. The residual is split between what is the attempt's own and scatter, as all tasks
-// of the phase have it. It notes one standard deviation of each source in moved, and returns how much of a change of the
-// residual is the attempt's own.
+// splitBody splits the body's excess over the median's: body = prediction × machine × residual, each part weighted by the
+// logarithmic mean so that they sum. The residual is split between the part due to the attempt itself and the scatter of the
+// phase. It stores one standard deviation of each source in moved, and returns the share of a change of the residual that is
+// due to the attempt itself.
 func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]float64) (q float64) {
 	b := a.phase
 	f := &b.Regression
@@ -277,24 +277,24 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	return s.machine.OutlierProbability
 }
 
-// hypothesesOf are those about the machine of task i.
+// hypothesesOf returns the hypotheses about the machine of task i.
 func (a *Attributor) hypothesesOf(i int) machines.Hypotheses {
 	b := a.phase
 	k := b.Machines.Of[i]
-	if k < 0 { // unknown: taken for a usual one
+	if k < 0 { // unknown: assumed to be a typical one
 		return machines.Known(b.Usual)
 	}
 	mean, known := b.LogFactor[k], b.LogFactorVariance[k]
-	if b.LogFactorPhases[k] == 0 { // nothing but this phase speaks for the machine
+	if b.LogFactorPhases[k] == 0 { // the machine is known from this phase only
 		return a.comparer.Compare(&b.Fitter, int32(i), mean, 0, a.model.Machines.Population)
 	}
 	return a.comparer.Compare(&b.Fitter, int32(i), mean, known, machines.PhasePrior)
 }
 
-// leastOutlier is the probability of being more than scatter under which nothing is called transient.
+// leastOutlier is the probability of exceeding scatter below which nothing is called transient.
 const leastOutlier = 0.1
 
-// unidentifiableReason says why what is left of a task of this phase cannot be called transient.
+// unidentifiableReason explains why the remainder of a task of this phase cannot be called transient.
 func (a *Attributor) unidentifiableReason() string {
 	f := &a.phase.Regression
 	switch {

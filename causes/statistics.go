@@ -17,37 +17,37 @@ import (
 	"straggler/store"
 )
 
-// What each application says is kept as rows of machine_statistics and stage_statistics, each with what the model said when its
-// attempts were attributed. The model is their sum, in the order of the applications. Applications that are new move it a
-// little for all others. Where it has moved by less than these, an attribution stays as it is; an application in which it has
-// moved by more for a share of the tasks is attributed again. TestMovedModel measures what that comes to.
+// The statistics of each application are kept as rows of machine_statistics and stage_statistics, with the estimates of the
+// model at the time its attempts were attributed. The model dependencies from their sum, in the order of the applications, so a new
+// application changes it a little for all others. Attributions are kept while the change is below these tolerances; an
+// application in which a share of the tasks exceeds them is attributed again. TestMovedModel measures the effect.
 const (
 	movedFactor   = 0.01 // of ln(factor) of a machine: 1 % of the time of a task
 	movedVariance = 0.1  // of the variance of that in a phase, as a share: 5 % of the standard deviation
 	// of a stage's elasticity, and seconds per spilled byte, in standard deviations of what is known of it
 	movedWork  = 0.5
-	movedSigma = 0.2 // of a stage's scatter, as a share; a phase of 20 tasks takes a sixth of it from there
+	movedSigma = 0.2 // of a stage's scatter, as a share; it contributes a sixth of the scatter of a phase of 20 tasks
 	// of the probability that an attempt is slow by itself, and of the variance of its factor, as a share
 	movedProbability = 0.1
 	movedMean        = 0.02 // of the mean ln(factor) of these
 	movedShare       = 0.05 // of the tasks of an application
 )
 
-// application is what the phases of one application say.
+// application holds the statistics of the phases of one application.
 type application struct {
 	sums  *model.Statistics
 	slow  map[machines.Window]int64 // its outliers by high_runtime
 	racks map[int64]string          // of its machines; "" unknown
 
-	causes map[schema.Cause]causeTotal // of its attributions, where these are worked out
+	causes map[schema.Cause]causeTotal // sums of its attributions, if they were computed
 
-	// rows that are kept, in the place of sums and slow, and under which model it was attributed
+	// kept rows, in place of sums and slow, and the model it was attributed under
 	before []schema.MachineStatistics
 	stages []schema.StageStatistics
 }
 
-// numberMachines gives the machines of the attempts that the engine looks at, and of kept statistics, dense numbers in the
-// order of their names, and tells the engine.
+// numberMachines numbers the machines of the selected attempts and of kept statistics densely in the order of their names, and
+// passes the numbers to the engine.
 func (r *run) numberMachines(ctx context.Context) error {
 	type machine struct {
 		Application schema.Key          `col:"application_id"`
@@ -83,10 +83,10 @@ func (r *run) numberMachines(ctx context.Context) error {
 		}
 		r.application(ran[i].Application).racks[k] = ran[i].Rack.V
 	}
-	return r.tellNumbers(ctx)
+	return r.createMachines(ctx)
 }
 
-// nameMachines numbers the machines that attempts and kept statistics name.
+// nameMachines numbers the machines named by attempts and kept statistics.
 func (r *run) nameMachines(ctx context.Context, ran func(func(string, schema.Null[string]) bool)) error {
 	racks := map[string]string{}
 	add := func(name string, rack schema.Null[string]) { racks[name] = max(racks[name], rack.V) }
@@ -118,8 +118,8 @@ func (r *run) nameMachines(ctx context.Context, ran func(func(string, schema.Nul
 	return nil
 }
 
-// tellNumbers makes the table causes_machines of the machines that the engine looks at.
-func (r *run) tellNumbers(ctx context.Context) error {
+// createMachines creates the table causes_machines of the machines of the selected attempts.
+func (r *run) createMachines(ctx context.Context) error {
 	const local = "SELECT machine, row_number() OVER (ORDER BY machine NULLS LAST) - 1 AS number FROM (SELECT DISTINCT machine FROM causes_ran) AS m"
 	if err := r.eng.Materialize(ctx, "causes_local", local); err != nil {
 		return err
@@ -139,13 +139,13 @@ func (r *run) tellNumbers(ctx context.Context) error {
 		pairs = append(pairs, "("+strconv.FormatInt(m.Number, 10)+", "+strconv.FormatInt(k, 10)+")")
 	}
 	sql := "SELECT machine, number FROM causes_local"
-	if !same { // numbers, and not the names, which anything may be in
+	if !same { // by number, since a name may contain anything
 		sql = "SELECT l.machine, CAST(v.k AS BIGINT) AS number FROM causes_local l JOIN (VALUES " + strings.Join(pairs, ", ") + ") AS v(n, k) ON v.n = l.number"
 	}
 	return r.eng.Materialize(ctx, "causes_machines", sql)
 }
 
-// application is what an application says.
+// application returns the statistics of an application.
 func (r *run) application(key schema.Key) *application {
 	a := r.applications[key]
 	if a == nil {
@@ -155,7 +155,7 @@ func (r *run) application(key schema.Key) *application {
 	return a
 }
 
-// merge makes the model of all applications.
+// merge builds the model of all applications.
 func (r *run) merge() {
 	l := model.NewLearner(r.o.WindowS, r.machines, r.racks)
 	for _, key := range slices.Sorted(maps.Keys(r.applications)) {
@@ -166,7 +166,7 @@ func (r *run) merge() {
 	r.model = l.Model()
 }
 
-// findMoved finds the inputs with an application of which the model says something else than when it was attributed.
+// findMoved finds the inputs with an application whose estimates have changed since it was attributed.
 func (r *run) findMoved() {
 	p := &r.part
 	if p.whole {
@@ -195,7 +195,7 @@ func (r *run) findMoved() {
 	}
 }
 
-// moved says that the model of an application's machines and stages is not what it was.
+// moved reports whether the estimates for the machines and stages of an application have changed.
 func (r *run) moved(a *application) bool {
 	var attempts, tasks tally
 	for i := range a.before {
@@ -209,14 +209,14 @@ func (r *run) moved(a *application) bool {
 			!within(s.AloneVariance, now.AloneVariance, movedProbability) || !near(s.ComputingShare, now.ComputingShare, movedProbability) ||
 			!near(s.SlowStart, now.SlowStart, movedProbability) ||
 			!within(s.MachinesVariance+machines.PhasePrior.Spike, now.MachinesVariance+machines.PhasePrior.Spike, movedVariance) {
-			return true // which all attempts were attributed under
+			return true // all attempts were attributed with these
 		}
 		tasks.add(s.Tasks, stageMoved(s, &now))
 	}
 	return attempts.share() > movedShare || tasks.share() > movedShare
 }
 
-// tally counts what has moved of a whole.
+// tally counts the changed share of a total.
 type tally struct{ moved, all float64 }
 
 func (t *tally) add(n float64, moved bool) {
@@ -228,8 +228,8 @@ func (t *tally) add(n float64, moved bool) {
 
 func (t *tally) share() float64 { return t.moved / max(1, t.all) }
 
-// machineMoved says that the model of a machine in a window is not what it was. The variance counts together with that from
-// phase to phase.
+// machineMoved reports whether the estimate for a machine in a window has changed. The variance is compared including that
+// between phases.
 func (r *run) machineMoved(s *schema.MachineStatistics) bool {
 	now := *s
 	r.known(&now, r.number[s.Machine])
@@ -237,24 +237,24 @@ func (r *run) machineMoved(s *schema.MachineStatistics) bool {
 		!within(now.KnownVariance.V+machines.PhasePrior.Spike, s.KnownVariance.V+machines.PhasePrior.Spike, movedVariance)
 }
 
-// stageMoved says so of a stage.
+// stageMoved does the same for a stage.
 func stageMoved(s, now *schema.StageStatistics) bool {
 	return !near(s.WorkPrior, now.WorkPrior, movedWork/math.Sqrt(s.WorkPrecision)) || (s.SpillPrecision > 0) != (now.SpillPrecision > 0) ||
 		s.SpillPrecision > 0 && !near(s.SpillPrior, now.SpillPrior, movedWork/math.Sqrt(s.SpillPrecision)) || !within(s.SigmaPrior, now.SigmaPrior, movedSigma)
 }
 
-// near says that two figures differ by at most so much.
+// near reports whether two figures differ by at most a tolerance.
 func near(a, b, most float64) bool { return math.Abs(a-b) <= most }
 
-// within says that they differ by at most such a share.
+// within reports whether two figures differ by at most a share.
 func within(a, b, most float64) bool { return math.Abs(a-b) <= most*max(math.Abs(a), math.Abs(b)) }
 
-// known fills in what the model says of a machine in a window to one of the phases that the row sums up, to which its own part
-// is not told.
+// known fills in the estimate for a machine in a window as used by one of the phases that the row sums up, which is left out of
+// it.
 func (r *run) known(s *schema.MachineStatistics, machine int64) {
 	w := machines.Window{Machine: machine, Number: fit.WindowOf(s.WindowStart, r.o.WindowS)}
 	own := machines.SufficientStats{}
-	if n := float64(s.Phases); n > 0 { // one like the mean of them
+	if n := float64(s.Phases); n > 0 { // an average one of them
 		own = machines.SufficientStats{W: s.Weight / n, WZ: s.Weighted / n, WZZ: s.Squared / n, Phases: 1}
 	}
 	s.KnownFactor, s.KnownVariance = schema.Null[float64]{}, schema.Null[float64]{}
@@ -265,7 +265,7 @@ func (r *run) known(s *schema.MachineStatistics, machine int64) {
 	_, _, _, s.WithRack = r.model.Machines.SlowRack(machine)
 }
 
-// under is what the model says of a stage to an application, to which its own part is not told.
+// under is the estimate for a stage without the contribution of the application itself.
 func (r *run) under(signature uint64, own model.Stage) (s schema.StageStatistics) {
 	p := r.model.Priors(signature, own)
 	s.WorkPrior, s.WorkPrecision, s.SpillPrior, s.SpillPrecision, s.SigmaPrior = p.Work.Mean, p.Work.Precision, p.Spill.Mean, p.Spill.Precision, p.Sigma.Mean
@@ -275,7 +275,7 @@ func (r *run) under(signature uint64, own model.Stage) (s schema.StageStatistics
 	return s
 }
 
-// writeStatistics writes those of the applications that were worked on.
+// writeStatistics writes the statistics of the applications that were processed.
 func (r *run) writeStatistics(tx *store.Tx) error {
 	if r.part.whole {
 		return nil
@@ -351,7 +351,7 @@ func (r *run) stageRows(key schema.Key, a *application) []schema.StageStatistics
 	return rows
 }
 
-// slowHere are the outliers of all applications by machine and window.
+// slowHere counts the outliers of all applications by machine and window.
 func (r *run) slowHere() map[machines.Window]int64 {
 	out := map[machines.Window]int64{}
 	for _, a := range r.applications {

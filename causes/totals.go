@@ -12,14 +12,14 @@ import (
 	"straggler/store"
 )
 
-// What a run says in the end is of all attributions of the store. Their sums are kept by application, as rows of
-// application_causes, so that a night does not read the attributions of earlier ones.
+// The summary of a run covers all attributions of the store. Their sums are kept by application, as rows of application_causes,
+// so that a nightly run does not read the attributions of earlier ones.
 
-// causeTotal is what a cause made of some outliers.
+// causeTotal sums up one cause over some outliers.
 type causeTotal struct {
 	cause    schema.Cause
 	verdicts int64
-	micros   float64 // whole microseconds: sums of these do not depend on their order up to 2^53, 285 years
+	micros   float64 // whole microseconds, whose sums are exact, and so independent of order, up to 2^53 (285 years)
 }
 
 func (t *causeTotal) add(o causeTotal) {
@@ -43,7 +43,7 @@ func totals(rows []schema.Attribution) (out []causeTotal) {
 	return out
 }
 
-// writeTotals writes application_causes of the applications that were worked on.
+// writeTotals writes application_causes of the applications that were processed.
 func (r *run) writeTotals(tx *store.Tx) error {
 	for _, key := range slices.Sorted(maps.Keys(r.applications)) {
 		input := r.part.inputOf("applications", key)
@@ -62,7 +62,7 @@ func (r *run) writeTotals(tx *store.Tx) error {
 	return nil
 }
 
-// readTotals sums up application_causes, of all applications or of those chosen.
+// readTotals sums up application_causes over all applications, or over the chosen ones.
 func (r *run) readTotals(ctx context.Context) (out []CauseSummary, err error) {
 	sql := "SELECT * FROM application_causes"
 	if !r.o.Applications.All() {

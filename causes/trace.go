@@ -11,14 +11,14 @@ import (
 	"straggler/schema"
 )
 
-// Attribute splits the excess of the outliers of a trace that is in memory. Rows stand in the order of phases and
-// attempts; those of an attempt sum to its excess.
+// Attribute splits the excess of the outliers of a trace in memory. Rows are in the order of phases and attempts; the seconds
+// of an attempt sum to its excess.
 func Attribute(t *schema.Trace, outliers []schema.Outlier, windowS float64) []schema.Attribution {
 	rows, _ := Analyse(t, outliers, windowS)
 	return rows
 }
 
-// Analyse is Attribute, with the model that it made of the trace's phases.
+// Analyse is like Attribute and also returns the model of the trace's phases.
 func Analyse(t *schema.Trace, outliers []schema.Outlier, windowS float64) ([]schema.Attribution, *model.Model) {
 	phases, names := phasesOf(t, outliers)
 	l := model.NewLearner(windowS, names, racksOf(t, names))
@@ -35,8 +35,8 @@ func Analyse(t *schema.Trace, outliers []schema.Outlier, windowS float64) ([]sch
 	return rows, m
 }
 
-// phasesOf gathers the attempts that have a duration by phase, in order of the keys, and numbers the machines in order
-// of their names.
+// phasesOf groups the attempts with a duration by phase, in the order of their keys, and numbers the machines in the order of
+// their names.
 func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]fit.Phase, []string) {
 	names := machineNames(t)
 	number := make(map[string]int64, len(names))
@@ -95,7 +95,7 @@ func phasesOf(t *schema.Trace, outliers []schema.Outlier) ([]fit.Phase, []string
 	return phases, names
 }
 
-// executorsOf is executors.sql on a trace in memory.
+// executorsOf does what executors.sql does, on a trace in memory.
 func executorsOf(t *schema.Trace) (e fit.Executors[string]) {
 	for i := range t.Attempts {
 		if a := &t.Attempts[i]; a.Executor.OK && a.FinishTime.OK && a.StartTime.OK {
@@ -118,8 +118,7 @@ func machineNames(t *schema.Trace) []string {
 	return names
 }
 
-// racksOf gives the rack of each machine, as its attempts say it, and else the list of machines where that says one; ""
-// unknown.
+// racksOf returns the rack of each machine according to its attempts, or else according to the list of machines; "" if unknown.
 func racksOf(t *schema.Trace, names []string) []string {
 	of, several := map[string]string{}, map[string]bool{}
 	for i := range t.Machines {
@@ -144,7 +143,7 @@ func racksOf(t *schema.Trace, names []string) []string {
 	return racks
 }
 
-// signature identifies a stage by what its executions share: program, kind and name.
+// signature identifies a stage by program, kind and name, which its executions share.
 func signature(program, kind, name string) uint64 {
 	var d xxhash.Digest
 	d.Reset()
@@ -157,7 +156,7 @@ func signature(program, kind, name string) uint64 {
 // signatureOf is signature of the names with slashes between them.
 func signatureOf(names string) uint64 { return xxhash.Sum64String(names) }
 
-// lossesOf gives what was lost and made again.
+// lossesOf returns the outputs that were lost and recomputed.
 func lossesOf(t *schema.Trace) *losses {
 	m := &losses{}
 	ends := make(map[schema.Key]schema.Time)

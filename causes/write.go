@@ -72,7 +72,7 @@ func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
 	return store.Append(tx, input, rows)
 }
 
-// took is for how long the job of some phases ran, which no loss of it exceeds; infinite where the log does not say.
+// took is how long the job of some phases ran, a bound of its costs; infinite if the log does not say.
 func took(phases []*phaseRow) float64 {
 	if of := phases[0].JobS; of.OK && of.V >= 0 {
 		return of.V
@@ -80,7 +80,7 @@ func took(phases []*phaseRow) float64 {
 	return math.Inf(1)
 }
 
-// eachJob gives the phases of one wanted job after the other.
+// eachJob yields the phases of the wanted jobs, job by job.
 func (r *run) eachJob(wanted map[schema.Key]bool) iter.Seq[[]*phaseRow] {
 	return func(yield func([]*phaseRow) bool) {
 		var phases []*phaseRow
@@ -119,7 +119,7 @@ func (r *run) edges(ctx context.Context, wanted map[schema.Key]bool) (map[schema
 	return out, nil
 }
 
-// times are the phases as job costs look at them.
+// times converts phases for jobcost.
 func times(phases []*phaseRow) []jobcost.Phase {
 	out := make([]jobcost.Phase, len(phases))
 	for i, p := range phases {
