@@ -6,7 +6,7 @@ import (
 	"straggler/causes/wire"
 )
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (x *attributed) Fields(c *wire.Codec) {
 	wire.Slice(c, &x.outliers, func(w *machines.Window) { w.Fields(c) })
 	wire.Slice(c, &x.skewed, func(e *skewEvent) {
@@ -25,7 +25,7 @@ func (x *attributed) Fields(c *wire.Codec) {
 	x.times.Fields(c)
 }
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (t *runTimes) Fields(c *wire.Codec) {
 	wire.Slice(c, &t.parts, func(m *machinePart) {
 		c.Int64(&m.machine)

@@ -86,8 +86,8 @@ func (r *run) choose(ctx context.Context, st *store.Store, tx *store.Tx) error {
 	return nil
 }
 
-// dependencies returns the dependencies of the results of each input besides its rows: the version that detected its outliers, the
-// history of its stages, and the options. It omits inputs on which detect has not run.
+// dependencies returns the dependencies of the results of each input besides its rows: the version that detected its outliers,
+// the history of its stages, and the options. It omits inputs on which detect has not run.
 func (r *run) dependencies(ctx context.Context, tx *store.Tx, inputs []store.InputRecord) (map[schema.Key]string, error) {
 	type mark struct {
 		First schema.Key `col:"first"`

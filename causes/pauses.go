@@ -294,8 +294,8 @@ func (w *pauses) addOthers(a *Attributor, bar float64) {
 	}
 }
 
-// narrowTimes narrows the times of the collections of machine k that task i waited for. Logs do not record when within a task its
-// process collected; it must have been while the waiting tasks ran.
+// narrowTimes narrows the times of the collections of machine k that task i waited for. Logs do not record when within a task
+// its process collected; it must have been while the waiting tasks ran.
 func (w *pauses) narrowTimes(b *fit.Fitter, i, k int32, over float64) {
 	start := b.Tasks[i].Start.V
 	end := start.Add(b.Tasks[i].Duration)

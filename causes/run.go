@@ -34,7 +34,8 @@ var lossesSQL string
 
 // Options configure a run. The zero Options works.
 type Options struct {
-	WindowS       float64 // length of the windows of time in which a machine's speed is judged; 0: an hour, more for traces of many weeks
+	// length of the windows of time in which a machine's speed is judged; 0: an hour, more for traces of many weeks
+	WindowS       float64
 	FalseShare    float64 // false discovery rate: the share of the machines called slow that may be healthy; 0: 0.05
 	ChunkAttempts int64   // attempts per chunk; one is read while another is processed; 0: 250 000. A phase is never divided
 	Workers       int     // 0: one per core
@@ -220,7 +221,8 @@ func (r *run) all(ctx context.Context, tx *store.Tx) error {
 	})
 }
 
-// concurrently runs functions concurrently, or in sequence on an engine of many machines, whose session runs one statement at a time.
+// concurrently runs functions concurrently, or in sequence on an engine of many machines, whose session runs one statement at a
+// time.
 func (r *run) concurrently(ctx context.Context, work ...func(context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if _, many := r.eng.(engine.RemoteRunner); many {

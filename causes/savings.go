@@ -78,7 +78,7 @@ func (s *savings) close() {
 // savingsMessage encodes the savings of a phase.
 type savingsMessage []jobcost.Saving
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (m *savingsMessage) Fields(c *wire.Codec) {
 	wire.Slice(c, (*[]jobcost.Saving)(m), func(s *jobcost.Saving) { s.Fields(c) })
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // The statistics of each application are kept as rows of machine_statistics and stage_statistics, with the estimates of the
-// model at the time its attempts were attributed. The model dependencies from their sum, in the order of the applications, so a new
-// application changes it a little for all others. Attributions are kept while the change is below these tolerances; an
+// model at the time its attempts were attributed. The model dependencies from their sum, in the order of the applications, so a
+// new application changes it a little for all others. Attributions are kept while the change is below these tolerances; an
 // application in which a share of the tasks exceeds them is attributed again. TestMovedModel measures the effect.
 const (
 	movedFactor   = 0.01 // of ln(factor) of a machine: 1 % of the time of a task

@@ -1,7 +1,7 @@
 package fit
 
-// FitAlone fits a phase by itself, without what is known of machines and of other executions, so that its own part in
-// what all phases say can be taken out again. It reports false when nothing can be fitted.
+// FitAlone fits a phase without knowledge of machines and of other executions, so that the contribution of the phase to the
+// common model can be removed again. It reports false if nothing can be fitted.
 func (f *Fitter) FitAlone(tasks []Task) bool {
 	f.CPUFactor = nil
 	f.Load(tasks)
@@ -13,13 +13,13 @@ func (f *Fitter) FitAlone(tasks []Task) bool {
 	return true
 }
 
-// SolveAlone is Solve with the priors of a phase of which nothing is known.
+// SolveAlone is Solve with the priors for a phase about which nothing is known.
 func (f *Fitter) SolveAlone() {
 	f.Outliers, f.SlowStart = OutlierPrior, startPrior
 	f.Solve(nil, Priors{Work: WorkPrior, Sigma: SigmaPrior})
 }
 
-// Elasticity is the fitted one of the phase's work, with its precision; ok where work varies.
+// Elasticity is the fitted elasticity of the phase's work, with its precision; ok if the work varies.
 func (f *Fitter) Elasticity() (e, precision float64, ok bool) {
 	g := &f.Regression
 	for p := ByBytes; p <= ByCPU; p++ {
@@ -31,8 +31,8 @@ func (f *Fitter) Elasticity() (e, precision float64, ok bool) {
 	return 0, 0, false
 }
 
-// SpillCost is what a spilled byte took in this phase, with the variance that errors, attempts slow by themselves and
-// different disks give it: phases differ by half of it.
+// SpillCost is the time per spilled byte in this phase. Its variance includes estimation errors, outliers and differences
+// between disks: phases differ by half of it.
 func (f *Fitter) SpillCost() (seconds, variance float64, ok bool) {
 	g := &f.Regression
 	if g.Status[BySpill] != Used {

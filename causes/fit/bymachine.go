@@ -6,8 +6,9 @@ import (
 	"straggler/schema"
 )
 
-// Machines numbers the machines of one phase from 0 and groups its tasks by them. A machine in another window of time, which a
-// task belongs to by its start, is another: in a phase that lasts for hours a machine may be slow in one of them.
+// Machines numbers the machines of one phase from 0 and groups its tasks by them. A machine has a separate number in each
+// window of time, to which tasks belong by their start: in a phase that lasts for hours a machine may be slow in only one of
+// them.
 type Machines struct {
 	Of       []int32 // local number of each task; -1 where its machine is unknown
 	Numbers  []int64 // machine of each local number
@@ -27,8 +28,8 @@ type Machines struct {
 
 type machineWindow struct{ machine, window int64 }
 
-// WindowOf is the window of time, of a length in seconds, that a time falls into; 0 of an unknown one, and where all time is
-// one window (length 0).
+// WindowOf is the number of the window of time that contains a time; 0 if the time is unknown, or if there is only one window
+// (length 0).
 func WindowOf(t schema.Null[schema.Time], length float64) int64 {
 	w := schema.Time(length * 1e6)
 	if !t.OK || w <= 0 {
@@ -156,12 +157,12 @@ func (m *Machines) group(n int) {
 // Tasks lists the tasks on a machine by its local number.
 func (m *Machines) Tasks(k int32) []int32 { return m.order[m.start[k]:m.start[k+1]] }
 
-// LaunchOverlap is how much before the logged end of an attempt its successor may be launched in the same slot, as a share of
-// its duration. In Spark's logs of real work successors start up to 50 ms before the end of attempts of a second and more.
+// LaunchOverlap is how long before the logged end of an attempt its successor in the same slot may be launched, as a share of
+// its duration. In Spark logs of real jobs, successors of attempts of a second and more start up to 50 ms before their end.
 const LaunchOverlap = 0.1
 
-// markFirst marks with 1 the tasks that started before any task of the phase had ended on their machine: they pay for
-// classes, connections and caches that later ones find ready. NaN where the log has no times.
+// markFirst marks with 1 the tasks that started before any task of the phase had ended on their machine: they load classes,
+// open connections and fill caches for later ones. NaN if the log has no times.
 func (m *Machines) markFirst(tasks []Task, out []float64) {
 	m.end = m.end[:0]
 	for range m.Numbers {

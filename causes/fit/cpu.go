@@ -6,24 +6,25 @@ import (
 	"straggler/causes/stats"
 )
 
-// ProcessorTime is what the processor time of an attempt says beside its duration: a task that is kept from the processor, or
-// waits for something that is not logged, takes longer at the same processor time; one that computes more takes both (MODEL.md,
-// section 4).
+// ProcessorTime is the evidence of an attempt's processor time, in addition to its duration: a task that waits for the
+// processor, or for something that is not logged, takes longer with the same processor time; in a task that computes more both
+// grow (MODEL.md, section 4).
 type ProcessorTime struct {
-	Residual float64 // ln of it over what its work and the others on its machine let expect
+	Residual float64 // ln of the processor time over that expected from its work and from other tasks on its machine
 	Variance float64 // of that in ordinary attempts
-	Shared   float64 // covariance with the scatter of their durations: scatter of the work is in both
+	Shared   float64 // covariance with the scatter of their durations, since scatter of the work affects both
 	Known    bool
 }
 
 const (
-	cpuTick = 0.01 // s: the tick of clocks that count processor time (USER_HZ of Linux)
-	cpuMost = 64   // tasks of a machine that are looked at
+	cpuTick = 0.01 // s: the resolution of processor times (USER_HZ of Linux)
+	cpuMost = 64   // tasks of a machine that are examined
 	// sigmaGuess, of the processor time: scatter of ln(processor time) before the phase is seen, worth sigmaWeight tasks
 	cpuSigma = 0.12
 )
 
-// ProcessorTime is that of task i, where the log says it of most tasks and it is no predictor of the fit.
+// ProcessorTime returns the evidence for task i, if the log has processor times of most tasks and they are not a predictor of
+// the fit.
 func (f *Fitter) ProcessorTime(i int32) (p ProcessorTime) {
 	if f.row[i] < 0 || !(f.Tasks[i].CPU > 0) || f.Regression.Status[ByCPU] == Used || !(f.Regression.Mid[ByCPU] > 0) {
 		return p
@@ -47,9 +48,9 @@ func (f *Fitter) ProcessorTime(i int32) (p ProcessorTime) {
 	return ProcessorTime{Residual: own, Variance: v + 1/(n/v+1/SlowMachineVariance), Shared: f.cpuCorrelation * f.cpuScatter * f.Regression.Sigma, Known: true}
 }
 
-// cpuResidual is ln of the processor time of task i over the phase's median and what its work adds; NaN where it is not known.
-// Spilling, reading from afar, and being among the first add something between none and as much as to the duration: unsure is a
-// standard deviation.
+// cpuResidual is ln of the processor time of task i over the phase's median adjusted for its work; NaN if unknown. Spilling,
+// remote reads and being among the first add to the processor time between nothing and as much as to the duration; unsure is
+// the standard deviation of that.
 func (f *Fitter) cpuResidual(i int32) (c, unsure float64) {
 	g := &f.Regression
 	cpu := f.Tasks[i].CPU
@@ -74,7 +75,7 @@ func (f *Fitter) cpuResidual(i int32) (c, unsure float64) {
 	return math.Log(cpu/(g.Mid[ByCPU]*work)) - half, half
 }
 
-// loadCPU puts them, of the fitted tasks, where all that is said of processor times finds them.
+// loadCPU computes the cpuResiduals of the fitted tasks once for all methods that use them.
 func (f *Fitter) loadCPU() {
 	f.cpu, f.cpuUnsure = grow(f.cpu, len(f.Rows)), grow(f.cpuUnsure, len(f.Rows))
 	for j, i := range f.Rows {
@@ -82,7 +83,7 @@ func (f *Fitter) loadCPU() {
 	}
 }
 
-// cpuOfMachine is the median of the processor times of the other tasks on machine k, and how many they are.
+// cpuOfMachine is the median residual of processor time of the other tasks on machine k, with their number.
 func (f *Fitter) cpuOfMachine(k, except int32) (centre, n float64) {
 	f.tmp = f.tmp[:0]
 	for _, j := range f.Machines.Tasks(k) {

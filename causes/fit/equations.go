@@ -15,8 +15,9 @@ type equations struct {
 	d [unknowns]float64           // diagonal of the inverse: variances in units of sigma²
 }
 
-// collect sums up the tasks of a phase with weights huber(r/σ) / f², by one division. Predictors are centred, so the sums are
-// tame. Each sum is of its own, in the order of the tasks, column by column: in registers.
+// collect sums over the tasks of a phase with weights huber(r/σ) / f², computed with one division. Predictors are centred,
+// which keeps the sums well conditioned. Each sum runs over the tasks in order, one pair of columns at a time, so that it stays
+// in a register.
 func (e *equations) collect(f *Fitter, active []Predictor) {
 	n := len(f.residual)
 	f.weight, f.weighted = grow(f.weight, n), grow(f.weighted, n)
@@ -75,8 +76,8 @@ func (e *equations) leverage(row *[unknowns]float64, n int) (h float64) {
 	return h
 }
 
-// solve factors the first n unknowns by Cholesky and leaves the solution in v and the inverse's diagonal in d. A
-// pivot that has lost ten digits means that a predictor says what the others say: it reports false.
+// solve factors the first n unknowns by Cholesky and leaves the solution in v and the inverse's diagonal in d. It reports false
+// if a pivot has lost ten digits, which means that predictors are collinear.
 func (e *equations) solve(n int) bool {
 	m := &e.m
 	for i := 0; i < n; i++ {

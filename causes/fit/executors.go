@@ -2,12 +2,11 @@ package fit
 
 import "straggler/schema"
 
-// YoungFor is for how long, in seconds, an executor is young that joined after the others of its application. The JVMs of
-// Spark's logs of real work that replace others take 10 to 40 s to compile what they run at a fifth of a core (MODEL.md,
-// section 5).
+// YoungFor is for how long, in seconds, an executor counts as young if it joined after the others of its application. In Spark
+// logs of real jobs, replacement JVMs with a fifth of a core take 10 to 40 s to compile what they run (MODEL.md, section 5).
 const YoungFor = 60
 
-// Executors says until when the executors of applications, whose names are of some type, were cold.
+// Executors determines until when executors, identified by names of some type, were cold.
 type Executors[Name comparable] struct {
 	of    map[executor[Name]]*executorTimes
 	first map[schema.Key]schema.Time // start of the first attempt of an application, on executors that warm up
@@ -38,12 +37,12 @@ func (e *Executors[Name]) Add(application schema.Key, name Name, start, finish s
 	x.began, x.ended, x.attempts = min(x.began, start), min(x.ended, end), x.attempts+1
 }
 
-// warmsUp reports whether the executor ran more than one or two attempts: a container of its own for each never warms up.
+// warmsUp reports whether the executor ran more than two attempts: a container for a single attempt never warms up.
 func (x *executorTimes) warmsUp() bool { return x.attempts > 2 }
 
-// Cold reports whether an attempt that starts at a time, once all have been added, is one of a cold executor: none of its
-// attempts had ended, or it is young, having joined after the first of its application, and that for no longer than it joined
-// later.
+// Cold reports whether an attempt that starts at a time runs on a cold executor: none of the executor's attempts had ended, or
+// it is young, having joined after the first executor of its application; it is young for at most as long as it joined later.
+// All attempts must have been added.
 func (e *Executors[Name]) Cold(application schema.Key, name Name, start schema.Time) bool {
 	if e.first == nil {
 		e.first = map[schema.Key]schema.Time{}

@@ -6,7 +6,7 @@ import (
 	"straggler/causes/stats"
 )
 
-// Fitter holds one phase as columns and fits it. It is for one goroutine, and its memory is used again for the next phase.
+// Fitter holds one phase as columns and fits it. It reuses its memory for the next phase and must not be used concurrently.
 type Fitter struct {
 	Tasks      []Task
 	Rows       []int32 // the tasks that are fitted on: successful, with a body
@@ -46,7 +46,7 @@ type Fitter struct {
 	tmp            []float64
 }
 
-// Load takes a phase: splits durations, numbers its machines, finds who came first, and fills the columns.
+// Load reads a phase: it splits durations, numbers the machines, finds the first tasks, and fills the columns.
 func (f *Fitter) Load(tasks []Task) {
 	n := len(tasks)
 	f.Tasks = tasks
@@ -89,7 +89,7 @@ func (f *Fitter) Load(tasks []Task) {
 	}
 }
 
-// impute gives attempts that did not succeed the work of the attempt that did: their own counts stop where they stopped.
+// impute gives unsuccessful attempts the work of the successful attempt of the same task, since their own counts are partial.
 func (f *Fitter) impute() {
 	if f.succeeded == nil {
 		f.succeeded = map[int64]int32{}
@@ -116,7 +116,7 @@ func grow(s []float64, n int) []float64 {
 	return s[:n]
 }
 
-// MedianOf is the median over the fitted tasks of what is known, NaN being unknown; 0 where nothing is.
+// MedianOf is the median over the fitted tasks of the known values (not NaN); 0 if there are none.
 func (f *Fitter) MedianOf(value func(i int32) float64) float64 {
 	f.tmp = f.tmp[:0]
 	same := true // most parts are 0 for all
@@ -135,8 +135,8 @@ func (f *Fitter) MedianOf(value func(i int32) float64) float64 {
 	return stats.Median(f.tmp)
 }
 
-// SDOf is the standard deviation about a median of what is known of the fitted tasks, by the median absolute deviation and
-// with the error of the median: a task drawn at random is that far from the median.
+// SDOf is the standard deviation about a median of the known values of the fitted tasks, estimated by the median absolute
+// deviation and including the error of the median.
 func (f *Fitter) SDOf(value func(i int32) float64, median float64) float64 {
 	deviation := f.MedianOf(func(i int32) float64 { return math.Abs(value(i) - median) })
 	return stats.MADScale * deviation * math.Sqrt(1+math.Pi/2/float64(max(1, len(f.Rows))))

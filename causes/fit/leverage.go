@@ -6,17 +6,17 @@ import (
 	"straggler/causes/stats"
 )
 
-// A machine is slow with this probability, and its ln(factor) then has this variance, before it is seen: that is so of its
-// durations, and of what its processor takes.
+// The prior probability that a machine is slow, and the variance of its ln(factor) in that case, for durations and for
+// processor times.
 const SlowMachine, SlowMachineVariance = 0.05, 0.6 * 0.6
 
-// influential finds the task that alone knows more of a coefficient than all others and the prior do, its leverage being over
-// one half, by its row; -1: none. Its residual says nothing about it: the line goes where it is.
+// influential returns the row of the task with more information about a coefficient than all others and the prior together (a
+// leverage over one half); -1 if there is none. Its residual is no evidence, since the fit follows the task.
 func (f *Fitter) influential(active []Predictor, given *Priors) int {
 	variance := given.Sigma.Mean * given.Sigma.Mean
 	for _, p := range active {
 		prior := f.prior(p, given)
-		if prior.Precision == 0 { // it takes support
+		if prior.Precision == 0 { // without a prior it takes several tasks
 			continue
 		}
 		at, most, sum := 0, 0.0, prior.Precision*variance
@@ -34,8 +34,8 @@ func (f *Fitter) influential(active []Predictor, given *Priors) int {
 	return -1
 }
 
-// probabilityOrdinary is the probability that the influential task is an ordinary one, by what the prior and the other tasks
-// predict of it: otherwise it, or its machine, is slow by itself. It is the weight with which it counts.
+// probabilityOrdinary is the probability that the influential task is an ordinary one, given what the prior and the other tasks
+// predict for it; otherwise the task, or its machine, is slow by itself. It is used as the weight of the task.
 func (f *Fitter) probabilityOrdinary(c *coefficients, active []Predictor, given *Priors) float64 {
 	e := f.iterate(c, active, given)
 	j := f.lone

@@ -6,20 +6,20 @@ import (
 	"straggler/causes/stats"
 )
 
-// OutlierComponent is the part of the mixture of residuals that stands for attempts which are slow, or fast, by themselves,
-// beyond the scatter of their phase (MODEL.md, section 4): with Probability a residual is Mean ± √Variance, or, one time in
-// five, 0 ± 1 (a factor of up to e, either way), because no store has shown all that may happen.
+// OutlierComponent is the component of the residuals' mixture for attempts that are slow, or fast, by themselves, beyond the
+// scatter of their phase (MODEL.md, section 4): with Probability a residual is Mean ± √Variance, or, one time in five, 0 ± 1 (a
+// factor of up to e, either way), because no store has seen everything that can happen.
 type OutlierComponent struct {
 	Probability    float64
 	Mean, Variance float64 // of ln(factor)
-	Computing      float64 // share of them that take as much more processor time; the others wait, or are kept from it
+	Computing      float64 // share of them whose processor time grows likewise; the others wait for it or for something else
 }
 
-// OutlierPrior is what is known before a store is seen: three attempts in a hundred, slow or fast by anything up to e.
+// OutlierPrior is the prior: three attempts in a hundred, slow or fast by a factor of up to e.
 var OutlierPrior = OutlierComponent{Probability: 0.03, Mean: 0, Variance: 1, Computing: 0.5}
 
 const (
-	broadShare     = 0.2 // of the component that is 0 ± broadVariance, whatever the store has shown
+	broadShare     = 0.2 // of the component that is 0 ± broadVariance, whatever the store contains
 	broadVariance  = 1.0
 	OutlierLeast   = 0.3 // ln(factor) from which an attempt is counted as slow by itself
 	priorAttempts  = 50  // attempts that OutlierPrior's probability is worth against those of the store
@@ -36,19 +36,18 @@ type Mixture struct {
 	ordinary, narrow, broad stats.Normal
 }
 
-// Around is the mixture where v is the variance of ordinary residuals.
+// Around is the mixture if v is the variance of ordinary residuals.
 func (c *OutlierComponent) Around(v float64) Mixture {
 	return Mixture{c.Probability, c.Mean, stats.NormalOf(v), stats.NormalOf(v + c.Variance), stats.NormalOf(v + broadVariance)}
 }
 
-// Densities are the density of a residual r under the component, times its probability, and that under the rest of the mixture,
-// times the probability of that.
+// Densities are the density of a residual r under the component and under the rest of the mixture, each times its probability.
 func (m *Mixture) Densities(r float64) (own, ordinary float64) {
 	own = m.probability * ((1-broadShare)*m.narrow.PDF(r-m.mean) + broadShare*m.broad.PDF(r))
 	return own, (1 - m.probability) * m.ordinary.PDF(r)
 }
 
-// OwnPart is what of a residual is the attempt's own.
+// OwnPart is the part of a residual due to the attempt itself.
 type OwnPart struct {
 	Mean, Variance float64
 	Probability    float64 // that the residual comes from the component
@@ -57,8 +56,8 @@ type OwnPart struct {
 	GainSlope      float64 // expectation of 1 / (variance of the residual)
 }
 
-// Posterior splits a residual r; v is the variance of the residuals of ordinary attempts. What the processor time says counts
-// as a second observation: that of an attempt which computes more grew by what is its own, that of any other did not.
+// Posterior splits a residual r; v is the variance of the residuals of ordinary attempts. The processor time is a second
+// observation: it grew by the attempt's own part if the attempt computed more, and otherwise did not.
 func (c *OutlierComponent) Posterior(r, v float64, cpu ProcessorTime) (p OwnPart) {
 	narrow, broad := c.Probability*(1-broadShare), c.Probability*broadShare
 	parts := [...]struct {
@@ -117,8 +116,8 @@ func (c *OutlierComponent) Posterior(r, v float64, cpu ProcessorTime) (p OwnPart
 	return p
 }
 
-// meanVariance is the variance that attempts slow by themselves add to the mean of n of them: with three or more, the
-// median keeps nine parts in ten of it out.
+// meanVariance is the variance that outliers add to the robust mean of n attempts: with three or more, the median removes nine
+// tenths of it.
 func (c *OutlierComponent) meanVariance(n int) float64 {
 	v := c.Probability * (c.Variance + stats.Square(c.Mean)) / float64(n)
 	if n > 2 {
@@ -142,9 +141,9 @@ func (c *OutlierCounts) Add(d OutlierCounts) {
 	c.CPUKnown, c.Computing = c.CPUKnown+d.CPUKnown, c.Computing+d.Computing
 }
 
-// CountOutliers looks at the machines that ran two or more tasks of the phase: an attempt that took longer than its machine's
-// median, or than the only other one where that was nothing special, did so by itself. Machines that were slow as a
-// whole say nothing.
+// CountOutliers examines the machines that ran at least two tasks of the phase: an attempt that took longer than the median of
+// its machine, or than the only other one if that was ordinary, was slow by itself. Machines that were slow as a whole do not
+// count.
 func (f *Fitter) CountOutliers() (c OutlierCounts) {
 	least := max(OutlierLeast, 3*f.Regression.Sigma)
 	for k := range f.Machines.Numbers {
@@ -187,7 +186,7 @@ func (f *Fitter) CountOutliers() (c OutlierCounts) {
 	return c
 }
 
-// Component estimates the component from the counts of a store, with the prior's attempts counted in.
+// Component estimates the component from the counts of a store and the prior.
 func (c *OutlierCounts) Component() OutlierComponent {
 	n := c.Slow + priorOutliers
 	mean := (c.Sum + priorOutliers*guessMean) / n

@@ -2,7 +2,7 @@ package fit
 
 import "math"
 
-// The parts of a duration that a log measures. What is left is the task's own time, its body.
+// The parts of a duration that a log measures. The remainder is the task's own time, its body.
 const (
 	FetchWait = iota // waiting for blocks from other machines
 	GC
@@ -15,8 +15,8 @@ const (
 // clocks and threads, so that together they may exceed the whole.
 const bodyFloor = 0.02
 
-// Split splits a duration into its measured parts and the body; they sum to it. Where the log's parts exceed the whole
-// they overlapped (a collection stops a task that waits for blocks too), and the largest gives way.
+// Split splits a duration into its measured parts and the body; they sum to it. If the logged parts exceed the duration they
+// overlapped (a collection also stops a task that waits for blocks), and the largest is reduced.
 func (t *Task) Split() (p [Parts]float64, body float64) {
 	p = [Parts]float64{Known(t.Wait), Known(t.GC), Known(t.Delay), Known(t.Convert)}
 	body = t.Duration
@@ -40,7 +40,7 @@ func (t *Task) Split() (p [Parts]float64, body float64) {
 	return p, body
 }
 
-// Known is a measurement as a term of a sum: 0 where it is unknown (NaN) or negative.
+// Known is a measurement as a term of a sum: 0 if it is unknown (NaN) or negative.
 func Known(x float64) float64 {
 	if math.IsNaN(x) || x < 0 {
 		return 0
@@ -48,7 +48,7 @@ func Known(x float64) float64 {
 	return x
 }
 
-// FetchedBytes is what task i fetched: remote bytes, or the input where they are not logged.
+// FetchedBytes is the number of bytes that task i fetched: remote bytes, or the input if they are not logged.
 func (f *Fitter) FetchedBytes(i int) float64 {
 	if r := f.Tasks[i].Remote; !math.IsNaN(r) {
 		return r

@@ -6,14 +6,14 @@ import (
 	"straggler/causes/stats"
 )
 
-// Predictor is something about a task that its own time may depend on.
+// Predictor is a property of a task that its body may depend on.
 type Predictor int
 
 const (
 	ByBytes   Predictor = iota // input bytes
 	ByRecords                  // input records
 	ByWritten                  // bytes written, where no input is logged
-	ByCPU                      // processor time over its machine's usual, where no bytes are logged at all
+	ByCPU                      // processor time relative to the usual on its machine, where no bytes are logged
 	ByRemote                   // bytes from other machines beyond the usual share of the input
 	BySpill                    // bytes spilled
 	ByAway                     // 1 when it ran away from its data
@@ -21,18 +21,18 @@ const (
 	Predictors
 )
 
-// Status says what became of a predictor in a phase.
+// Status says how a predictor was used in a phase.
 type Status int
 
 const (
 	Absent        Status = iota // the log does not have it
 	Constant                    // it is the same for all tasks
-	Collinear                   // it says what another says
-	Insignificant               // no effect that stands out from its error
+	Collinear                   // it is proportional to another predictor
+	Insignificant               // no significant effect
 	Used
 )
 
-// Survey finds the median of each predictor, fills gaps with it, and says which predictors vary.
+// Survey computes the median of each predictor, fills gaps with it, and determines which predictors vary.
 func (f *Fitter) Survey() {
 	g := &f.Regression
 	*g = Regression{N: len(f.Rows)}
@@ -73,7 +73,7 @@ func (f *Fitter) Survey() {
 	f.pickWork()
 }
 
-// middleOf is the median of a predictor's values; of those that are 0 or 1 it need only count.
+// middleOf is the median of a predictor's values; for indicators it only counts.
 func middleOf(v []float64, k Predictor) float64 {
 	if k != ByFirst && k != ByAway {
 		return stats.Median(v)
@@ -91,8 +91,8 @@ func middleOf(v []float64, k Predictor) float64 {
 	return 0
 }
 
-// pickWork decides what counts as work: written bytes only where no input is logged, remote bytes only as far as they
-// exceed their usual share of the input.
+// pickWork decides what counts as work: written bytes only if no input is logged, remote bytes only beyond their usual share of
+// the input.
 func (f *Fitter) pickWork() {
 	g := &f.Regression
 	if g.Status[ByBytes] != Absent && g.Mid[ByBytes] > 0 || g.Status[ByRecords] != Absent && g.Mid[ByRecords] > 0 {
@@ -104,7 +104,8 @@ func (f *Fitter) pickWork() {
 	case g.Status[ByCPU] == Insignificant && !f.cpuAsWork():
 		g.Status[ByCPU] = Absent
 	}
-	if f.WaitKnown() { // what remote bytes cost is measured; they would only stand for the machines that hold few outputs
+	// the cost of remote bytes is measured; as a predictor they would only stand for machines that hold few outputs
+	if f.WaitKnown() {
 		g.Status[ByRemote] = Collinear
 	}
 	if g.Status[ByRemote] == Insignificant && g.Status[ByBytes] != Absent && g.Mid[ByBytes] > 0 {
@@ -129,7 +130,7 @@ func (f *Fitter) pickWork() {
 		}
 	}
 	if g.Status[ByRemote] == Insignificant && g.Status[ByAway] == Insignificant {
-		g.Status[ByAway] = Collinear // remote bytes say it better
+		g.Status[ByAway] = Collinear // remote bytes are more precise
 	}
 	for _, k := range []Predictor{ByRemote, ByAway} {
 		if g.Status[k] == Insignificant && f.ofMachine(k) {
@@ -141,7 +142,7 @@ func (f *Fitter) pickWork() {
 	}
 }
 
-// WaitKnown reports whether the log says how long the phase's tasks waited for blocks.
+// WaitKnown reports whether the log records how long the phase's tasks waited for blocks.
 func (f *Fitter) WaitKnown() bool {
 	for _, i := range f.Rows {
 		if f.Tasks[i].Wait > 0 {
@@ -151,9 +152,9 @@ func (f *Fitter) WaitKnown() bool {
 	return false
 }
 
-// cpuAsWork makes processor time a measure of work, by what it usually is on the task's machine: what a slow machine does to
-// all of its tasks is not their work. That is known from other phases, or from this one; it reports false where
-// machines have too few tasks for that.
+// cpuAsWork uses processor time as the measure of work, relative to the usual processor time on the task's machine, so that the
+// speed of a machine does not count as work of its tasks. The usual time is known from other phases, or from this one; it
+// reports false if machines have too few tasks for that.
 func (f *Fitter) cpuAsWork() bool {
 	if f.Regression.Mid[ByCPU] <= 0 {
 		return false
@@ -183,9 +184,9 @@ func (f *Fitter) cpuAsWork() bool {
 	return true
 }
 
-// cpuOfBeginnings takes from the processor times of the tasks that began alike, on an executor or of the phase on its machine,
-// what these take more of it than later tasks, by their medians: what is interpreted until it is compiled takes more of it,
-// whatever the work.
+// cpuOfBeginnings subtracts, from the processor times of the first tasks on an executor, or of the phase on a machine, the
+// difference between their median and that of later tasks: code that is interpreted until it is compiled takes more processor
+// time for the same work.
 func (f *Fitter) cpuOfBeginnings() {
 	var median [beginnings]float64
 	for k := range median {
@@ -209,7 +210,7 @@ func (f *Fitter) cpuOfBeginnings() {
 	}
 }
 
-// usualCPU is the median processor time of a machine's tasks; NaN where it has none.
+// usualCPU is the median processor time of a machine's tasks; NaN if it has none.
 func (f *Fitter) usualCPU(k int32) float64 {
 	f.tmp = f.tmp[:0]
 	for _, i := range f.Machines.Tasks(k) {
@@ -220,8 +221,8 @@ func (f *Fitter) usualCPU(k int32) float64 {
 	return stats.Median(f.tmp)
 }
 
-// EachCPU calls each with what a phase without another measure of work says about the processor time that its machines
-// take: ln of its median over the phase's, and its variance, that of a median of n being π/2 of the scatter over n.
+// EachCPU calls each with the processor time factor of every machine, in a phase without another measure of work: ln of the
+// machine's median over the phase's, and its variance; the variance of a median of n is π/2 times the scatter over n.
 func (f *Fitter) EachCPU(each func(k int32, z, v float64)) {
 	g := &f.Regression
 	if g.WorkMeasured() || !(g.Mid[ByCPU] > 0) {
@@ -236,8 +237,8 @@ func (f *Fitter) EachCPU(each func(k int32, z, v float64)) {
 	}
 }
 
-// scatterOfWork is the variance of ln(processor time) between tasks of one machine, by the median absolute deviation, with
-// sigmaWeight tasks' worth of a guess: before a phase is seen, its tasks differ by a half.
+// scatterOfWork is the variance of ln(processor time) between tasks of one machine, estimated by the median absolute deviation
+// with a prior of sigmaWeight tasks that differ by a half.
 func (f *Fitter) scatterOfWork() float64 {
 	const differ = 0.5 * 0.5
 	f.cpu = f.cpu[:0]
@@ -265,11 +266,12 @@ func (f *Fitter) scatterOfWork() float64 {
 	return (sigmaWeight*differ + n*s*s) / (sigmaWeight + n)
 }
 
-// support is how many tasks must differ from the rest in something for its effect to be told from their own slowness.
-// Work needs none: there is a prior for it.
+// support is how many tasks must differ from the rest in a predictor for its effect to be distinguished from slowness of the
+// tasks themselves. Work has a prior instead.
 const support = 3
 
-// unusual counts the tasks whose predictor differs from the median, or does not, whichever are fewer.
+// unusual is the number of tasks whose predictor differs from the median, or of those for which it does not, whichever is
+// smaller.
 func (f *Fitter) unusual(k Predictor) int {
 	mid, off := f.Regression.Mid[k], 0
 	least := spreadMin * f.scale(k)
@@ -281,9 +283,9 @@ func (f *Fitter) unusual(k Predictor) int {
 	return min(off, f.Regression.N-off)
 }
 
-// ofMachine reports whether a predictor says on which machine a task ran and little else: a tenth of its variance, or less,
-// lies within the machines, where these have two tasks each or more. How many outputs a machine holds decides how many bytes
-// all of its tasks read from others, and whether any task is near its data there.
+// ofMachine reports whether a predictor is mostly a property of the machine: at most a tenth of its variance is within machines
+// that have at least two tasks. For example, the number of outputs on a machine determines how many remote bytes all of its
+// tasks read.
 func (f *Fitter) ofMachine(k Predictor) bool {
 	if len(f.Rows) < 2*len(f.Machines.Numbers) {
 		return false
@@ -304,7 +306,7 @@ func (f *Fitter) ofMachine(k Predictor) bool {
 	return squares-between <= 0.1*(squares-sum*sum/n)
 }
 
-// proportional reports whether two predictors say the same: each is the other times a number, to within a tenth.
+// proportional reports whether one predictor is a multiple of the other, to within a tenth.
 func (f *Fitter) proportional(k, l Predictor) bool {
 	a, c := f.Regression.Mid[k], f.Regression.Mid[l]
 	if a <= 0 || c <= 0 {

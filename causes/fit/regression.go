@@ -6,25 +6,25 @@ import (
 	"straggler/causes/stats"
 )
 
-// WorkPrior is the prior of work, in units of elasticity, the relative change of time for a relative change of work at the
-// median task: time in proportion to it, less a fixed part. Logs of real jobs lie between 0 (all is fixed cost) and a
-// little over 1 (sorting, joins).
+// WorkPrior is the prior of the elasticity of work, the relative change of time per relative change of work at the median task:
+// time is proportional to work, apart from a fixed part. Elasticities in logs of real jobs lie between 0 (fixed cost only) and
+// a little over 1 (sorting, joins).
 var WorkPrior = Prior{Mean: elasticity, Precision: 1 / (elasticitySD * elasticitySD)}
 
-// SigmaPrior is the scatter of a phase before it is seen.
+// SigmaPrior is the prior of the scatter of a phase.
 var SigmaPrior = Prior{Mean: sigmaGuess, Precision: sigmaWeight}
 
 const (
 	elasticity   = 0.8
 	elasticitySD = 0.5
-	sigmaGuess   = 0.12 // noise of task times on idle clusters is 0.05 to 0.2
-	sigmaWeight  = 4.0  // how many tasks that guess is worth
+	sigmaGuess   = 0.12 // task times on idle clusters scatter by 0.05 to 0.2
+	sigmaWeight  = 4.0  // weight of the guess in tasks
 )
 
 const (
 	fitRounds   = 5    // rounds of reweighting; the residuals settle to three digits
-	spreadMin   = 0.05 // a predictor varies when its range exceeds this share of its median
-	significant = 2.0  // standard errors that a coefficient must lie above 0
+	spreadMin   = 0.05 // a predictor varies if its range exceeds this share of its median
+	significant = 2.0  // a coefficient must exceed 0 by this many standard errors
 	sigmaMin    = 0.02
 )
 
@@ -40,8 +40,8 @@ type Regression struct {
 	Status [Predictors]Status
 }
 
-// Predict is the body that the model expects of a task with predictor values x. It is never under a twentieth of the
-// base: a line carried past its data must not turn negative.
+// Predict is the expected body of a task with predictor values x. It is at least a twentieth of the base, because an
+// extrapolated line must not become negative.
 func (g *Regression) Predict(x *[Predictors]float64) float64 {
 	y := g.Base
 	for k := range x {
@@ -52,17 +52,17 @@ func (g *Regression) Predict(x *[Predictors]float64) float64 {
 	return max(y, g.Base/20)
 }
 
-// WorkMeasured reports whether the log measures the phase's work, by bytes or records.
+// WorkMeasured reports whether the log measures the phase's work in bytes or records.
 func (g *Regression) WorkMeasured() bool {
 	return g.Status[ByBytes] != Absent || g.Status[ByRecords] != Absent || g.Status[ByWritten] != Absent
 }
 
-// Prior is what is known of a coefficient before the phase is seen.
+// Prior is the prior distribution of a coefficient.
 type Prior struct{ Mean, Precision float64 }
 
-// Solve fits the body to the predictors that vary, robustly: weights fall with the residual (Huber) and with the
-// square of the prediction, because task times scatter in proportion. A coefficient that is not clearly above 0 is
-// dropped: more work makes no task faster. known, when given, is the factor of each machine by local number.
+// Solve fits the body to the predictors that vary, robustly: weights decrease with the residual (Huber) and with the square of
+// the prediction, because the scatter of task times is proportional to them. A coefficient that is not significantly above 0 is
+// dropped: more work makes no task faster. known, if not nil, is the factor of each machine by local number.
 func (f *Fitter) Solve(known []float64, given Priors) {
 	f.machineFactor, f.cpuScatter, f.given, f.shown = known, 0, given, nil
 	g := &f.Regression
@@ -94,18 +94,18 @@ func (f *Fitter) Solve(known []float64, given Priors) {
 	f.finish(given.Sigma)
 }
 
-// Priors are what is known of a phase before it is seen.
+// Priors are the priors for a phase.
 type Priors struct {
 	Work  Prior // elasticity
 	Spill Prior // seconds a spilled byte; precision 0: not known
-	Sigma Prior // scatter; its precision is how many tasks it is worth
+	Sigma Prior // scatter; its precision is its weight in tasks
 }
 
-// spillRatio is the prior of spilling where nothing is known of it: a byte spilled takes as long as a byte of input,
-// give or take one and a half times that.
+// spillRatio is the prior of spilling if nothing else is known: a spilled byte takes as long as a byte of input, ± 1.5 times
+// that.
 const spillRatio, spillRatioSD = 1, 1.5
 
-// prior is what is known of a predictor's coefficient, in the units of the fit.
+// prior is the prior of a predictor's coefficient, in the units of the fit.
 func (f *Fitter) prior(p Predictor, given *Priors) Prior {
 	switch {
 	case p <= ByCPU:
@@ -130,7 +130,7 @@ func (f *Fitter) factor(i int32) float64 {
 	return 1
 }
 
-// reweigh runs the rounds of weighted least squares and drops what has no effect, worst first.
+// reweigh runs the rounds of iteratively reweighted least squares and drops predictors without effect, worst first.
 func (f *Fitter) reweigh(active []Predictor, given Priors) {
 	g := &f.Regression
 	var c coefficients
@@ -163,7 +163,7 @@ type coefficients struct {
 	coef, se [Predictors]float64
 }
 
-// start sets the coefficients to what is known of them before the phase is seen.
+// start sets the coefficients to their priors.
 func (c *coefficients) start(f *Fitter, active []Predictor, given *Priors) {
 	c.base = 1
 	for i, p := range active {
@@ -187,7 +187,8 @@ func (f *Fitter) iterate(c *coefficients, active []Predictor, given *Priors) (e 
 			e.v[i+1] += q.Precision * g.Sigma * g.Sigma * q.Mean
 		}
 		prev := c.base
-		if !e.solve(len(active) + 1) { // the last says what the others say; without any, the weights are not finite
+		// the last predictor is collinear with the others; without predictors, the weights are not finite
+		if !e.solve(len(active) + 1) {
 			if len(active) > 0 {
 				c.se[len(active)-1] = math.Inf(1)
 			}
@@ -210,11 +211,12 @@ func (f *Fitter) iterate(c *coefficients, active []Predictor, given *Priors) (e 
 	return e
 }
 
-// approxLog is ln y/e, to a tenth for ratios from ¼ to 4: enough for weights, at a fraction of the time.
+// approxLog approximates ln y/e to a tenth for ratios from ¼ to 4, which suffices for weights and is much faster.
 func approxLog(y, e float64) float64 { return (y - e) / math.Sqrt(y*e) }
 
-// drop takes out what has no effect: all that is hopeless, or else the worst of what is not significant. Of work at most the
-// worst at a time: bytes and records that grow together are each uncertain beside the other, and one of them alone is not.
+// drop removes predictors without effect: all those far from significant, or else the least significant one. Of the measures of
+// work it removes at most one at a time: where bytes and records grow together each is uncertain given the other, but one of
+// them alone is not.
 func drop(active []Predictor, coef, se []float64) []Predictor {
 	worst, worstWork := math.Inf(1), math.Inf(1)
 	for i, p := range active {
@@ -237,8 +239,8 @@ func drop(active []Predictor, coef, se []float64) []Predictor {
 	return active[:kept]
 }
 
-// residuals fills f with the predictions in units of base, and r with ln(y / prediction), exactly or approxLog. A task that
-// collected garbage while it slept or waited has less of a body than it should; as far as that explains it, it is as predicted.
+// residuals fills f with the predictions in units of base, and r with ln(y / prediction), exactly or approxLog. A garbage
+// collection while the task slept or waited makes its body too small; a residual is 0 as far as that explains it.
 func (f *Fitter) residuals(a float64, active []Predictor, coef []float64, exact bool) {
 	prediction := f.prediction[:len(f.y)]
 	if len(active) == 0 {
@@ -276,9 +278,9 @@ func (f *Fitter) residuals(a float64, active []Predictor, coef []float64, exact 
 	}
 }
 
-// scatter is the standard deviation of the residuals, from their median absolute deviation, with a prior's worth of
-// guess: a handful of tasks that happen to agree are not exact. Where machines have several tasks each it is taken
-// within them, because machines that differ are no scatter of tasks.
+// scatter is the standard deviation of the residuals, from their median absolute deviation, combined with the prior: a few
+// tasks that happen to agree are not exact. Where machines have several tasks each, it is computed within machines, because
+// differences between machines are not scatter of tasks.
 func (f *Fitter) scatter(guess Prior, parameters int) float64 {
 	f.tmp = f.tmp[:0]
 	for _, r := range f.residual {
@@ -296,7 +298,7 @@ func (f *Fitter) scatter(guess Prior, parameters int) float64 {
 	return max(sigmaMin, math.Sqrt((guess.Precision*guess.Mean*guess.Mean+n*s*s)/(guess.Precision+n)))
 }
 
-// scatterWithin is the scatter of the residuals about the medians of their machines.
+// scatterWithin is the scatter of the residuals around the medians of their machines.
 func (f *Fitter) scatterWithin() float64 {
 	f.tmp = f.tmp[:0]
 	for k := range f.Machines.Numbers {
@@ -319,7 +321,7 @@ func (f *Fitter) scatterWithin() float64 {
 	return stats.MADScale * stats.Median(f.tmp)
 }
 
-// finish states the scatter and the share of variance explained.
+// finish computes the scatter and the share of variance explained.
 func (f *Fitter) finish(sigma Prior) {
 	g := &f.Regression
 	k := 0

@@ -9,8 +9,8 @@ import (
 	"straggler/schema"
 )
 
-// MachineMean is what the tasks of the phase say about a machine, by its local number: the robust mean of their residuals
-// and its variance; n is how many they are.
+// MachineMean is the robust mean of the residuals of the tasks on a machine, given by its local number, with its variance; n is
+// the number of tasks.
 func (f *Fitter) MachineMean(k int32) (z, v float64, n int) {
 	r := f.MachineResiduals(k, -1)
 	if n = len(r); n == 0 {
@@ -20,10 +20,10 @@ func (f *Fitter) MachineMean(k int32) (z, v float64, n int) {
 	return stats.HuberMean(r, f.Regression.Sigma), s2/float64(n) + f.Outliers.meanVariance(n), n
 }
 
-// MachineResiduals gives the residuals of the tasks on a machine, but for one task: of the successful ones, and of those
-// that were cut short if they had already lasted longer than the successful ones usually do. Where copies are raced
-// against slow tasks, the slowest tasks of a slow machine never succeed. Cold tasks say how long their executor took to warm
-// up, and nothing about its machine. The slice is valid until the next call of a method.
+// MachineResiduals returns the residuals of the tasks on a machine, except one task: of successful attempts, and of attempts
+// cut short that had already lasted longer than successful ones usually do, because under speculation the slowest tasks of a
+// slow machine never succeed. Cold tasks are omitted: they show how long the executor took to warm up, and nothing about its
+// machine. The slice is valid until the next call of a method.
 func (f *Fitter) MachineResiduals(k, except int32) []float64 {
 	f.tmp = f.tmp[:0]
 	short := false
@@ -51,8 +51,8 @@ func (f *Fitter) MachineResiduals(k, except int32) []float64 {
 	return f.tmp
 }
 
-// cutResidual is the least that the residual of an attempt that was cut short would have been; -∞ where it cannot be
-// known, because the log does not say how long it waited and others waited.
+// cutResidual is a lower bound of the residual of an attempt that was cut short; -∞ if the log does not record how long it
+// waited, and others waited.
 func (f *Fitter) cutResidual(i int) float64 {
 	t := &f.Tasks[i]
 	if math.IsNaN(t.Wait) && f.WaitKnown() || f.Body[i] <= 0 || len(f.Rows) == 0 {
@@ -68,9 +68,9 @@ func (f *Fitter) cutResidual(i int) float64 {
 // Near is another task on the machine of a task, in units of that task's duration from its start.
 type Near struct{ From, Until, Residual float64 }
 
-// TasksNear gives the tasks that ran on the machine of task i while it did, or within twice its duration before or after: the
-// 64 at most that started nearest to it, in the order of their start, of those that the phase is fitted on; cold ones are left
-// out. The slice is valid until the next call.
+// TasksNear returns the fitted tasks that ran on the machine of task i at the same time, or within twice its duration before or
+// after: at most 64, those that started nearest to it, in the order of their start, without cold ones. The slice is valid until
+// the next call.
 func (f *Fitter) TasksNear(i int32) []Near {
 	t := &f.Tasks[i]
 	f.near = f.near[:0]
@@ -94,7 +94,7 @@ func (f *Fitter) TasksNear(i int32) []Near {
 	return f.near
 }
 
-// Meanwhile finds the task on machine k that ran for most of the first seconds of task i, and for half of them at least.
+// Meanwhile finds the task on machine k that ran for most of the first seconds of task i, at least half of them.
 func (f *Fitter) Meanwhile(i, k int32, seconds float64) (j int32, ok bool) {
 	t := &f.Tasks[i]
 	if !t.Start.OK || !(seconds > 0) {
@@ -119,14 +119,14 @@ func (f *Fitter) Meanwhile(i, k int32, seconds float64) (j int32, ok bool) {
 	return j, ok
 }
 
-// Speaks reports whether the residual of task i counts for its machine, however long it took.
+// Speaks reports whether the residual of task i is evidence about its machine, whatever its value.
 func (f *Fitter) Speaks(i int32) bool { return f.row[i] >= 0 && !f.Cold(i) }
 
-// Cold reports whether task i is of an executor that had just started, in a phase where most tasks are not.
+// Cold reports whether task i ran on an executor that had just started, in a phase where most tasks did not.
 func (f *Fitter) Cold(i int32) bool { return f.coldFew && f.Tasks[i].Cold }
 
-// ColdResiduals gives the residuals of the cold tasks on a machine, but for one task. The slice is valid until the next call of
-// a method.
+// ColdResiduals returns the residuals of the cold tasks on a machine, except one task. The slice is valid until the next call
+// of a method.
 func (f *Fitter) ColdResiduals(k, except int32) []float64 {
 	f.tmp = f.tmp[:0]
 	for _, j := range f.Machines.Tasks(k) {
@@ -137,14 +137,14 @@ func (f *Fitter) ColdResiduals(k, except int32) []float64 {
 	return f.tmp
 }
 
-// span is when a task ran. What lies near a task in time is read from these, which lie together.
+// span is the time in which a task ran. Spans are stored contiguously for searches by time.
 type span struct {
 	start, end schema.Time
 	duration   float64
 	task       int32
 }
 
-// byStart lists the tasks on a machine in order of their start, those without one left out.
+// byStart lists the tasks on a machine by start, without those that have none.
 func (f *Fitter) byStart(k int32) []span {
 	if len(f.started) == 0 { // the first of the phase
 		f.spans = slices.Grow(f.spans[:0], len(f.Machines.order))[:len(f.Machines.order)]

@@ -6,15 +6,15 @@ import (
 	"straggler/causes/stats"
 )
 
-// A process that has just started loads classes, compiles, connects and fills caches. Whether that takes long is the store's:
-// in some the first tasks of executors are slow, in others no start shows.
+// A process that has just started loads classes, compiles, connects and fills caches. How long that takes differs between
+// stores: in some the first tasks of executors are slow, in others they are not.
 const (
-	startPrior     = 0.5 // probability that the cold tasks of an executor are slow, before a store is seen
-	priorExecutors = 4   // executors of the store that it is worth
+	startPrior     = 0.5 // prior probability that the cold tasks of an executor are slow
+	priorExecutors = 4   // weight of the prior in executors
 )
 
-// StartCounts are the sufficient statistics of starts: machines of phases on which cold tasks can be held against warm ones,
-// and those where the cold ones are slow.
+// StartCounts are the sufficient statistics of starts: machines of phases on which cold tasks can be compared with warm ones,
+// and those of them where the cold ones are slow.
 type StartCounts struct{ Starts, Slow float64 }
 
 // Add adds the counts of another phase.
@@ -25,9 +25,9 @@ func (c *StartCounts) Probability() float64 {
 	return (startPrior*priorExecutors + c.Slow) / (priorExecutors + c.Starts)
 }
 
-// CountStarts holds the cold tasks of each machine against its warm ones: their medians differ by OutlierLeast where a start is
-// slow. What being among the first of the phase adds is the start's here, since the first tasks of a new executor mostly are
-// among them.
+// CountStarts compares the cold tasks of each machine with its warm ones: a start is slow if their medians differ by
+// OutlierLeast. The effect of being among the first of the phase is included in the start here, since the first tasks of a new
+// executor usually are.
 func (f *Fitter) CountStarts() (c StartCounts) {
 	if !f.coldFew {
 		return c
@@ -49,7 +49,8 @@ func (f *Fitter) CountStarts() (c StartCounts) {
 	return c
 }
 
-// startOrWork reports whether a cold task on a machine is slow by its start or by its work, and it cannot be told which.
+// startOrWork reports whether a cold task on a machine is slow because of either its start or its work, and the data do not
+// show which.
 func (f *Fitter) startOrWork(k int32) bool {
 	for _, i := range f.Machines.Tasks(k) {
 		if !f.Cold(i) {
@@ -62,8 +63,8 @@ func (f *Fitter) startOrWork(k int32) bool {
 	return false
 }
 
-// withFirst gives the residuals of the cold, or of the warm, tasks on a machine as if being among the first of the phase were
-// not known to take time. The slice is valid until the next call of a method.
+// withFirst returns the residuals of the cold, or of the warm, tasks on a machine without the correction for being among the
+// first of the phase. The slice is valid until the next call of a method.
 func (f *Fitter) withFirst(k int32, cold bool) []float64 {
 	g := &f.Regression
 	f.tmp = f.tmp[:0]

@@ -7,21 +7,21 @@ import (
 	"straggler/distribution"
 )
 
-// StartOrWork is what a phase says about one task that began early, which its executor's start may have slowed, and that also
-// has more work than the median: how its time grows with work beside what beginning early adds. Work that varies among the
-// early tasks, or among the later ones, tells that; where neither does, the prior is all that is known (MODEL.md, section 3).
+// StartOrWork describes a task that began early, so that the start of its executor may have slowed it, and that also has more
+// work than the median: how much of its time is due to its work and how much to beginning early. The two can be separated if
+// work varies among the early tasks, or among the later ones; otherwise only the prior is known (MODEL.md, section 3).
 type StartOrWork struct {
-	Work     Predictor // that it has more of
-	Seconds  float64   // what its work adds to the body of the median task
+	Work     Predictor // the measure of work of which it has more
+	Seconds  float64   // the effect of its work on the body of the median task
 	SD       float64
-	Body     float64 // beyond the median task's on a machine like its own, by whichever of the two
+	Body     float64 // excess over the median task on a machine like its own, by either of the two
 	Start    float64 // probability that beginning early took time
 	Scatter  float64 // variance of the body by ordinary scatter
-	ByPrior  bool    // the prior of work weighs more than all that the phase and its stage say
+	ByPrior  bool    // the prior of work weighs more than the data of the phase and its stage
 	Together int     // tasks that began early
 }
 
-// StartOrWork looks at task i; ok is false where it did not begin early or has no more work than the median task.
+// StartOrWork examines task i; ok is false if it did not begin early or has no more work than the median task.
 func (f *Fitter) StartOrWork(i int32) (s StartOrWork, ok bool) {
 	g := &f.Regression
 	j := f.row[i]
@@ -48,8 +48,8 @@ func (f *Fitter) StartOrWork(i int32) (s StartOrWork, ok bool) {
 	s.ByPrior = precision < 2*WorkPrior.Precision
 	predicted := base + s.Seconds
 	s.Scatter = s2 * predicted * predicted
-	// as outliers have it, a start multiplies the body by e^(0 ± the standard deviation of a slow machine); seconds are those
-	// at what work predicts
+	// like an outlier, a start multiplies the body by e^(0 ± the standard deviation of a slow machine); seconds are relative to
+	// the prediction from work
 	v := s.Scatter + s.SD*s.SD
 	slow := v + SlowMachineVariance*predicted*predicted
 	d := s.Body - s.Seconds
@@ -58,8 +58,7 @@ func (f *Fitter) StartOrWork(i int32) (s StartOrWork, ok bool) {
 	return s, true
 }
 
-// workVaries is the predictor of work that is used, or else the first that was dropped because nothing but the prior spoke for
-// it.
+// workVaries is the predictor of work in use, or else the first that was dropped for lack of evidence other than the prior.
 func (f *Fitter) workVaries() (Predictor, bool) {
 	for _, is := range [...]Status{Used, Insignificant} {
 		for p := ByBytes; p <= ByCPU; p++ {
@@ -89,8 +88,8 @@ func (f *Fitter) beginning(i int32) int {
 	return later
 }
 
-// workShown is what the fitted tasks of a phase say about the elasticity of their work when those that began alike have a level
-// of their own: the sums of squares and of products about the weighted means (Frisch and Waugh 1933), in units of σ².
+// workShown is the evidence of a phase's fitted tasks about the elasticity of work, with a separate level for tasks that began
+// alike: the sums of squares and of products about the weighted means (Frisch and Waugh 1933), in units of σ².
 type workShown struct {
 	varies            bool // there is a predictor of work
 	by                Predictor
@@ -99,7 +98,7 @@ type workShown struct {
 	began             [beginnings]int // tasks that began so
 }
 
-// workShown is worked out once for each fit: many tasks of one phase may ask.
+// workShown is computed once per fit, since many tasks of a phase may need it.
 func (f *Fitter) workShown() *workShown {
 	if f.shown != nil {
 		return f.shown
@@ -136,10 +135,10 @@ func (f *Fitter) workShown() *workShown {
 	return s
 }
 
-// chance is the probability of an error, on both sides together, up to which figures are said to tell something.
+// chance is the two-sided significance level.
 const chance = 0.05
 
-// CannotTell reports whether it is open which of the two took more of the task's time, for all that is known beside the prior.
+// CannotTell reports whether the data, apart from the prior, leave open which of the two took more of the task's time.
 func (s *StartOrWork) CannotTell() bool {
 	if !s.ByPrior || s.Body <= 0 {
 		return false

@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// Task is what attribution looks at in an attempt. NaN means that the log does not say.
+// Task is an attempt as attribution sees it. NaN means that the log does not say.
 type Task struct {
 	Attempt   schema.Key               `col:"attempt_id"`
 	Phase     schema.Key               `col:"phase_id"`
@@ -14,14 +14,14 @@ type Task struct {
 	Machine   int64                    `col:"machine"` // dense number from 0; -1 unknown
 	Start     schema.Null[schema.Time] `col:"start_time"`
 	Duration  float64                  `col:"duration_s"`
-	Cold      bool                     `col:"cold"` // its executor was
+	Cold      bool                     `col:"cold"` // its executor had just started
 	Succeeded bool                     `col:"succeeded"`
 	Cut       bool                     `col:"cut"`       // killed, or running when the log stops: it would have taken longer
 	Slow      bool                     `col:"slow"`      // an outlier by high_runtime
 	Recompute bool                     `col:"recompute"` // an outlier by recompute
 	Excess    float64                  `col:"excess_s"`  // of the outlier; NaN elsewhere
-	Timed     bool                     `col:"timed"`     // what it took can be compared with earlier runs of its stage
-	// seconds over the usual of an outlier by slower_than_usual; NaN elsewhere
+	Timed     bool                     `col:"timed"`     // its time can be compared with earlier runs of its stage
+	// seconds over the usual duration, for an outlier by slower_than_usual; otherwise NaN
 	Beyond float64 `col:"beyond_s"`
 
 	Bytes   float64 `col:"input_bytes"`
@@ -37,7 +37,7 @@ type Task struct {
 	Convert float64 `col:"convert_s"` // deserialising the task, serialising and fetching its result
 }
 
-// Outlier reports whether the task's excess is to be split.
+// Outlier reports whether the excess of the task is to be split.
 func (t *Task) Outlier() bool { return t.Slow || t.Recompute }
 
 // Phase is a phase with all attempts of it that have a duration.
@@ -81,7 +81,7 @@ func count(n schema.Null[int64]) float64 {
 	return float64(n.V)
 }
 
-// sum adds what is known of two amounts; NaN when neither is.
+// sum adds the known ones of two amounts; NaN if neither is known.
 func sum(a, b float64) float64 {
 	switch {
 	case math.IsNaN(a):

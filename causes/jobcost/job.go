@@ -10,16 +10,16 @@ import (
 	"straggler/schema"
 )
 
-// Span is a phase of a job as its graph sees it.
+// Span is a phase in the graph of a job.
 type Span struct {
 	id         schema.Key
 	start, end float64 // seconds from the job's first start
 	parents    []int   // spans of the same job that it waited for
 }
 
-// Costs are the rows of one job: for each cause, the job's end with the savings of its phases, all phases keeping the
-// gap that they had after the last of their parents. None is more than the job took: a clock that was set while it ran, or a
-// wrong time in the log, has tasks end long after their job.
+// Costs returns the rows of one job: for each cause, the job's end with the savings of its phases, where every phase keeps its
+// gap after the last of its parents. No cost exceeds the duration of the job, since after a clock change or with wrong times in
+// the log tasks may end long after their job.
 func Costs(job schema.Key, took float64, spans []Span, saved []Saving) []schema.JobCost {
 	by := map[schema.Cause][]Saving{}
 	for _, s := range saved {
@@ -28,9 +28,9 @@ func Costs(job schema.Key, took float64, spans []Span, saved []Saving) []schema.
 	var out []schema.JobCost
 	together := schema.Null[float64]{}
 	note := assumed(spans)
-	for _, c := range slices.Sorted(maps.Keys(by)) { // all at once comes first
+	for _, c := range slices.Sorted(maps.Keys(by)) { // the sum of all causes comes first
 		row := schema.JobCost{JobID: job, Cause: c}
-		var v, factors float64 // the errors of factors add up over the phases, which share machines
+		var v, factors float64 // errors of factors add linearly over the phases, which share machines
 		whole := len(spans) > 0
 		for _, s := range by[c] {
 			row.SumS += s.Sum
@@ -65,7 +65,7 @@ func Costs(job schema.Key, took float64, spans []Span, saved []Saving) []schema.
 	return out
 }
 
-// assumed says what the costs of a job assume.
+// assumed states the assumptions behind the costs of a job.
 func assumed(spans []Span) string {
 	note := "tasks packed onto as many slots as the phase held at once; low: every task starts when it did; phases keep the gaps after their parents; the errors of the seconds are in the interval"
 	if n := overlapping(spans); n > 0 {
@@ -74,9 +74,9 @@ func assumed(spans []Span) string {
 	return note
 }
 
-// overlapping counts the spans that overlap another in time. Spans are in order of their start.
+// overlapping counts the spans that overlap another one in time. Spans are sorted by start.
 func overlapping(spans []Span) (n int) {
-	const same = 1e-6 // logs tell time in microseconds at best
+	const same = 1e-6 // logs have microseconds at best
 	for from := 0; from < len(spans); {
 		to, end := from+1, spans[from].end
 		for to < len(spans) && spans[to].start < end-same {
@@ -91,7 +91,7 @@ func overlapping(spans []Span) (n int) {
 	return n
 }
 
-// replay is how much earlier the job ends when its phases are shorter. Spans are in order of their start.
+// replay is how much earlier the job ends with shorter phases. Spans are sorted by start.
 func replay(spans []Span, saved []Saving, by func(*Saving) float64) float64 {
 	off := map[schema.Key]float64{}
 	for i := range saved {
@@ -116,15 +116,15 @@ func replay(spans []Span, saved []Saving, by func(*Saving) float64) float64 {
 type Phase struct {
 	ID            schema.Key
 	Start, Finish schema.Null[schema.Time]
-	Attempts      int64 // 0: it never ran, such as a stage whose outputs were there already
+	Attempts      int64 // 0: it never ran, like a stage whose outputs already existed
 }
 
 // Edge is a dependency between phases of a job.
 type Edge struct{ From, To schema.Key }
 
-// Spans makes the graph of a job: its phases in order of their start, each with the phases that it waited for. Where
-// the log has no edge into a phase it is taken to have waited for the last phase that had ended when it started. Phases
-// that never ran have no place in it, and nothing waited for them. It is empty when a phase that ran lacks its times.
+// Spans builds the graph of a job: its phases by start, each with the phases that it waited for. If the log has no edge into a
+// phase, the phase is assumed to have waited for the last one that had ended when it started. Phases that never ran are
+// omitted. The result is empty if a phase that ran has no times.
 func Spans(phases []Phase, edges []Edge) []Span {
 	phases = slices.DeleteFunc(slices.Clone(phases), func(p Phase) bool { return p.Attempts == 0 && !p.Start.OK })
 	for i := range phases {

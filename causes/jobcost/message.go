@@ -2,7 +2,7 @@ package jobcost
 
 import "straggler/causes/wire"
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (s *Saving) Fields(c *wire.Codec) {
 	c.Int64(&s.Phase)
 	c.String((*string)(&s.Cause))

@@ -10,24 +10,24 @@ import (
 	"straggler/schema"
 )
 
-// What a cause cost a phase: its seconds are taken off the tasks that it slowed, and the phase is packed again onto as
-// many slots as it held at once, in the order in which its tasks started; the difference to the same packing of the
-// observed durations is the saving. The lower bound packs nothing: every task starts when it did. Phases that ran beside one
-// another are packed each by itself, because they come here one by one: a slot that one frees helps no other, and the note
-// of the result says so.
+// The cost of a cause to a phase: its seconds are subtracted from the tasks that it slowed, and the phase is scheduled again on
+// as many slots as it held at once, in the order in which its tasks started. The saving is the difference from the same
+// schedule with the observed durations. The lower bound does not reschedule: every task starts when it did. Concurrent phases
+// are scheduled separately, since phases are processed one at a time: a slot freed by one does not help another, as the note of
+// the result says.
 
-// Saving is what a phase would have saved without a cause.
+// Saving is the time that a phase would have saved without a cause.
 type Saving struct {
 	Phase  schema.Key
 	Cause  schema.Cause
 	Sum    float64 // seconds of all its outliers
-	SD     float64 // standard deviation of Sum, but for what comes next
-	Factor float64 // standard deviation of Sum by the machines' factors, which other phases share
-	Packed float64 // seconds the phase would have been shorter; NaN: unknown
+	SD     float64 // standard deviation of Sum, without Factor
+	Factor float64 // standard deviation of Sum due to the machines' factors, which other phases share
+	Packed float64 // seconds by which the phase would have been shorter; NaN: unknown
 	Fixed  float64 // the same, with every task starting when it did
 }
 
-// Savings weighs the causes of one phase against its end. lost holds, by cause, the seconds to take off each task.
+// Savings computes the savings of one phase by cause. lost holds, by cause, the seconds to subtract from each task.
 type Savings struct {
 	lost   map[schema.Cause][]float64
 	errors map[schema.Cause]*errorSums
@@ -36,13 +36,13 @@ type Savings struct {
 	kinds  []schema.Cause
 }
 
-// all stands for every cause at once.
+// all stands for all causes together.
 const all schema.Cause = ""
 
-// negligible is the share of a phase's length under which a cause's seconds, summed over all tasks, cannot matter.
+// negligible is the share of a phase's length below which a cause's seconds, summed over all tasks, do not matter.
 const negligible = 0.001
 
-// Begin forgets the phase before.
+// Begin clears the previous phase.
 func (v *Savings) Begin() {
 	if v.lost == nil {
 		v.lost, v.errors = map[schema.Cause][]float64{}, map[schema.Cause]*errorSums{}
@@ -50,23 +50,23 @@ func (v *Savings) Begin() {
 	v.kinds = v.kinds[:0]
 }
 
-// Errors are the errors of seconds, as changes for one standard deviation of each thing that they depend on.
+// Errors are the changes of seconds for a change of each source of error by one standard deviation.
 type Errors struct {
-	Coefficients [fit.Predictors]float64 // of the phase's regression: all of its tasks share them
-	Machine      int64                   // whose factor all of its tasks share
+	Coefficients [fit.Predictors]float64 // of the phase's regression, shared by all of its tasks
+	Machine      int64                   // whose factor is shared by all of its tasks
 	Factor       float64                 // of that factor
-	Discrepancy  float64                 // of the model, which all tasks of the phase share
-	Own          float64                 // variance of what belongs to the task alone
+	Discrepancy  float64                 // of the model, shared by all tasks of the phase
+	Own          float64                 // variance specific to the task
 }
 
-// errorSums add up the errors of the tasks of a phase: what tasks share adds, what is their own adds in squares.
+// errorSums adds up the errors of the tasks of a phase: shared errors add linearly, errors specific to a task add in squares.
 type errorSums struct {
 	coefficients     [fit.Predictors]float64
 	factors          map[int64]float64 // by machine
 	discrepancy, own float64
 }
 
-// Add takes seconds of a cause off task i of n.
+// Add records seconds of a cause for task i of n.
 func (v *Savings) Add(i, n int, c schema.Cause, seconds float64, e *Errors) {
 	v.take(all, i, n, seconds, e)
 	if seconds > 0 {
@@ -105,13 +105,13 @@ func (s *errorSums) sd() (other, factors float64) {
 		v += x * x
 	}
 	var f float64
-	for _, m := range slices.Sorted(maps.Keys(s.factors)) { // in order, for the same last bits
+	for _, m := range slices.Sorted(maps.Keys(s.factors)) { // sorted, so that the sum is deterministic
 		f += s.factors[m] * s.factors[m]
 	}
 	return math.Sqrt(v), math.Sqrt(f)
 }
 
-// Weigh appends what the phase would have saved without each of its causes.
+// Weigh appends the saving of the phase for each of its causes.
 func (v *Savings) Weigh(phase schema.Key, tasks []fit.Task, out []Saving) []Saving {
 	if len(v.kinds) == 0 {
 		return out
@@ -143,8 +143,8 @@ func (v *Savings) Weigh(phase schema.Key, tasks []fit.Task, out []Saving) []Savi
 	return out
 }
 
-// arrange sorts the tasks by start; it gives the most that ran at once and the last end, in seconds from the first
-// start. The width is 0 where starts are unknown.
+// arrange sorts the tasks by start; it returns the largest number that ran at once and the last end, in seconds from the first
+// start. The width is 0 if starts are unknown.
 func (v *Savings) arrange(tasks []fit.Task) (width int, end float64) {
 	v.order = slices.Grow(v.order[:0], len(tasks))[:len(tasks)]
 	sorted := true
@@ -162,7 +162,7 @@ func (v *Savings) arrange(tasks []fit.Task) (width int, end float64) {
 	}
 	zero := tasks[v.order[0]].Start.V
 	v.slots = v.slots[:0]
-	for _, i := range v.order { // the ends of what runs, as a heap
+	for _, i := range v.order { // a heap of the ends of running tasks
 		start := tasks[i].Start.V.Sub(zero)
 		for len(v.slots) > 0 && v.slots[0] <= start {
 			v.pop()
@@ -175,7 +175,7 @@ func (v *Savings) arrange(tasks []fit.Task) (width int, end float64) {
 	return width, end
 }
 
-// pack is the end of the phase when its tasks, shorter by off, run on width slots one after the other.
+// pack is the end of the phase if its tasks, shortened by off, are scheduled in order on width slots.
 func (v *Savings) pack(tasks []fit.Task, off []float64, width int) (end float64) {
 	v.slots = v.slots[:0]
 	for _, i := range v.order {
@@ -195,7 +195,7 @@ func (v *Savings) pack(tasks []fit.Task, off []float64, width int) (end float64)
 	return end
 }
 
-// latest is the end of the phase when its tasks, shorter by off, start when they did.
+// latest is the end of the phase if its tasks, shortened by off, start when they did.
 func (v *Savings) latest(tasks []fit.Task, off []float64) (end float64) {
 	zero := tasks[v.order[0]].Start.V
 	for i := range tasks {
@@ -225,13 +225,13 @@ func (v *Savings) pop() {
 	}
 }
 
-// replace puts x into the heap in place of its top.
+// replace replaces the top of the heap by x.
 func (v *Savings) replace(x float64) {
 	h := v.slots
 	i := 0
 	for down := 1; down < len(h); down = 2*i + 1 {
 		if down+1 < len(h) {
-			right := 0 // set, not branched on: nobody can guess which is less
+			right := 0 // branch-free, since the comparison is unpredictable
 			if h[down+1] < h[down] {
 				right = 1
 			}

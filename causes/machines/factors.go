@@ -11,19 +11,18 @@ import (
 	"straggler/schema"
 )
 
-// How machines differ, as priors of ln(factor). Most are alike to a few per cent; one in twenty is anything, by a
-// factor of e^±0.6 and more. A machine changes from one window of time to the next, or is slow in one phase alone (a
-// disk, a cache), more rarely still.
+// Priors of ln(factor). Most machines are alike to a few per cent; one in twenty differs by a factor of e^±0.6 or more. That a
+// machine changes from one window of time to the next, or is slow in one phase only (a disk, a cache), is rarer still.
 var (
 	machinePrior = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: fit.SlowMachineVariance, SlabProbability: fit.SlowMachine}
 	WindowPrior  = stats.SpikeSlab{Spike: 0.03 * 0.03, Slab: 0.6 * 0.6, SlabProbability: 0.03}
 	PhasePrior   = stats.SpikeSlab{Spike: 0.04 * 0.04, Slab: 0.7 * 0.7, SlabProbability: 0.01}
 )
 
-// leastPhases is how many phases must speak for a machine before it is judged.
+// leastPhases is the number of phases required to judge a machine.
 const leastPhases = 3
 
-// Factors are the factors of all machines, by window of time: how long each takes for what another does in 1.
+// Factors are the factors of all machines, by window of time: the time that a machine takes relative to a typical one.
 type Factors struct {
 	WindowS float64  // length of the windows in which a factor may change; 0: one window
 	Names   []string // of the machines, by number; may be missing
@@ -40,21 +39,21 @@ type Factors struct {
 // Window is a machine in a window of time.
 type Window struct{ Machine, Number int64 }
 
-// Observe adds what a phase says about a machine in a window: ln(factor), its variance, and by how many attempts.
+// Observe adds the observation of a machine by a phase: ln(factor), its variance, and the number of attempts.
 func (m *Factors) Observe(w Window, z, v float64, n int) {
 	machine, window := m.at(w)
 	machine.Add(z, v, n)
 	window.Add(z, v, n)
 }
 
-// Merge adds what several phases say about a machine in a window.
+// Merge adds the observations of several phases about a machine in a window.
 func (m *Factors) Merge(w Window, t SufficientStats) {
 	machine, window := m.at(w)
 	machine.Merge(&t)
 	window.Merge(&t)
 }
 
-// at are the sums of a machine, of all windows and of one.
+// at returns the statistics of a machine in all windows and in one.
 func (m *Factors) at(w Window) (machine, window *SufficientStats) {
 	for int64(len(m.Machines)) <= w.Machine {
 		m.Machines = append(m.Machines, SufficientStats{})
@@ -70,23 +69,24 @@ func (m *Factors) at(w Window) (machine, window *SufficientStats) {
 	return &m.Machines[w.Machine], t
 }
 
-// Settle ends the observations: it estimates how the machines differ, and finds generations and racks.
+// Settle must be called after the last observation: it estimates the variation between machines, and finds generations and
+// racks.
 func (m *Factors) Settle() {
 	m.Population = PopulationOf(m.Machines)
 	m.generations = findGenerations(m.Machines)
 	m.settleRacks()
 }
 
-// PopulationOf is how machines of a store differ: their prior, with the population's variance as its spike where that is
-// larger.
+// PopulationOf is the distribution of machines of a store: their prior, whose spike has the variance of the population if that
+// is larger.
 func PopulationOf(machines []SufficientStats) stats.SpikeSlab {
 	p := machinePrior
 	p.Spike = max(p.Spike, populationVariance(machines))
 	return p
 }
 
-// populationVariance is how much the machines differ as a whole, as a variance of ln(factor) beyond the errors of the figures:
-// from the median absolute deviation, so that a few bad machines do not count. Generations of hardware do.
+// populationVariance is the variance of ln(factor) between machines, beyond the errors of the estimates. It is computed from
+// the median absolute deviation, so that it includes generations of hardware but not a few bad machines.
 func populationVariance(machines []SufficientStats) float64 {
 	var z, v []float64
 	for k := range machines {
@@ -106,8 +106,8 @@ func populationVariance(machines []SufficientStats) float64 {
 	return max(0, s*s-stats.Median(v))
 }
 
-// Prior is what is known of a machine's ln(factor) in a window before one phase, own, is seen. The variance is that
-// of the machine's factor in one phase.
+// Prior is the distribution of a machine's ln(factor) in a window, given all phases except one, own. The variance is that of
+// the factor in a single phase.
 func (m *Factors) Prior(w Window, own SufficientStats) (mean, variance float64) {
 	if w.Machine < 0 || w.Machine >= int64(len(m.Machines)) {
 		return 0, m.Population.Spike
@@ -131,7 +131,7 @@ func (m *Factors) Prior(w Window, own SufficientStats) (mean, variance float64) 
 	return mean, variance
 }
 
-// In is what was observed of a machine in a window of time.
+// In returns the observations of a machine in a window of time.
 func (m *Factors) In(w Window) SufficientStats {
 	if t := m.Windows[w]; t != nil {
 		return *t
@@ -139,7 +139,7 @@ func (m *Factors) In(w Window) SufficientStats {
 	return SufficientStats{}
 }
 
-// Of is what was observed of a machine, in all windows.
+// Of returns the observations of a machine in all windows.
 func (m *Factors) Of(machine int64) SufficientStats {
 	if machine < 0 || machine >= int64(len(m.Machines)) {
 		return SufficientStats{}
@@ -147,12 +147,12 @@ func (m *Factors) Of(machine int64) SufficientStats {
 	return m.Machines[machine]
 }
 
-// WindowOf is the window of time that a time, such as a task's start, falls into; 0 of an unknown one.
+// WindowOf is the number of the window that contains a time, such as a task's start; 0 if the time is unknown.
 func (m *Factors) WindowOf(t schema.Null[schema.Time]) int64 {
 	return fit.WindowOf(t, m.WindowS)
 }
 
-// Name is the name of a machine by its number; "" unknown.
+// Name is the name of a machine; "" if unknown.
 func (m *Factors) Name(machine int64) string {
 	if machine < 0 || machine >= int64(len(m.Names)) {
 		return ""
@@ -160,7 +160,7 @@ func (m *Factors) Name(machine int64) string {
 	return m.Names[machine]
 }
 
-// Rack is the rack of a machine by its number; "" unknown.
+// Rack is the rack of a machine; "" if unknown.
 func (m *Factors) Rack(machine int64) string {
 	if machine < 0 || machine >= int64(len(m.Racks)) {
 		return ""
@@ -168,7 +168,7 @@ func (m *Factors) Rack(machine int64) string {
 	return m.Racks[machine]
 }
 
-// SortedWindows lists windows by machine and time.
+// SortedWindows returns the keys sorted by machine and time.
 func SortedWindows[V any](windows map[Window]V) []Window {
 	return slices.SortedFunc(maps.Keys(windows), func(a, b Window) int {
 		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Number, b.Number))

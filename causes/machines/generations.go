@@ -8,13 +8,12 @@ import (
 	"straggler/causes/stats"
 )
 
-// generations are groups of machines of like speed. Hardware that is slower as a whole is not bad: machines are judged
-// against their group. Three of thirty that are slow alike may well be bad; that so many are bad, at the rate that
-// machinePrior gives, must be unlikely before they are taken for hardware that differs by what it is. machine_health says
-// in its note that they may be bad all the same.
+// generations are groups of machines of similar speed. A slower generation of hardware is not bad: machines are judged against
+// their group. Three of thirty machines that are equally slow may well be bad. They are taken for a generation only if so many
+// bad machines are unlikely at the rate of machinePrior, and machine_health notes that they may be bad all the same.
 type generations struct {
 	groups []generation
-	of     []int32 // the group of each machine; -1 where it is in none
+	of     []int32 // the group of each machine; -1: none
 	base   []float64
 }
 
@@ -24,14 +23,13 @@ type generation struct {
 }
 
 const (
-	tolerance   = 1.05 // a machine within 5 % of its generation is like it, however sure the figure
-	worthNaming = 1.15 // a machine is not called slow when the estimate is closer than that
-	chanceAlpha = 0.05 // a group is a generation when as many bad machines, or more, are less likely than that
+	tolerance   = 1.05 // a machine within 5 % of its generation is normal, however precise the estimate
+	worthNaming = 1.15 // a machine closer to its generation than this is not called slow
+	chanceAlpha = 0.05 // a group is a generation if as many bad machines, or more, are less likely than this
 )
 
-// findGenerations groups machines without a gap between their speeds, three or more and too many to be bad by chance. A
-// lone slow machine is in no group: it is judged against the slowest group that is faster than it, and one that is
-// faster than all against the fastest.
+// findGenerations groups machines with no gap between their speeds; a group has at least three machines, and too many to be bad
+// by chance. A machine in no group is judged against the slowest group that is faster than it, or against the fastest group.
 func findGenerations(machines []SufficientStats) generations {
 	type speed struct {
 		machine int
@@ -77,7 +75,7 @@ func findGenerations(machines []SufficientStats) generations {
 	return g
 }
 
-// against is the center of the group that a machine with that speed is judged by.
+// against is the center of the group that a machine of a given speed is judged against.
 func (g *generations) against(machine int, z float64) float64 {
 	if k := g.of[machine]; k >= 0 {
 		return g.groups[k].center
@@ -91,8 +89,7 @@ func (g *generations) against(machine int, z float64) float64 {
 	return base
 }
 
-// Slower is the group of a machine, when it is slower than the fastest one: how many machines it has, and how much
-// slower they are.
+// Slower describes the group of a machine, if it is slower than the fastest one: its size and how much slower it is.
 func (g *generations) Slower(machine int64) (size int, factor float64, ok bool) {
 	if machine < 0 || machine >= int64(len(g.of)) || g.of[machine] <= 0 {
 		return 0, 0, false

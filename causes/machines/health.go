@@ -10,10 +10,10 @@ import (
 	"straggler/schema"
 )
 
-// Health is what the machines are judged by, all of them and window by window.
+// Health holds the parameters for judging all machines window by window.
 type Health struct {
 	Factors            *Factors
-	FalseDiscoveryRate float64 // the share of false alarms among the machines called slow that is allowed
+	FalseDiscoveryRate float64 // allowed share of false alarms among the machines called slow
 	OutlierProbability float64 // of attempts that are slow by themselves
 	Outliers           map[Window]int64
 	Losses             map[Window]int64
@@ -25,9 +25,9 @@ type verdict struct {
 	stats     SufficientStats
 	mean, v   float64 // ln(factor), shrunk, and its variance
 	q         float64
-	tried     bool // enough phases to be judged
+	tried     bool // observed by enough phases to be judged
 	slow      bool
-	partly    bool // slow in some of its phases, and as its generation in the mean
+	partly    bool // slow in some of its phases, but on average like its generation
 	rate      schema.Null[float64]
 	predicted schema.Null[float64]
 	course    schema.Null[string]
@@ -54,7 +54,7 @@ func (j *Health) Rows() []schema.MachineHealth {
 	return rows
 }
 
-// windows lists what was observed, by machine and time.
+// windows lists the observed windows by machine and time.
 func (j *Health) windows() []verdict {
 	vs := make([]verdict, 0, len(j.Factors.Windows))
 	for _, k := range SortedWindows(j.Factors.Windows) {
@@ -71,11 +71,11 @@ func (j *Health) windows() []verdict {
 	return vs
 }
 
-// control finds the windows in which a machine is slow so that at most a share fdr of them is expected to be wrong
-// (Benjamini and Hochberg 1995). Each window is tested, one-sided, against its machine's generation.
+// control finds the windows in which a machine is slow, with a false discovery rate of at most fdr (Benjamini and Hochberg
+// 1995). Each window is tested, one-sided, against its machine's generation.
 //
-// Two tests are made of each, and the smaller p counts twice: one of the mean without the loudest phases, and one of the number
-// of phases that speak against it, which also finds machines that are slow in some stages only.
+// Each gets two tests, of which the smaller p is doubled: one of the mean without the largest observations, and one of the
+// number of phases in which the machine is slow, which also finds machines that are slow in some stages only.
 func (j *Health) control(vs []verdict) {
 	var order []int
 	p := make([]float64, len(vs))
@@ -101,7 +101,7 @@ func (j *Health) control(vs []verdict) {
 	}
 }
 
-// follow looks at one machine over time: how often it was slow, whether it still is, and what to expect next.
+// follow describes one machine over time: how often it was slow, whether it still is, and what to expect next.
 func follow(vs []verdict) {
 	var tried, slow, throughout, since int
 	var sum, n float64
@@ -129,7 +129,7 @@ func follow(vs []verdict) {
 	}
 	course := "intermittent"
 	switch {
-	case since >= 2 && 3*since >= tried: // fine for a third of the time, at the end
+	case since >= 2 && 3*since >= tried: // normal for the last third of the time
 		course = "recovered"
 	case 3*throughout >= 2*tried:
 		course = "chronic"
@@ -169,7 +169,7 @@ func (j *Health) row(v *verdict) schema.MachineHealth {
 	return r
 }
 
-// note says why the verdict is what the factor and its interval alone do not say.
+// note explains the verdict where the factor and its interval do not.
 func (j *Health) note(v *verdict, r *schema.MachineHealth) string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -177,7 +177,7 @@ func (j *Health) note(v *verdict, r *schema.MachineHealth) string {
 	switch {
 	case !v.tried:
 		add("fewer than %d phases speak for it", leastPhases)
-	case v.slow && math.Log(r.FactorLow.V) <= base: // by the number of phases: the mean alone would not say so
+	case v.slow && math.Log(r.FactorLow.V) <= base: // by the number of phases, not by the mean
 		add("slow in %d of its %d phases, as the others in the rest: the interval is of the mean", v.stats.Over[barOver(base)], v.stats.Phases)
 	}
 	if n, slower, ok := j.Factors.Slower(v.key.Machine); ok && !v.slow && slower >= worthNaming && 2*n < len(j.Factors.of) {

@@ -7,17 +7,17 @@ import (
 	"straggler/causes/stats"
 )
 
-// Hypothesis is one of those about the machine of a task in its phase (MODEL.md, section 5). In all of them any task may be
+// Hypothesis is a hypothesis about the machine of a task in its phase (MODEL.md, section 5). Under each of them any task may be
 // slow by itself.
 type Hypothesis struct {
-	Mean, Variance               float64 // of ln(factor), and of what a start adds
+	Mean, Variance               float64 // of ln(factor), including the effect of a start
 	MachineMean, MachineVariance float64 // WarmingUp: of ln(factor) alone
-	Weight                       float64 // its probability before the task itself is seen
-	N                            int     // other tasks that speak for it
+	Weight                       float64 // its probability without the task itself
+	N                            int     // other tasks that support it
 }
 
-// The hypotheses: the machine is as known before; it is slow in the whole phase; the task's executor was warming up; the
-// machine was slow for a while, which is one for each share of the task's time that lay in that spell.
+// The hypotheses: the machine is as known from other phases; it is slow in the whole phase; the task's executor was warming up;
+// the machine was slow during a spell, with one hypothesis for each share of the task's time within it.
 const (
 	AsKnown = iota
 	SlowInPhase
@@ -26,34 +26,34 @@ const (
 	hypotheses = SlowForAWhile + shares
 )
 
-// Hypotheses are all of them, about one machine at the time of one task.
+// Hypotheses are all hypotheses about one machine at the time of one task.
 type Hypotheses [hypotheses]Hypothesis
 
-// Known are the hypotheses about a machine whose ln(factor) is known.
+// Known returns the hypotheses about a machine whose ln(factor) is known.
 func Known(mean float64) (h Hypotheses) {
 	h[AsKnown] = Hypothesis{Mean: mean, Weight: 1}
 	return h
 }
 
-// Posterior is what is known of ln(factor) of a task's machine, of what the start of its executor adds, and of what is the
-// attempt's own, once its residual is seen.
+// Posterior is the distribution, given a task's residual, of ln(factor) of its machine, of the effect of the start of its
+// executor, and of the part due to the attempt itself.
 type Posterior struct {
 	Mean, Variance       float64 // of ln(factor)
-	PriorVariance        float64 // of ln(factor), before the task itself was seen
-	Start, StartVariance float64 // of ln of what the start of the executor adds
-	StartPriorVariance   float64 // before the task itself was seen
+	PriorVariance        float64 // of ln(factor), without the task itself
+	Start, StartVariance float64 // of the effect of the start of the executor, in ln
+	StartPriorVariance   float64 // without the task itself
 	StartProbability     float64 // that the executor was warming up
-	StartN               int     // other tasks that speak for that
-	Own, OwnVariance     float64 // of ln of what is the attempt's own
-	OutlierProbability   float64 // that anything is
+	StartN               int     // other tasks that support it
+	Own, OwnVariance     float64 // of the part due to the attempt itself, in ln
+	OutlierProbability   float64 // that this part exceeds scatter
 	Hypothesis           int     // the most probable
 	Probability          float64 // of it
-	N                    int     // other tasks that speak for it
+	N                    int     // other tasks that support it
 }
 
-// Posterior averages over the hypotheses (Bayesian model averaging, Hoeting et al. 1999): r is ln of the task's body over
-// its prediction. Within each, r is the sum of the machine's deviation, the attempt's own, and scatter. cpu is what its
-// processor time says beside the others' on its machine: of the attempt's own alone.
+// Posterior averages over the hypotheses (Bayesian model averaging, Hoeting et al. 1999): r is ln of the task's body over its
+// prediction. Under each, r is the sum of the machine's deviation, the attempt's own part, and scatter. cpu is its processor
+// time relative to others on its machine, which is evidence about the attempt's own part only.
 func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) (p Posterior) {
 	s2 := f.Regression.Sigma * f.Regression.Sigma
 	var l [hypotheses]float64
@@ -77,7 +77,7 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) 
 		priorMean += h[k].Weight * of
 	}
 	priorMean /= prior
-	warming := &h[WarmingUp] // the machine is as known, and the rest of the mean is the start
+	warming := &h[WarmingUp] // the machine is as known, and the rest of the mean is due to the start
 	start := warming.Weight / prior
 	p.StartPriorVariance = start * (warming.Variance + (1-start)*stats.Square(warming.Mean-warming.MachineMean))
 	var square, ownSquare, startSquare float64
@@ -87,7 +87,7 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) 
 		}
 		w := l[k] / sum
 		own := &owns[k]
-		mean := h[k].Mean + h[k].Variance*own.Gain // the machine's share of what is not the attempt's own
+		mean := h[k].Mean + h[k].Variance*own.Gain // the machine's share of the part not due to the attempt itself
 		variance := h[k].Variance * (1 - h[k].Variance*own.GainSlope)
 		if k == WarmingUp {
 			begin := mean - warming.MachineMean
@@ -109,7 +109,7 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) 
 	return p
 }
 
-// ofMachine is what hypothesis k says of ln(factor) of the machine itself.
+// ofMachine is the distribution of ln(factor) of the machine itself under hypothesis k.
 func (h *Hypotheses) ofMachine(k int) (mean, variance float64) {
 	if k == WarmingUp {
 		return h[k].MachineMean, h[k].MachineVariance
@@ -117,27 +117,27 @@ func (h *Hypotheses) ofMachine(k int) (mean, variance float64) {
 	return h[k].Mean, h[k].Variance
 }
 
-// Comparer weighs the hypotheses for the tasks of one phase. It is for one goroutine.
+// Comparer weighs the hypotheses for the tasks of one phase. It must not be used concurrently.
 type Comparer struct {
 	cache []cached // by local number of the machine
 	start start
 	spell spell
 }
 
-// cached are the first two hypotheses of a machine with so many tasks that leaving one out makes no difference.
+// cached holds the first two hypotheses for a machine with so many tasks that leaving one out makes no difference.
 type cached struct {
 	known, slow Hypothesis
 	ok          bool
 }
 
-// Reset forgets the phase before.
+// Reset clears the previous phase.
 func (c *Comparer) Reset() {
 	c.cache = c.cache[:0]
 	c.start.known = false
 }
 
-// Compare weighs the hypotheses by all tasks on the machine but task i itself. mean ± √known is what was known of the
-// machine's ln(factor), which the residuals of f are relative to. The weights sum to about 1.
+// Compare weighs the hypotheses by all tasks on the machine except task i. mean and variance known describe the machine's
+// ln(factor) from other phases, to which the residuals of f are relative. The weights sum to about 1.
 func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.SpikeSlab) (h Hypotheses) {
 	k := f.Machines.Of[i]
 	const many = 64
@@ -157,7 +157,7 @@ func (c *Comparer) Compare(f *fit.Fitter, i int32, mean, known float64, p stats.
 		h[AsKnown], h[SlowInPhase] = e.known, e.slow
 	}
 	if f.Machines.Distinct == 1 {
-		// Nothing in the phase ran elsewhere: what all of its tasks have in common may be the phase's as well as the machine's.
+		// The whole phase ran on this machine: what its tasks have in common may be due to the phase as well as to the machine.
 		h[AsKnown].Weight, h[SlowInPhase] = 1-h[WarmingUp].Weight, Hypothesis{}
 	}
 	c.spell.weigh(f, i, h[AsKnown], p, h[SlowForAWhile:])
@@ -181,9 +181,9 @@ func wholePhase(f *fit.Fitter, residuals []float64, known float64, p stats.Spike
 	return Hypothesis{Mean: as, Variance: va, Weight: 1 - odds, N: n}, Hypothesis{Mean: at, Variance: vt, Weight: odds, N: n}
 }
 
-// fitLocation finds where residuals lie when their location is 0 with variance prior and any of them may be slow by itself:
-// from a first guess, by weighing each with the probability that it is an ordinary one (expectation maximisation). l is the
-// logarithm of the evidence for all that, by Laplace's approximation.
+// fitLocation estimates the location of residuals, with prior mean 0 and variance prior, when any of them may be slow by
+// itself: starting from a guess, it weights each residual with the probability of being an ordinary one (expectation
+// maximisation). l is the log evidence by Laplace's approximation.
 func fitLocation(f *fit.Fitter, r []float64, guess, prior float64) (at, variance, l float64) {
 	s2 := f.Regression.Sigma * f.Regression.Sigma
 	m := f.Outliers.Around(s2)
@@ -203,7 +203,7 @@ func fitLocation(f *fit.Fitter, r []float64, guess, prior float64) (at, variance
 	return at, variance, logLikelihood(&m, r, at) + stats.NormalLogPDF(at, prior) + 0.5*math.Log(2*math.Pi*variance)
 }
 
-// logLikelihood is that of residuals around a location, when some attempts are slow by themselves.
+// logLikelihood is the log likelihood of residuals around a location when some attempts are slow by themselves.
 func logLikelihood(m *fit.Mixture, r []float64, at float64) (sum float64) {
 	for _, x := range r {
 		own, usual := m.Densities(x - at)

@@ -2,7 +2,7 @@ package machines
 
 import "straggler/causes/wire"
 
-// Fields lists the fields of a message that carries the factors; what Settle finds is found again by the reader.
+// Fields encodes the factors; the reader calls Settle again.
 func (m *Factors) Fields(c *wire.Codec) {
 	c.Float(&m.WindowS)
 	wire.Slice(c, &m.Names, c.String)
@@ -19,13 +19,13 @@ func (m *Factors) Fields(c *wire.Codec) {
 	}
 }
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (w *Window) Fields(c *wire.Codec) {
 	c.Int64(&w.Machine)
 	c.Int64(&w.Number)
 }
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (t *SufficientStats) Fields(c *wire.Codec) {
 	c.Float(&t.W)
 	c.Float(&t.WZ)

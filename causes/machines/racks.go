@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Location is what a slowness, or a wait, is common to.
+// Location is the part of a cluster to which a slowdown, or a wait, is common.
 type Location int
 
 const (
-	NoLocation Location = iota // none: it is the task's own, or its source's
+	NoLocation Location = iota // none: it is due to the task itself, or to its source
 	OnMachine                  // the machine, or its link
 	OnRack                     // its rack, or the rack's link
-	SharedLink                 // a link that some machines share; the log names no racks
+	SharedLink                 // a link shared by some machines, where the log names no racks
 )
 
-// How the others must wait, or be slow, for a location to be named: by half as much as the task or machine in question beyond
-// the base, two machines in three of the rack, and at most one in three elsewhere.
+// Requirements for naming a location: two machines in three of the rack wait (or are slow) at least half as much above the
+// baseline as the task (or machine) in question, and at most one in three elsewhere.
 const (
 	ShareOfIt  = 0.5
 	mostOfRack = 2. / 3
@@ -26,14 +26,14 @@ const (
 // Census counts machines that wait, or are slow, as much as one in question; those of its rack are the Mates.
 type Census struct{ Mates, SlowMates, All, Slow int }
 
-// CountOver is how many of the values, in order, are a bar or more.
+// CountOver is the number of sorted values that reach a threshold.
 func CountOver(sorted []float64, bar float64) int {
 	at, _ := slices.BinarySearch(sorted, bar)
 	return len(sorted) - at
 }
 
-// Location distinguishes the machine from its rack, and from some machines that share something that the log has no name of.
-// counted says whether the machine is among the slow ones itself.
+// Location distinguishes the machine from its rack, and from a group of machines that share something the log does not name.
+// counted tells whether the machine itself is included in the census.
 func (c Census) Location(racks, counted bool) Location {
 	others, slowOthers := float64(c.All-c.Mates), float64(c.Slow-c.SlowMates)
 	if counted {
@@ -54,14 +54,14 @@ func (c Census) Location(racks, counted bool) Location {
 	return OnMachine
 }
 
-// racks are the speeds of the machines, all and by rack.
+// racks holds the speeds of all machines and of each rack.
 type racks struct {
 	rackSpeeds map[string][]float64 // ln(factor) of the machines of a rack, in order
 	speeds     []float64            // of all machines, in order
-	baseline   float64              // of those that are slowed by nothing: the lower quartile
+	baseline   float64              // of machines that nothing slows: the lower quartile
 }
 
-// SlowRack reports whether a machine that is slow is so with its rack, and how many of the others of the rack are.
+// SlowRack reports whether a slow machine is slow together with its rack, and how many of the others in the rack are slow.
 func (m *Factors) SlowRack(machine int64) (name string, slow, of int, ok bool) {
 	name = m.Rack(machine)
 	if name == "" || m.Machines[machine].Phases == 0 {
@@ -76,7 +76,7 @@ func (m *Factors) SlowRack(machine int64) (name string, slow, of int, ok bool) {
 	return name, c.SlowMates - 1, c.Mates - 1, c.Location(true, true) == OnRack
 }
 
-// settleRacks notes how fast the machines are, all and those of each rack.
+// settleRacks computes the speeds of all machines and of each rack.
 func (m *Factors) settleRacks() {
 	m.racks = racks{rackSpeeds: map[string][]float64{}}
 	for k := range m.Machines {

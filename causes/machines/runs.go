@@ -11,7 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// RunPart is what a machine did of one phase of a run, and what is usual for the stage: medians of a task.
+// RunPart describes the tasks of one phase of a run on one machine, with the usual values of the stage; figures are medians per
+// task.
 type RunPart struct {
 	Application schema.Key           `col:"application_id"`
 	Phase       schema.Key           `col:"phase_id"`
@@ -36,11 +37,11 @@ type RunPart struct {
 }
 
 const (
-	// worthNamingInRun is the least factor of a machine that is called slow in one run, where a few attempts speak for it: no
-	// machine of the normal runs of the workflows that this was tried on (FlowBench) takes more than 1.25.
+	// worthNamingInRun is the least factor of a machine that is called slow in one run, of which few attempts are known: in
+	// normal runs of the workflows used for testing (FlowBench) no machine exceeds 1.25.
 	worthNamingInRun = 1.3
-	leastAttempts    = 2   // of a machine that is judged: of one, the attempt may be slow by itself
-	waits            = 1.5 // factor of the waiting for input beyond which a machine waits
+	leastAttempts    = 2   // of a machine that is judged, since a single attempt may be slow by itself
+	waits            = 1.5 // a machine waits if its wait for input exceeds the usual by this factor
 )
 
 // runMachine is one machine in a run.
@@ -49,23 +50,23 @@ type runMachine struct {
 	node      string
 	sums      SufficientStats
 	parts     []runPart
-	slow      int64 // attempts in parts that are slow
+	slow      int64 // attempts in slow parts
 	late      int64 // attempts that are slower than usual
 	from, to  schema.Time
 	wait, cpu ratio
 	z, sd, q  float64 // ln(factor) over the base, its standard deviation
 	named     bool
-	withNode  bool // as slow as a named machine of its node, which waits
+	withNode  bool // as slow as a machine of its node that is named because it waits
 	notes     []string
 }
 
-// runPart is ln(factor) of one part, by how many attempts.
+// runPart is ln(factor) of one part, with its number of attempts.
 type runPart struct {
 	z float64
 	n int64
 }
 
-// half is ln(factor) that half of the attempts of the machine are at or below.
+// half is the median ln(factor) over the attempts of the machine.
 func (m *runMachine) half() float64 {
 	slices.SortFunc(m.parts, func(a, b runPart) int { return cmp.Compare(a.z, b.z) })
 	sum := int64(0)
@@ -96,23 +97,24 @@ func (r ratio) value() (v schema.Null[float64]) {
 	return v
 }
 
-// RunJudgement is what the machines of one run have in common, and which of them are slow.
+// RunJudgement tells what the machines of one run have in common, and which of them are slow.
 type RunJudgement struct {
 	Rows     []schema.MachineHealth
-	Shared   map[schema.Key]float64 // by phase: ln of what its tasks take more than usual on most machines
-	Machines map[string]float64     // ln of what a slow machine takes beyond that
+	Shared   map[schema.Key]float64 // by phase: ln of the slowdown of its tasks common to most machines
+	Machines map[string]float64     // ln of the slowdown of a slow machine beyond that
 	Nodes    map[string]string      // node that a machine is as slow as, without being named itself
 }
 
-// JudgeRun judges the machines of one run by its parts, sorted by machine, against the history of their stages; losses are the
-// outputs lost on each. falseShare is the share of false alarms allowed among the machines called slow, outlier the probability
-// that an attempt is slow by itself.
+// JudgeRun judges the machines of one run by its parts, sorted by machine, against the history of their stages; losses counts
+// the outputs lost on each. falseShare is the false discovery rate among the machines called slow, outlier the probability that
+// an attempt is slow by itself.
 //
-// A part says ln(median / (usual × work)), with the variance of the median of its tasks, that of machines from phase to phase,
-// and that of the clock. What a quarter of the machines of a phase, and of the run, take more than usual is no machine's fault,
-// and is subtracted. A machine is slow by one of two tests, the smaller p counting twice (Benjamini and Hochberg 1995 over the
-// machines of the run): of the mean, and of the number of its attempts in slow parts, which also finds machines that are slow
-// in most of their work only. What half of its attempts take decides whether it is worth naming.
+// The observation of a part is ln(median / (usual × work)), whose variance includes the median of its tasks, the variation of
+// machines from phase to phase, and the resolution of the clock. The lower quartile over the machines of a phase, and of the
+// run, is due to no machine and is subtracted. A machine is slow by one of two tests, of which the smaller p is doubled
+// (Benjamini and Hochberg 1995 over the machines of the run): of the mean, and of the number of its attempts in slow parts,
+// which also finds machines that are slow in only part of their work. The median over its attempts decides whether it is worth
+// naming.
 func JudgeRun(parts []RunPart, losses map[string]int64, falseShare, outlier float64) RunJudgement {
 	ms := runMachines(parts)
 	base := quarter(ms, func(m *runMachine) float64 { z, _, _ := m.sums.Spread(); return z })
@@ -148,8 +150,8 @@ func JudgeRun(parts []RunPart, losses map[string]int64, falseShare, outlier floa
 	return j
 }
 
-// sharedBy is what each phase takes more than usual on most machines: what a quarter of them take more, where there are four;
-// of two or three the least; on one machine what its median task takes, where that is one of three and more.
+// sharedBy is the slowdown of each phase common to most machines: the lower quartile of four or more machines, the least of two
+// or three, or, on one machine, that of its median task if there are at least three.
 func sharedBy(parts []RunPart, base float64) map[schema.Key]float64 {
 	by := map[schema.Key][]*RunPart{}
 	for i := range parts {
@@ -182,8 +184,8 @@ func runMachines(parts []RunPart) []runMachine {
 		m := &ms[len(ms)-1]
 		n, clock := float64(q.Tasks), q.TickS/q.UsualS
 		z := q.slowness() - bases[q.Phase]
-		// The variance of a median is π/2 that of a mean; the difference of two instants of a clock, and the usual one's, a
-		// third of a tick squared.
+		// The variance of a median is π/2 times that of a mean; that of a difference of two clock readings, together with the
+		// usual one's, is a third of the squared resolution.
 		m.sums.Add(z, math.Pi/2*q.Within*q.Within/max(n, math.Pi/2)+clock*clock/3, int(q.Tasks))
 		m.parts = append(m.parts, runPart{z, q.Tasks})
 		if z > math.Log(worthNamingInRun) && q.MedianS-q.UsualS*q.work() > 2*q.TickS {
@@ -191,13 +193,13 @@ func runMachines(parts []RunPart) []runMachine {
 		}
 		m.late += q.Slow
 		m.from, m.to = min(m.from, q.Start), max(m.to, q.Finish)
-		m.wait.add(q.WaitS, q.UsualWaitS, 1, q.work(), q.Tasks) // of a second or less, clocks say little
+		m.wait.add(q.WaitS, q.UsualWaitS, 1, q.work(), q.Tasks) // clocks do not resolve waits below a second
 		m.cpu.add(q.CPUS, q.UsualCPUS, 0.01, q.work(), q.Tasks)
 	}
 	return ms
 }
 
-// phaseBases is what a quarter of the machines take more than usual in each phase that ran on four or more.
+// phaseBases is the lower quartile of the slowdown in each phase that ran on at least four machines.
 func phaseBases(parts []RunPart) map[schema.Key]float64 {
 	by := map[schema.Key][]float64{}
 	for i := range parts {
@@ -213,10 +215,10 @@ func phaseBases(parts []RunPart) map[schema.Key]float64 {
 	return bases
 }
 
-// slowness is ln(time over what is usual for its work).
+// slowness is ln(time / usual time for its work).
 func (q *RunPart) slowness() float64 { return math.Log(q.MedianS / (q.UsualS * q.work())) }
 
-// work is the input of its tasks over the usual one, at least 1.
+// work is the input of its tasks relative to the usual, at least 1.
 func (q *RunPart) work() float64 {
 	switch {
 	case q.InputBytes.OK && q.UsualBytes.V > 0:
@@ -227,7 +229,7 @@ func (q *RunPart) work() float64 {
 	return 1
 }
 
-// quarter is a figure of the machine that a quarter of them are at or below, at least 0.
+// quarter is the lower quartile of a figure over the machines, at least 0.
 func quarter(ms []runMachine, of func(*runMachine) float64) float64 {
 	v := make([]float64, len(ms))
 	for i := range ms {
@@ -237,7 +239,7 @@ func quarter(ms []runMachine, of func(*runMachine) float64) float64 {
 	return max(0, v[(len(v)-1)/4])
 }
 
-// controlRun gives each machine the false discovery rate at which it would be called slow.
+// controlRun computes for each machine the least false discovery rate at which it is called slow.
 func controlRun(ms []runMachine, p []float64) {
 	order := make([]int, len(ms))
 	for i := range order {
@@ -252,8 +254,8 @@ func controlRun(ms []runMachine, p []float64) {
 	}
 }
 
-// shareNodes looks at the containers of one physical machine together. Where some of them wait for their input and others are
-// as slow and do not, the disk or link of the former slows the latter: only the former are named.
+// shareNodes compares the containers of one physical machine. If some of them wait for their input and others are as slow
+// without waiting, the disk or link of the former slows the latter, and only the former are named.
 func shareNodes(ms []runMachine, waiting float64) {
 	byNode := map[string][]*runMachine{}
 	for i := range ms {

@@ -9,36 +9,36 @@ import (
 
 // A machine may be slow for a while, in a spell that begins and ends at unknown times, often in the middle of tasks. If it
 // takes e^φ times as long meanwhile, and the share v of a task's duration lies in the spell, then ln(duration / usual) = −ln(1
-// − v(1 − e^−φ)), for the work done is the time integral of the machine's speed. The tasks that ran about then tell when the
-// spell began and ended, and φ (MODEL.md, section 5).
+// − v(1 − e^−φ)), for the work done is the time integral of the machine's speed. When the spell began and ended, and φ, are
+// inferred from the tasks that ran around that time (MODEL.md, section 5).
 
 const (
-	transientPrior = 0.004 // probability that a machine is slow for a while within a phase; all beginnings and ends share it
-	sizes          = 6     // of φ that are looked at: sizeStep, 2·sizeStep …, a factor of up to 6
+	transientPrior = 0.004 // probability of a spell on a machine within a phase, divided among all beginnings and ends
+	sizes          = 6     // number of values of φ considered: sizeStep, 2·sizeStep …, a factor of up to 6
 	sizeStep       = 0.3
 	outside        = 5 // beginnings before the task, ends after it
-	shares         = 4 // of the task's time that may lie in a spell: a quarter to all of it
+	shares         = 4 // number of shares of the task's time considered: a quarter to all of it
 	times          = outside + shares - 1
 )
 
-// When a spell may begin and end, in units of the task's duration from its start.
+// Possible beginnings and ends of a spell, from the task's start in units of its duration.
 var (
 	begins = [times]float64{math.Inf(-1), -1, -0.5, -0.25, 0, 0.25, 0.5, 0.75}
 	ends   = [times]float64{math.Inf(1), 2, 1.5, 1.25, 1, 0.75, 0.5, 0.25}
 )
 
-// spells is how many pairs of a beginning and an end there are, the one before the other.
+// spells is the number of pairs of a beginning and a later end.
 const spells = times*times - shares*(shares-1)/2
 
-// spell weighs when the machine of a task may have been slow. It is for one goroutine.
+// spell weighs the times at which the machine of a task may have been slow. It must not be used concurrently.
 type spell struct {
-	usual   []float64 // log density of the residuals if there was none
+	usual   []float64 // log density of the residuals without a spell
 	density logDensity
 	said    said
 }
 
-// weigh fills h, by the share of the task's time that lay in the spell, from a quarter to all of it. is is the first
-// hypothesis, which holds outside of the spell.
+// weigh fills h, one hypothesis per share of the task's time within the spell, from a quarter to all of it. is is the first
+// hypothesis, which holds outside the spell.
 func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, h []Hypothesis) {
 	near := f.TasksNear(i)
 	if !tells(f, near, is.Mean) {
@@ -79,13 +79,13 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 	}
 }
 
-// weighted are the spells in which one share of the task's time lay, each with the weight that its tasks give it.
+// weighted sums over the spells with one share of the task's time, each weighted by its likelihood.
 type weighted struct {
 	weight       float64
-	mean, square float64 // of what the spell adds to the task's residual; sums
+	mean, square float64 // sums of the effect of the spell on the task's residual
 }
 
-// add adds a spell that held the share v of the task's time and took the share lost of the machine's speed.
+// add adds a spell with the share v of the task's time that reduced the machine's speed by the share lost.
 func (t *weighted) add(w, v, lost float64) {
 	at := -math.Log1p(-v * lost)
 	slope := v * (1 - lost) / (1 - v*lost) // of at, by φ
@@ -94,13 +94,14 @@ func (t *weighted) add(w, v, lost float64) {
 	t.square += w * (at*at + stats.Square(slope*sizeStep)/12)
 }
 
-// hypothesis is that one of them was; is holds outside of it, and n tasks lay within the most probable one.
+// hypothesis is the hypothesis that one of these spells took place; is holds outside it, and n tasks lie within the most
+// probable one.
 func (t *weighted) hypothesis(is Hypothesis, n int) Hypothesis {
 	at := t.mean / t.weight
 	return Hypothesis{Mean: is.Mean + at, Variance: is.Variance + max(0, t.square/t.weight-at*at), Weight: is.Weight * transientPrior / spells * t.weight, N: n}
 }
 
-// mostlyWithin counts the tasks of whose time more than half lay in a spell.
+// mostlyWithin counts the tasks that spent more than half of their time in a spell.
 func mostlyWithin(near []fit.Near, beginning, end float64) (n int) {
 	for k := range near {
 		if 2*(min(near[k].Until, end)-max(near[k].From, beginning)) > near[k].Until-near[k].From {
@@ -110,14 +111,14 @@ func mostlyWithin(near []fit.Near, beginning, end float64) (n int) {
 	return n
 }
 
-// said is what tasks say of spells of one size: logarithms of likelihood ratios, by beginning and end, and sums over the tasks.
+// said holds log likelihood ratios of spells of one size, by beginning and end, summed over the tasks.
 type said struct {
 	all            [times][times]float64
-	byBegin, byEnd [times]float64        // of tasks to which a spell's end, or its beginning, makes no difference
-	one            [times][times]float64 // what one task says
+	byBegin, byEnd [times]float64        // of tasks that do not depend on a spell's end, or on its beginning
+	one            [times][times]float64 // of one task
 }
 
-// ask asks the tasks of spells that take the share lost of their machine's speed; mean is the residual outside of them.
+// ask computes the likelihood of spells that reduce the machine's speed by the share lost; mean is the residual outside them.
 func (s *spell) ask(near []fit.Near, mean, lost float64) {
 	s.said = said{}
 	for k := range near {
@@ -140,10 +141,10 @@ func (s *spell) ask(near []fit.Near, mean, lost float64) {
 	}
 }
 
-// What begins before a task does might as well begin with it, and what ends after it, end with it: the three functions ask
-// once for all of these.
+// All spells that begin before a task are equivalent for it to one that begins with it, and likewise for ends: the next three
+// functions evaluate each class once.
 
-// addBegins adds a task that every spell outlasts which it has part in.
+// addBegins adds a task that ends before every spell it overlaps.
 func (d *said) addBegins(n *fit.Near, of func(begin, end float64) float64) {
 	for b, g := 0, 0.; b < times && begins[b] < n.Until; b++ {
 		if b == 0 || begins[b] > n.From {
@@ -153,7 +154,7 @@ func (d *said) addBegins(n *fit.Near, of func(begin, end float64) float64) {
 	}
 }
 
-// addEnds adds a task before which every spell begins that it has part in.
+// addEnds adds a task that starts after the beginning of every spell it overlaps.
 func (d *said) addEnds(n *fit.Near, of func(begin, end float64) float64) {
 	for e, g := 0, 0.; e < times && ends[e] > n.From; e++ {
 		if e == 0 || ends[e] < n.Until {
@@ -182,7 +183,7 @@ func (d *said) addBoth(n *fit.Near, of func(begin, end float64) float64) {
 	}
 }
 
-// tells reports whether any of the tasks was so slow that it speaks for a spell.
+// tells reports whether any of the tasks was slow enough to be evidence of a spell.
 func tells(f *fit.Fitter, near []fit.Near, usual float64) bool {
 	for k := range near {
 		if near[k].Residual-usual > 2*f.Regression.Sigma {
@@ -193,13 +194,13 @@ func tells(f *fit.Fitter, near []fit.Near, usual float64) bool {
 }
 
 const (
-	// values of a logDensity in a standard deviation: between them it is a straight line, off by 1/8·(1/64)² = 3e-5 at most
-	// where it is normal
+	// values of a logDensity per standard deviation; linear interpolation between them has an error of at most 1/8·(1/64)² =
+	// 3e-5 for a normal density
 	perSigma = 64
-	reach    = 32 // standard deviations to either side for which it keeps values
+	reach    = 32 // standard deviations on either side that are cached
 )
 
-// logDensity is the logarithm of the density of residuals in a phase. It keeps values, since every outlier of a phase asks for
+// logDensity is the logarithm of the density of residuals in a phase. Values are cached, since every outlier of a phase needs
 // hundreds of them.
 type logDensity struct {
 	mixture fit.Mixture
@@ -207,7 +208,7 @@ type logDensity struct {
 	kept    []float64 // at multiples of step, 0 in the middle; NaN: not computed yet
 }
 
-// of makes it that of a phase. Which outliers ask, and in which order, makes no difference.
+// of resets it for a phase. The results do not depend on which outliers are evaluated, nor on their order.
 func (d *logDensity) of(f *fit.Fitter) {
 	m := f.Outliers.Around(f.Regression.Sigma * f.Regression.Sigma)
 	if d.kept == nil {

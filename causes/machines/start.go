@@ -8,24 +8,24 @@ import (
 )
 
 // A process that has just started loads classes, compiles, connects and fills caches: the first tasks of an executor, the cold
-// ones, may all be slow, which says nothing of its machine. The other cold tasks there, the warm ones there, and the cold ones
-// elsewhere in the phase distinguish the three hypotheses (MODEL.md, section 5).
+// ones, may all be slow, which is no evidence about its machine. The other cold tasks on the machine, its warm tasks, and cold
+// tasks elsewhere in the phase distinguish the three hypotheses (MODEL.md, section 5).
 
 const (
-	priorStarts  = 1   // executors of the phase that the store's share of slow starts is worth
-	startDiffers = 0.5 // standard deviation of what a start adds to one of its tasks, as a share of what it adds
+	priorStarts  = 1   // weight, in executors of the phase, of the store's share of slow starts
+	startDiffers = 0.5 // standard deviation of the effect of a start between its tasks, as a share of the effect
 )
 
-// start weighs the hypotheses about cold tasks in one phase.
+// start weighs the hypotheses about the cold tasks of one phase.
 type start struct {
 	known          bool
-	machines, slow float64   // with cold tasks, and those of them where these are slow
-	median         []float64 // of the cold tasks, by local number of the machine; NaN: none
+	machines, slow float64   // machines with cold tasks, and those where they are slow
+	median         []float64 // median residual of the cold tasks, by local number of the machine; NaN: none
 
 	warm, cold, all []float64 // residuals
 }
 
-// compare weighs them for task i, by the other tasks on its machine. The weights sum to 1.
+// compare weighs the hypotheses for task i by the other tasks on its machine. The weights sum to 1.
 func (s *start) compare(f *fit.Fitter, i int32, known float64, p stats.SpikeSlab) (is, slow, warming Hypothesis) {
 	if !s.known {
 		s.load(f)
@@ -67,7 +67,7 @@ func (s *start) compare(f *fit.Fitter, i int32, known float64, p stats.SpikeSlab
 	return is, slow, Hypothesis{Mean: usual + up, Variance: vu + vs, MachineMean: usual, MachineVariance: vu, Weight: logs[2] / sum, N: len(cold)}
 }
 
-// prior is the probability that the executor of task i is slow to start, by those of the other machines of the phase.
+// prior is the probability that the start of task i's executor was slow, given the other machines of the phase.
 func (s *start) prior(f *fit.Fitter, i int32) float64 {
 	machines, slow := s.machines, s.slow
 	if m := s.median[f.Machines.Of[i]]; !math.IsNaN(m) {

@@ -9,19 +9,20 @@ import (
 // betweenPhases is the variance of a machine's ln(factor) from phase to phase.
 const betweenPhases = 0.05 * 0.05
 
-// SufficientStats are what phases say about ln(factor) of a machine: weighted sums, and what the tests of health need.
+// SufficientStats are the sufficient statistics of ln(factor) of a machine: weighted sums over phases, and what the tests of
+// health need.
 type SufficientStats struct {
 	W, WZ, WZZ float64
 	Phases     int64
 	Attempts   int64
-	Over       [len(bars)]int64 // phases that say, with 99 % certainty, that it takes more than a bar
-	Top        [3]Observation   // the largest, in falling order
+	Over       [len(bars)]int64 // phases in which it exceeds each bar with 99 % confidence
+	Top        [3]Observation   // the largest, in descending order
 }
 
-// Observation is what one phase said: ln(factor) and its weight.
+// Observation is ln(factor) in one phase, with its weight.
 type Observation struct{ Z, W float64 }
 
-// bars are the factors, as logarithms, that phases are counted over.
+// bars are the thresholds of ln(factor) for which phases are counted.
 var bars = [...]float64{math.Log(1.1), math.Log(1.25), math.Log(1.5), math.Log(2), math.Log(3)}
 
 const oneSided99 = 2.326 // standard deviations
@@ -52,7 +53,7 @@ func (t *SufficientStats) addTop(u Observation) {
 	}
 }
 
-// Merge adds the observations that u is the sums of.
+// Merge adds the observations summed in u.
 func (t *SufficientStats) Merge(u *SufficientStats) {
 	t.W += u.W
 	t.WZ += u.WZ
@@ -67,7 +68,7 @@ func (t *SufficientStats) Merge(u *SufficientStats) {
 	}
 }
 
-// Minus takes u out of t; the largest observations are not known any more.
+// Minus removes u from t; the largest observations are then unknown.
 func (t SufficientStats) Minus(u SufficientStats) SufficientStats {
 	d := SufficientStats{W: t.W - u.W, WZ: t.WZ - u.WZ, WZZ: t.WZZ - u.WZZ, Phases: t.Phases - u.Phases, Attempts: t.Attempts - u.Attempts}
 	for k := range bars {
@@ -76,8 +77,8 @@ func (t SufficientStats) Minus(u SufficientStats) SufficientStats {
 	return d
 }
 
-// Spread is the mean of the observations, and its variance: the larger of what the phases' own errors let expect and of
-// what the phases' differences say. differ is how much a single phase differs from the mean, beyond its errors.
+// Spread is the mean of the observations, and its variance: the larger of the one expected from the phases' errors and the one
+// observed between phases. differ is the variance of a single phase around the mean beyond its error.
 func (t *SufficientStats) Spread() (z, v, differ float64) {
 	z, v = t.mean()
 	if t.Phases >= leastPhases {
@@ -88,7 +89,7 @@ func (t *SufficientStats) Spread() (z, v, differ float64) {
 	return z, v, differ
 }
 
-// mean and variance of the weighted mean; without phases it is 0 ± ∞.
+// mean returns the weighted mean and its variance; 0 and ∞ without phases.
 func (t *SufficientStats) mean() (z, v float64) {
 	if t.Phases <= 0 || t.W <= 0 {
 		return 0, math.Inf(1)
@@ -96,9 +97,9 @@ func (t *SufficientStats) mean() (z, v float64) {
 	return t.WZ / t.W, 1 / t.W
 }
 
-// trimmed is the mean without the largest observations, one of three to seven, two of up to eleven, three of more:
-// attempts slow by themselves that happened to gather on a machine make a few phases speak loudly against it, far more
-// often than a normal distribution of errors has it.
+// trimmed is the mean without the largest observations, one of three to seven, two of up to eleven, three of more: outliers
+// that happen to occur on a machine produce a few large observations, far more often than a normal distribution of errors
+// implies.
 func (t *SufficientStats) trimmed() (z, v float64) {
 	_, v, _ = t.Spread()
 	w, wz := t.W, t.WZ
@@ -112,8 +113,8 @@ func (t *SufficientStats) trimmed() (z, v float64) {
 	return wz / w, v * t.W / w
 }
 
-// overPValue is the probability that so many phases, or more, are over a generation's bar by chance. A phase is so at 99 %,
-// and where tasks which are slow by themselves fell on the machine, of which there is the given share.
+// overPValue is the probability that at least as many phases exceed a generation's bar by chance: a phase does so with
+// probability 1 %, or because outliers, of which there is the given share, ran on the machine.
 func (t *SufficientStats) overPValue(base, outlierProbability float64) float64 {
 	chance := 0.01 + min(0.2, 1.5*outlierProbability)
 	if t.Attempts >= 3*t.Phases { // it takes two of three for their median to be slow
@@ -131,7 +132,7 @@ func (t *SufficientStats) worthNaming(base float64) bool {
 	return 4*t.Over[barOver(base)] >= t.Phases
 }
 
-// barOver is the bar that a phase must be over to speak against a machine of a generation: the first that is worth naming.
+// barOver is the bar above which a phase counts against a machine of a generation: the first one that is worth naming.
 func barOver(base float64) int {
 	for k := range bars {
 		if bars[k] >= base+math.Log(worthNaming) {

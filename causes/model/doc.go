@@ -1,11 +1,12 @@
-// Package model takes what each phase says, fitted by itself, and gives the Model of all phases together (MODEL.md, section 6).
+// Package model takes the observations of phases, each fitted alone, and builds the Model common to all phases (MODEL.md,
+// section 6).
 //
-//  1. model.go: the Learner adds up observations and makes the Model.
-//  2. observation.go: what one phase says about its stage, its machines and its outliers.
-//  3. stages.go pools the executions of a stage into the priors of the next one.
-//  4. phase.go fits a phase with all that the others say: what attribution and replays predict times by.
-//  5. statistics.go: the sums of what the phases of one application say, which a Learner merges.
-//  6. message.go lists the fields for copies of the program on other machines.
+//  1. model.go: the Learner adds up observations and builds the Model.
+//  2. observation.go: the observation of one phase about its stage, its machines and its outliers.
+//  3. stages.go pools the executions of a stage into priors for the next one.
+//  4. phase.go fits a phase given the model of all others; attribution and replays use it to predict times.
+//  5. statistics.go: the statistics of the phases of one application, which a Learner merges.
+//  6. message.go encodes models and observations for copies of the program on other machines.
 //
 // To predict the time of a task, as replays do, take the Model of a Learner that has observed all phases:
 //

@@ -6,7 +6,7 @@ import (
 	"straggler/causes/wire"
 )
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (m *Model) Fields(c *wire.Codec) {
 	m.Machines.Fields(c)
 	for len(m.CPU) < len(m.Machines.Machines) {
@@ -27,7 +27,7 @@ func (m *Model) Fields(c *wire.Codec) {
 	m.all.Fields(c)
 }
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (s *Stage) Fields(c *wire.Codec) {
 	for _, x := range [...]*float64{&s.ElasticityW, &s.Elasticity, &s.N, &s.LogSigma, &s.SpillW, &s.Spill} {
 		c.Float(x)
@@ -40,7 +40,7 @@ func countFields(c *wire.Codec, o *fit.OutlierCounts, s *fit.StartCounts) {
 	}
 }
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (s *Statistics) Fields(c *wire.Codec) {
 	wire.Map(c, &s.Stages, c.Uint64, func(t *StageStatistics) {
 		t.Stage.Fields(c)
@@ -51,7 +51,7 @@ func (s *Statistics) Fields(c *wire.Codec) {
 	wire.Map(c, &s.CPU, c.Int64, sums)
 }
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (o *Observation) Fields(c *wire.Codec) {
 	o.Stage.Fields(c)
 	countFields(c, &o.Outliers, &o.Starts)

@@ -7,23 +7,23 @@ import (
 	"straggler/schema"
 )
 
-// Model is what the phases of a store say together (MODEL.md): each machine's factor by window of time, how time depends on
-// work in stages that are executed again and again, and how attempts are slow by themselves.
+// Model holds the parameters common to the phases of a store (MODEL.md): each machine's factor by window of time, how time
+// depends on work in recurring stages, and the distribution of outliers.
 type Model struct {
 	Machines machines.Factors
-	CPU      []machines.SufficientStats // by machine: of processor time, where logs have no other measure of work
+	CPU      []machines.SufficientStats // by machine: factors of processor time, where logs have no other measure of work
 	Outliers fit.OutlierComponent
 
 	SlowStart     float64         // probability that the cold tasks of an executor are slow
-	cpuPopulation stats.SpikeSlab // how their processor times differ
+	cpuPopulation stats.SpikeSlab // distribution of the factors of processor time
 
 	stages map[uint64]Stage
 	all    Stage
 }
 
-// WindowS is how long the windows are in which a machine's speed may change, in seconds, where the attempts span so many: an
-// hour, or as many times twice that as it takes for no machine to have more than 1 000 windows. Where a store grows, each
-// length stays for as long as all that came before.
+// WindowS is the length, in seconds, of the windows in which a machine's speed may change, for attempts that span a number of
+// seconds: an hour, doubled until there are at most 1 000 windows. As a store grows, each length lasts for as long as all
+// lengths before it.
 func WindowS(spanS float64) float64 {
 	const hour, most = 3600, 1000
 	length := float64(hour)
@@ -33,7 +33,7 @@ func WindowS(spanS float64) float64 {
 	return length
 }
 
-// Learner takes phases, in any order, and makes the Model of them.
+// Learner builds a Model from phases, in any order.
 type Learner struct {
 	model  Model
 	counts fit.OutlierCounts
@@ -41,21 +41,21 @@ type Learner struct {
 	fitter Fitter
 }
 
-// NewLearner takes the length of the windows in which a machine's speed may change, 0 = one window, and the names and racks of
-// the machines by number, which may be missing.
+// NewLearner takes the length of the windows in which a machine's speed may change (0: one window), and the names and racks of
+// the machines by number, which are optional.
 func NewLearner(windowS float64, names, racks []string) *Learner {
 	return &Learner{model: Model{Machines: machines.Factors{WindowS: windowS, Names: names, Racks: racks}, stages: map[uint64]Stage{}},
 		fitter: Fitter{WindowS: windowS}}
 }
 
-// Observe takes a phase.
+// Observe fits a phase and adds its observation.
 func (l *Learner) Observe(p *fit.Phase) {
 	if o, ok := l.fitter.Fit(p); ok {
 		l.Add(p.Signature, &o)
 	}
 }
 
-// Add takes what a Fitter found in a phase of a stage. The order of the calls decides the last bits of the sums.
+// Add adds the observation of a phase of a stage. The last bits of the sums depend on the order of the calls.
 func (l *Learner) Add(signature uint64, o *Observation) {
 	m := &l.model
 	m.pool(signature, o.Stage)
@@ -72,7 +72,7 @@ func (l *Learner) Add(signature uint64, o *Observation) {
 	}
 }
 
-// Model is what was learnt. The Learner must not be used afterwards.
+// Model returns the result. The Learner must not be used afterwards.
 func (l *Learner) Model() *Model {
 	m := &l.model
 	m.Outliers, m.SlowStart = l.counts.Component(), l.starts.Probability()

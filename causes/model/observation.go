@@ -7,7 +7,7 @@ import (
 	"straggler/causes/machines"
 )
 
-// Observation is what one phase, fitted by itself, says.
+// Observation is the result of fitting one phase alone.
 type Observation struct {
 	Stage    Stage
 	Outliers fit.OutlierCounts
@@ -15,24 +15,24 @@ type Observation struct {
 	Machines []MachineObservation
 }
 
-// MachineObservation is what a phase says about a machine.
+// MachineObservation is the part of an Observation about one machine.
 type MachineObservation struct {
 	Window         machines.Window
 	Mean, Variance float64 // of ln(factor)
-	N              int     // attempts that say it
+	N              int     // attempts
 
 	CPUKnown             bool    // the phase has no other measure of work than processor time
-	CPUMean, CPUVariance float64 // of ln(factor) of the processor time that the machine takes
+	CPUMean, CPUVariance float64 // of ln(factor) of processor time
 }
 
-// Fitter makes observations of phases. It is for one goroutine.
+// Fitter makes observations of phases. It must not be used concurrently.
 type Fitter struct {
 	WindowS float64
 
 	fitter fit.Fitter
 }
 
-// Fit fits a phase by itself and sums up what it says; ok is false when nothing can be fitted.
+// Fit fits a phase alone and returns its observation; ok is false if nothing can be fitted.
 func (f *Fitter) Fit(p *fit.Phase) (o Observation, ok bool) {
 	b := &f.fitter
 	b.WindowS = f.WindowS
@@ -61,7 +61,7 @@ func (f *Fitter) Fit(p *fit.Phase) (o Observation, ok bool) {
 	return o, true
 }
 
-// stageOf is what the fitted phase says about its stage.
+// stageOf is the observation of the fitted phase about its stage.
 func stageOf(f *fit.Fitter) Stage {
 	n := float64(f.Regression.N)
 	s := Stage{N: n, LogSigma: n * math.Log(f.Regression.Sigma)}

@@ -8,15 +8,15 @@ import (
 	"straggler/causes/stats"
 )
 
-// PhaseFit fits one phase with all that the other phases say, as attribution and replays need it. It is for one goroutine, and
-// its memory is used again for the next phase.
+// PhaseFit fits one phase given the model of all other phases, as attribution and replays need it. It reuses its memory for the
+// next phase and must not be used concurrently.
 type PhaseFit struct {
 	fit.Fitter
 
-	LogFactor         []float64 // ln(factor) of each machine by its local number, this phase left out
+	LogFactor         []float64 // ln(factor) of each machine by its local number, without this phase
 	LogFactorVariance []float64
-	LogFactorPhases   []int64   // other phases that say it
-	CPUFactorSD       []float64 // standard deviation of ln(CPUFactor); nil where processor time is no measure of work
+	LogFactorPhases   []int64   // other phases that it is estimated from
+	CPUFactorSD       []float64 // standard deviation of ln(CPUFactor); nil if processor time is not used as work
 	Usual             float64   // ln(factor) of the median task's machine
 
 	model      *Model
@@ -25,7 +25,7 @@ type PhaseFit struct {
 	tmp        []float64
 }
 
-// NewPhaseFit makes a PhaseFit that knows what the model knows.
+// NewPhaseFit returns a PhaseFit that uses the model.
 func (m *Model) NewPhaseFit() *PhaseFit { return &PhaseFit{model: m} }
 
 // Fit fits a phase.
@@ -76,7 +76,7 @@ func (f *PhaseFit) Fit(p *fit.Phase) {
 	f.Usual = f.usualMachine()
 }
 
-// Predicted is the time that the model expects of task i on a machine of factor 1, in seconds: without the parts that the log
+// Predicted is the expected body of task i on a machine of factor 1, in seconds: its time without the parts that the log
 // measures.
 func (f *PhaseFit) Predicted(i int) float64 {
 	var x [fit.Predictors]float64
@@ -86,8 +86,8 @@ func (f *PhaseFit) Predicted(i int) float64 {
 	return f.Regression.Predict(&x)
 }
 
-// selfInfluenceNegligible reports whether the phase's own part of what is known of its machines and its stage is lost in the
-// rest, so that it need not be found and taken out.
+// selfInfluenceNegligible reports whether the phase contributes so little to the estimates for its machines and its stage that
+// its contribution need not be removed.
 func (f *PhaseFit) selfInfluenceNegligible(p *fit.Phase) bool {
 	const many = 30
 	m := f.model
@@ -104,15 +104,15 @@ func (f *PhaseFit) selfInfluenceNegligible(p *fit.Phase) bool {
 	return true
 }
 
-// posterior is what is known of a machine in a window of time, no phase left out.
+// posterior is the estimate for a machine in a window of time from all phases.
 type posterior struct {
 	window         int64
 	mean, variance float64
-	phases         int64 // that spoke of it in the window
+	phases         int64 // that observed it in the window
 	ok             bool
 }
 
-// cachedPosterior is that of a machine; the last window of each machine is kept.
+// cachedPosterior returns the posterior of a machine and caches it for the last window of each machine.
 func (f *PhaseFit) cachedPosterior(w machines.Window) posterior {
 	for int64(len(f.posteriors)) <= w.Machine {
 		f.posteriors = append(f.posteriors, posterior{})
@@ -125,9 +125,9 @@ func (f *PhaseFit) cachedPosterior(w machines.Window) posterior {
 	return *c
 }
 
-// cpuFactors is what is known of the processor time that the phase's machines take, and the standard deviation of its
-// logarithm; nil where bytes or records measure work. What the phase itself says counts where a machine ran three tasks of it
-// or more: the median of fewer is the task that it is asked about.
+// cpuFactors returns the processor time factors of the phase's machines and the standard deviations of their logarithms; nil if
+// bytes or records measure work. The phase itself contributes for machines that ran at least three of its tasks, since the
+// median of fewer would be dominated by the task in question.
 func (f *PhaseFit) cpuFactors() (out, sd []float64) {
 	m := f.model
 	f.EachCPU(func(k int32, z, v float64) {
@@ -154,8 +154,7 @@ func (f *PhaseFit) cpuFactors() (out, sd []float64) {
 	return out, sd
 }
 
-// usualMachine is the median, over the tasks, of what their machines are known to take. An excess is counted from the
-// median task, so a machine is too.
+// usualMachine is the median of ln(factor) over the tasks. Excess is relative to the median task, so machines are too.
 func (f *PhaseFit) usualMachine() float64 {
 	f.tmp = f.tmp[:0]
 	for _, i := range f.Rows {

@@ -8,14 +8,14 @@ import (
 	"straggler/causes/fit"
 )
 
-// Stage are the sufficient statistics of the executions of one stage.
+// Stage holds the sufficient statistics of the executions of one stage.
 type Stage struct {
 	ElasticityW, Elasticity float64 // of the elasticity of its work: Σ 1/variance, Σ estimate/variance
 	N, LogSigma             float64 // tasks, and Σ tasks·ln(sigma)
 	SpillW, Spill           float64 // of the seconds a spilled byte: Σ 1/variance, Σ estimate/variance
 }
 
-// Signature identifies a stage by its program, kind and name; 0 where the program has none.
+// Signature identifies a stage by its program, kind and name; 0 if the program has no name.
 func Signature(program, kind, name string) uint64 {
 	if program == "" {
 		return 0
@@ -24,9 +24,9 @@ func Signature(program, kind, name string) uint64 {
 }
 
 const (
-	maxStages         = 1 << 20 // bounds the memory for names; stages beyond it are judged on their own
+	maxStages         = 1 << 20 // bounds the memory for stages; phases of stages beyond it are fitted without history
 	betweenExecutions = 0.15    // standard deviation of an elasticity from one execution of a stage to the next
-	leastTasks        = 8       // of a stage, for its scatter to be known; the guess is worth as many
+	leastTasks        = 8       // of a stage, for its scatter to be used; also the weight of the prior
 )
 
 func (m *Model) pool(signature uint64, s Stage) {
@@ -51,12 +51,12 @@ func (s *Stage) add(t Stage, sign float64) {
 	s.Spill += sign * t.Spill
 }
 
-// Priors are what the other phases say about one whose own part, as fitted alone, is given.
+// Priors returns the priors for a phase, from all other phases; own is its own contribution, as fitted alone.
 func (m *Model) Priors(signature uint64, own Stage) fit.Priors {
 	return fit.Priors{Work: m.elasticity(signature, own), Spill: m.spillCost(own), Sigma: m.sigma(signature, own)}
 }
 
-// elasticity is that of the other executions of the stage, where there are any.
+// elasticity is that of the other executions of the stage, if there are any.
 func (m *Model) elasticity(signature uint64, own Stage) fit.Prior {
 	s := m.stages[signature]
 	s.add(own, -1)
@@ -79,7 +79,7 @@ func (m *Model) spillCost(own Stage) fit.Prior {
 	return fit.Prior{Mean: mean, Precision: 1 / (1/s.SpillW + mean*mean/4)}
 }
 
-// sigma is that of the stage, else of all phases.
+// sigma is that of the stage, or else of all phases.
 func (m *Model) sigma(signature uint64, own Stage) fit.Prior {
 	s := m.stages[signature]
 	s.add(own, -1)

@@ -9,27 +9,27 @@ import (
 	"straggler/causes/machines"
 )
 
-// Statistics are what the phases of one application say: sums, which a Learner merges. Merged in the order of the applications
-// they give the same model to the last bit, whenever each of them was summed up.
+// Statistics are sums over the phases of one application, which a Learner merges. Merged in the order of the applications, they
+// give the same model to the last bit, whenever they were computed.
 type Statistics struct {
 	Stages  map[uint64]StageStatistics // by signature; 0: of phases whose program has no name
 	Windows map[machines.Window]machines.SufficientStats
 	CPU     map[int64]machines.SufficientStats // by machine
 }
 
-// StageStatistics are sums of a stage, and of how its attempts and its executors' starts are slow by themselves.
+// StageStatistics are the statistics of a stage, of its outliers and of slow starts of its executors.
 type StageStatistics struct {
 	Stage
 	Outliers fit.OutlierCounts
 	Starts   fit.StartCounts
 }
 
-// NewStatistics are of no phase yet.
+// NewStatistics returns empty statistics.
 func NewStatistics() *Statistics {
 	return &Statistics{map[uint64]StageStatistics{}, map[machines.Window]machines.SufficientStats{}, map[int64]machines.SufficientStats{}}
 }
 
-// Add takes what a Fitter found in a phase of a stage.
+// Add adds the observation of a phase of a stage.
 func (s *Statistics) Add(signature uint64, o *Observation) {
 	if _, seen := s.Stages[signature]; !seen && len(s.Stages) >= maxStages {
 		signature = 0
@@ -51,7 +51,7 @@ func (s *Statistics) Add(signature uint64, o *Observation) {
 	}
 }
 
-// Renumber gives each machine another number: that of its own, which must be one of those that are given.
+// Renumber replaces the machines' numbers by those given, which must include every machine present.
 func (s *Statistics) Renumber(numbers []int64) error {
 	windows, cpu := make(map[machines.Window]machines.SufficientStats, len(s.Windows)), make(map[int64]machines.SufficientStats, len(s.CPU))
 	number := func(machine int64) (int64, error) {
@@ -78,7 +78,7 @@ func (s *Statistics) Renumber(numbers []int64) error {
 	return nil
 }
 
-// Merge takes what the phases of an application say. The order of the calls decides the last bits of the sums.
+// Merge adds the statistics of an application. The last bits of the sums depend on the order of the calls.
 func (l *Learner) Merge(s *Statistics) {
 	for _, signature := range slices.Sorted(maps.Keys(s.Stages)) {
 		t := s.Stages[signature]
@@ -93,8 +93,8 @@ func (l *Learner) Merge(s *Statistics) {
 	}
 }
 
-// MergeStage, MergeWindow and MergeCPU are the parts of Merge, for statistics that are in its order: first all stages by
-// signature, then all windows by machine and time, then all machines.
+// MergeStage, MergeWindow and MergeCPU are the steps of Merge, for statistics in the same order: first all stages by signature,
+// then all windows by machine and time, then all machines.
 func (l *Learner) MergeStage(signature uint64, t *StageStatistics) {
 	l.model.pool(signature, t.Stage)
 	l.counts.Add(t.Outliers)

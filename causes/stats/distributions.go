@@ -2,8 +2,8 @@ package stats
 
 import "math"
 
-// SpikeSlab is the prior of an effect that is mostly nearly nothing and sometimes large (Mitchell and Beauchamp 1988): a
-// normal distribution around 0 with variance Spike, and with probability SlabProbability one with variance Slab.
+// SpikeSlab is the prior of an effect that is usually close to 0 and sometimes large (Mitchell and Beauchamp 1988): a normal
+// distribution around 0 with variance Spike, and with probability SlabProbability one with variance Slab.
 type SpikeSlab struct{ Spike, Slab, SlabProbability float64 }
 
 // Posterior is the effect's mean and variance after an observation z of variance v, and the probability that it came from
@@ -19,7 +19,7 @@ func (g SpikeSlab) Posterior(z, v float64) (mean, variance, slab float64) {
 	return mean, variance, slab
 }
 
-// Variance is the variance of the effect before it is seen.
+// Variance is the prior variance of the effect.
 func (g SpikeSlab) Variance() float64 {
 	return (1-g.SlabProbability)*g.Spike + g.SlabProbability*g.Slab
 }
@@ -30,16 +30,16 @@ func NormalPDF(x, variance float64) float64 {
 	return n.PDF(x)
 }
 
-// Normal is a normal distribution around 0, for several densities.
+// Normal is a normal distribution around 0, for evaluating several densities.
 type Normal struct{ variance, norm float64 }
 
-// NormalOf is that of a variance.
+// NormalOf returns the distribution with a variance.
 func NormalOf(variance float64) Normal { return Normal{variance, math.Sqrt(2 * math.Pi * variance)} }
 
 // PDF is the density at x.
 func (n *Normal) PDF(x float64) float64 { return math.Exp(-0.5*x*x/n.variance) / n.norm }
 
-// NormalLogPDF is its logarithm, which does not underflow.
+// NormalLogPDF is the logarithm of NormalPDF, which does not underflow.
 func NormalLogPDF(x, variance float64) float64 {
 	return -0.5*x*x/variance - 0.5*math.Log(2*math.Pi*variance)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Median is the middle of v, the mean of the middle two where their number is even; NaN of none. It reorders v.
+// Median is the median of v, the mean of the middle two if their number is even; NaN if v is empty. It reorders v.
 func Median(v []float64) float64 {
 	n := len(v)
 	if n == 0 {
@@ -27,7 +27,7 @@ func Median(v []float64) float64 {
 func Select(v []float64, k int) float64 {
 	const few = 12
 	for rounds := 2 * bits.Len(uint(len(v))); len(v) > few; rounds-- {
-		if rounds == 0 { // the order of the values makes pivots bad
+		if rounds == 0 { // the order of the values makes for bad pivots
 			slices.Sort(v)
 			return v[k]
 		}
@@ -58,8 +58,8 @@ func Select(v []float64, k int) float64 {
 	return v[k]
 }
 
-// partition puts the values of v under a pivot, the Median of three of them, first, the pivot after them, the others
-// last, and gives the pivot's place.
+// partition moves the values of v below a pivot, the median of three of them, to the front, followed by the pivot and the rest,
+// and returns the index of the pivot.
 func partition(v []float64) int {
 	last, mid := len(v)-1, len(v)/2
 	pivot := max(min(v[0], v[mid]), min(max(v[0], v[mid]), v[last]))
@@ -74,12 +74,12 @@ func partition(v []float64) int {
 	return less
 }
 
-// LessFirst puts the values of v that are less than x first and counts them.
+// LessFirst moves the values of v that are less than x to the front and counts them.
 func LessFirst(v []float64, x float64) (n int) {
 	for i, y := range v {
 		v[i] = v[n]
 		v[n] = y
-		step := 0 // set, not branched on: half of the branches would be mispredicted, at five times the cost
+		step := 0 // branch-free: half of the branches would be mispredicted, at five times the cost
 		if y < x {
 			step = 1
 		}
@@ -88,7 +88,7 @@ func LessFirst(v []float64, x float64) (n int) {
 	return n
 }
 
-// EqualFirst puts the values of v that are x first and counts them.
+// EqualFirst moves the values of v that equal x to the front and counts them.
 func EqualFirst(v []float64, x float64) (n int) {
 	for i := range v {
 		if v[i] == x {

@@ -2,10 +2,11 @@ package stats
 
 import "math"
 
-// MADScale makes the Median absolute deviation of normal numbers their standard deviation.
+// MADScale converts the median absolute deviation of a normal distribution to its standard deviation.
 const MADScale = 1.4826
 
-// HuberK is up to how many standard deviations a residual has full weight (Huber 1964; 95 % efficient on normal residuals).
+// HuberK is the number of standard deviations up to which a residual has full weight (Huber 1964; 95 % efficient on normal
+// residuals).
 const HuberK = 1.345
 
 // HuberWeight is the weight of a residual of z standard deviations: 1 up to HuberK, then falling as 1/z.

@@ -10,23 +10,23 @@ import (
 	"slices"
 )
 
-// version is that of the messages; it changes with their fields.
+// version is the version of the messages; it changes with their fields.
 const version = 1
 
-// ErrMessage is wrapped by errors about messages that cannot be read.
+// ErrMessage is wrapped by errors about messages that cannot be decoded.
 var ErrMessage = errors.New("the message of another copy of straggler cannot be read")
 
-// Message is a value that lists its fields: each of them is given to the Codec, in the same order for writing and reading.
+// Message is a value that passes each of its fields to a Codec, in the same order for writing and reading.
 type Message interface{ Fields(c *Codec) }
 
-// Encode writes a message.
+// Encode returns the encoding of a message.
 func Encode(m Message) []byte {
 	c := &Codec{data: []byte{version}}
 	m.Fields(c)
 	return c.data
 }
 
-// Decode reads a message that Encode wrote.
+// Decode reads a message encoded by Encode.
 func Decode(data []byte, m Message) error {
 	c := &Codec{data: data, reading: true}
 	if v := c.take(1); len(v) == 1 && v[0] != version {
@@ -133,7 +133,7 @@ func Map[K cmp.Ordered, V any](c *Codec, v *map[K]V, key func(*K), value func(*V
 	MapInOrder(c, v, slices.Sorted(maps.Keys(*v)), key, value)
 }
 
-// MapInOrder is a field; its entries are written in the order of some keys, which are all.
+// MapInOrder is a field; its entries are written in the order of keys, which must be all keys of the map.
 func MapInOrder[K comparable, V any](c *Codec, v *map[K]V, keys []K, key func(*K), value func(*V)) {
 	n := uint64(len(*v))
 	c.length(&n)
@@ -155,8 +155,8 @@ func MapInOrder[K comparable, V any](c *Codec, v *map[K]V, keys []K, key func(*K
 	}
 }
 
-// length is that of a text, a slice or a map: every element takes a byte at least, so that no more is made room for than
-// was sent.
+// length is the length of a string, a slice or a map. Every element takes at least a byte, so no more memory is allocated than
+// bytes were sent.
 func (c *Codec) length(n *uint64) {
 	c.Uint64(n)
 	if c.reading && *n > uint64(len(c.data)) {
