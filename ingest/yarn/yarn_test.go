@@ -41,8 +41,7 @@ func TestSummaries(t *testing.T) {
 const list = `2021-07-17 02:39:40,107 INFO client.RMProxy: Connecting to ResourceManager at rm.example/10.1.1.136:8032
 Total number of applications (application-types: [], states: [RUNNING, FINISHED] and tags: []):2
                 Application-Id	    Application-Name	    Application-Type	      User	     Queue	             State	       Final-State	       Progress	                       Tracking-URL
-// am.example:46459/ui/
-application_1626484111706_0009	HIVE-fa944d87-830d-4f30-b704-80d1a15ec80c	                 TEZ	    hadoop	   default	           RUNNING	         UNDEFINED	             0%	http:
+application_1626484111706_0009	HIVE-fa944d87-830d-4f30-b704-80d1a15ec80c	                 TEZ	    hadoop	   default	           RUNNING	         UNDEFINED	             0%	http://am.example:46459/ui/
 application_1626484111706_0011	          word count	           MAPREDUCE	    hadoop	      prod	          FINISHED	         SUCCEEDED	           100%	                                N/A
 application_1626484111706_0012	short
 `
