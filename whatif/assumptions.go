@@ -10,8 +10,8 @@ import (
 	"straggler/whatif/workload"
 )
 
-// verdict weighs a saving against the replay error (NaN where the log does not say how long it took). Without the limits of
-// the saving nothing can be told.
+// verdict compares a saving with the replay error (NaN if the log does not say how long the jobs took). Without an interval
+// there is no verdict.
 func verdict(s Interval, replayError, copies float64) schema.SavingVerdict {
 	switch {
 	case s.Mean == 0 && s.Low == s.High && copies == 0:
@@ -26,13 +26,13 @@ func verdict(s Interval, replayError, copies float64) schema.SavingVerdict {
 	return schema.Costs
 }
 
-// Verdict is what the saving over all jobs comes to.
+// Verdict is the verdict on the saving over all jobs.
 func (r *Result) Verdict(replayErrorS float64) schema.SavingVerdict {
 	return verdict(r.All.Saving, replayErrorS, r.All.Copies)
 }
 
-// Uncertainty is by how much a saving of the run may be wrong because the replay is: its error, and no bound at all where the
-// log lacks the ends of most attempts, so that what they took is assumed.
+// Uncertainty bounds the error of a saving due to the replay: the replay error, or infinite if the log lacks the ends of most
+// attempts, whose durations are then assumed.
 func (s *Summary) Uncertainty() float64 {
 	return uncertainty(s.ReplayErrorS, s.Notes.MostlyUnended())
 }
@@ -44,11 +44,11 @@ func uncertainty(replayErrorS float64, mostlyUnended bool) float64 {
 	return replayErrorS
 }
 
-// assumptions travel with the saving over all jobs.
+// assumptions are stored with the saving over all jobs.
 type assumptions struct {
 	Ideal        bool        `json:"ideal,omitempty"` // a bound that no live scheduler reaches
 	Does         string      `json:"does"`
-	Settings     string      `json:"settings,omitempty"` // that differ from the defaults
+	Settings     string      `json:"settings,omitempty"` // those that differ from the defaults
 	Seeds        int         `json:"seeds"`
 	ReplayErrorS float64     `json:"replay_error_s"` // of policy none against the log, summed over the jobs
 	ReplayError  float64     `json:"replay_error_share"`
@@ -97,7 +97,7 @@ func (g *Group) figure() groupFigure {
 
 func pair(a, b float64) [2]float64 { return [2]float64{zero(a), zero(b)} }
 
-// zero is x, and 0 for the figures of no jobs at all.
+// zero is x, or 0 if there are no jobs.
 func zero(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0
@@ -112,7 +112,7 @@ func finite(x float64) *float64 {
 	return &x
 }
 
-// Assumed says in sentences what all results rest on, each once.
+// Assumed returns the assumptions behind all results as sentences, each once.
 func (s *Summary) Assumed() []string {
 	var out []string
 	for i := range s.Results {
@@ -136,7 +136,7 @@ func (s *Summary) notes(v *Variant) []string {
 
 const oneSeed = "One seed does not show by how much another run would differ, so that the limits of the savings are not known and the verdict is 'cannot tell': --seeds 2 or more gives them."
 
-// assumed says in sentences what a variant's figures rest on.
+// assumed returns the assumptions behind the figures of a variant as sentences.
 func assumed(n *workload.Notes, v *Variant) []string {
 	var out []string
 	say := func(on bool, format string, args ...any) {
@@ -175,7 +175,7 @@ func ofAttempts(n, all int) string {
 	return fmt.Sprintf("%d of %d attempts", n, all)
 }
 
-// idle says why a policy cannot do anything in a log.
+// idle explains why a policy cannot do anything on a log.
 func idle(n *workload.Notes, v *Variant) (out []string) {
 	if age, ok := v.number("age"); ok && n.LongestS < age {
 		out = append(out, fmt.Sprintf("%s looks at tasks that have run for %g s, and none took longer than %.3g s: it can do nothing here. Set another age to see more: --set %s.age=%.2g.", v.Name, age, n.LongestS, v.Name, n.LongestS/5))
@@ -186,7 +186,7 @@ func idle(n *workload.Notes, v *Variant) (out []string) {
 	return out
 }
 
-// number is the value of an option of numbers.
+// number is the value of a numeric option.
 func (v *Variant) number(option string) (float64, bool) {
 	text, ok := v.Option(option)
 	if !ok {

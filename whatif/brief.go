@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	briefFrom  = 20_000    // work of a replay above which a report replays less
-	briefWork  = 6_000_000 // work that it does then, over all policies and seeds
-	briefSeeds = 3         // the fewest seeds: from two the interval is sixteen standard deviations either way, from three five
-	briefWatch = 20        // s of a running task that cost a policy which watches it what an attempt costs the replay
+	briefFrom  = 20_000    // work above which a report uses fewer policies and seeds
+	briefWork  = 6_000_000 // the work that it then does, over all policies and seeds
+	briefSeeds = 3         // the fewest seeds: with two the interval is ± 16 standard deviations, with three ± 5
+	briefWatch = 20        // seconds of watching a running task that cost as much as replaying an attempt
 )
 
-// Brief are the options of a replay that a report can wait for: the usual ones for small stores, fewer policies and seeds for
-// large ones, or where few applications of one are meant. Fewer seeds give wider intervals, which the report shows. The work is
-// the attempts, and the looks at them while they run: a few thousand slots for hours are many looks.
+// Brief returns the options of a replay that is fast enough for a report: the defaults for small stores, fewer policies and
+// seeds for large ones, or where the report is on few applications of one. Fewer seeds give wider intervals, which the report
+// shows. The work is the number of attempts plus that of looks at running attempts, which are many on a few thousand slots for
+// hours.
 func Brief(ctx context.Context, eng engine.Engine, apps selection.Applications) (Options, error) {
 	work := 0.0
 	from, err := tablesOf(ctx, eng, apps)

@@ -13,49 +13,49 @@ import (
 	"straggler/whatif/policy"
 )
 
-// Pools are replayed independently of one another, so on an engine of many machines copies of this program read and replay them
-// there, each some batches, in two steps: what all pools say together, the model of machines and of work, must be known before
-// the first is replayed. Messages are added up here in the order of the batches, as in one process, so that both give the same
-// to the last bit. Attempts never come here.
+// Pools are replayed independently of one another, so on an engine of many machines copies of the program read and replay them
+// there, some batches each. There are two steps, because the model of machines and work, to which all pools contribute, must be
+// known before the first replay. This process adds up messages in the order of the batches, as a run in one process does, so
+// that both give the same results to the last bit. It never reads attempts.
 
 // Steps of copies.
 const (
-	SurveyStep = "survey" // what the pools of a batch say of machines and of work, and what they lack
-	ReplayStep = "replay" // what replays of them give; the rows go into the store
+	SurveyStep = "survey" // observations of the pools of a batch about machines and work, and what the pools lack
+	ReplayStep = "replay" // outcomes of their replays; rows are written to the store
 )
 
 // cluster is an engine whose machines run copies.
 type cluster struct {
 	eng  engine.RemoteRunner
-	in   engine.Loader // the same, to which rows can be given
+	in   engine.Loader // the same, which can load rows
 	l    *loader       // whose pools are divided
 	out  *writer
 	tool string // version of this program
 	job  copyJob
 }
 
-// copyJob is what copies must know.
+// copyJob is the input common to all copies.
 type copyJob struct {
-	Store     string   // its directory or URL as they see it
+	Store     string   // its directory or URL as copies see it
 	State     string   // of its logs
 	First     int64    // start of an attempt of the store
 	Last      int64    // time of one
 	Names     []string // of machines and executors, as the model numbers them
-	Model     []byte   // of machines and of work; none before it is known
+	Model     []byte   // of machines and of work; empty before it is known
 	Variants  []variantText
 	Scheduler string
 	Seeds     int
 }
 
-// variantText is a variant as text: its policy with the options that are changed.
+// variantText encodes a variant: its policy with the options that differ from the defaults.
 type variantText struct {
 	Policy  string
 	Options []string
 	Error   float64
 }
 
-// clusterOf is the cluster of an engine; nil where the work is done here: in one process, where all pools fit into one batch,
-// where nothing is written, and where a policy is none that other machines know.
+// clusterOf returns the cluster of an engine; nil if the work is done in this process: on a local engine, if all pools fit into
+// one batch, if nothing is written, or if a policy is a custom one that copies do not have.
 func clusterOf(eng engine.Engine, l *loader, o *Options, out *writer) (*cluster, error) {
 	many, isMany := eng.(engine.RemoteRunner)
 	in, takesRows := eng.(engine.Loader)
@@ -81,7 +81,7 @@ func clusterOf(eng engine.Engine, l *loader, o *Options, out *writer) (*cluster,
 	return c, err
 }
 
-// textOf is a variant as text; known is false for a policy that other machines do not have.
+// textOf encodes a variant; known is false for a policy that copies do not have.
 func textOf(v Variant) (text variantText, known bool) {
 	text = variantText{Policy: v.Name, Options: strings.Fields(v.Changed()), Error: v.Error}
 	p, err := text.policy()
@@ -100,7 +100,7 @@ func (v *variantText) policy() (policy.Policy, error) {
 	return p, err
 }
 
-// survey has copies observe the batches, from which the loader learns as from attempts that it read itself.
+// survey has copies observe the batches; the loader learns from their observations as from attempts that it read itself.
 func (c *cluster) survey(ctx context.Context, f *survey) error {
 	return c.run(ctx, SurveyStep, func(message []byte) error {
 		var s surveyed
@@ -122,7 +122,7 @@ func (c *cluster) survey(ctx context.Context, f *survey) error {
 	})
 }
 
-// replay has copies replay the batches, which are surveyed.
+// replay has copies replay the surveyed batches.
 func (c *cluster) replay(ctx context.Context, r *results) error {
 	c.job.Names, c.job.Model, c.job.Seeds, c.job.Variants = c.l.rows.Names, wire.Encode(c.l.builder.Model()), r.c.o.Seeds, nil
 	for _, v := range r.c.variants {
@@ -142,7 +142,7 @@ func (c *cluster) replay(ctx context.Context, r *results) error {
 	})
 }
 
-// batchApplication is a row that copies are given: an application of a batch, all of whose pools it names.
+// batchApplication is a row that copies read: an application of a batch, with all of its pools.
 type batchApplication struct {
 	Batch       int64      `col:"batch"`
 	Application schema.Key `col:"application_id"`
@@ -154,7 +154,7 @@ const batchTable = "whatif_batches"
 // batchColumns are the columns of its rows, in the order in which readBatches reads them.
 var batchColumns = []string{"batch", "application_id"}
 
-// load gives the cluster the applications of each batch.
+// load sends the applications of each batch to the cluster.
 func (c *cluster) load(ctx context.Context) error {
 	var rows []batchApplication
 	return engine.Load(ctx, c.in, batchTable, func(yield func([]batchApplication, error) bool) {
@@ -170,7 +170,7 @@ func (c *cluster) load(ctx context.Context) error {
 	})
 }
 
-// run has copies do a step, and hands on their messages in the order of the batches.
+// run has copies do a step, and passes on their messages in the order of the batches.
 func (c *cluster) run(ctx context.Context, step string, each func(message []byte) error) error {
 	file, err := json.Marshal(c.job)
 	if err != nil {
@@ -180,7 +180,7 @@ func (c *cluster) run(ctx context.Context, step string, each func(message []byte
 		return err
 	}
 	columns := strings.Join(batchColumns, ", ")
-	const spread = 4 // shares for each batch: rows come to shares by a hash, and two batches rarely to one of many
+	const spread = 4 // shares per batch: rows are assigned to shares by a hash, and with many shares two batches rarely collide
 	err = copies.Run(ctx, c.out.tx, c.eng, engine.RemoteJob{SQL: "SELECT " + columns + " FROM " + batchTable, Columns: batchColumns, Order: columns,
 		Partitions: spread * len(c.l.batches), Verb: []string{"copy", step, "--version", c.tool}, File: file}, func(_ schema.Key, message []byte) error {
 		return each(message)

@@ -16,36 +16,37 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Options say what to replay. The zero Options replays the default policies.
+// Options select what to replay. The zero Options replays the default policies.
 type Options struct {
 	Policies []policy.Policy // nil: Default
-	Seeds    int             // replays of each policy under different luck; 0: 20
-	// relative standard deviations of synthetic progress, for policies that look at it; nil: 0.03 and 0.3
+	Seeds    int             // replays of each policy, with different random numbers; 0: 20
+	// relative standard deviations of synthetic progress, for policies that use progress; nil: 0.03 and 0.3
 	Errors  []float64
-	Workers int // 0: one a core
-	// Scheduler gives the slots in place of the log's own; the savings are then of the scheduler with each policy, none
-	// among them, over the log as it was. The zero value is the log's own.
+	Workers int // 0: one per core
+	// Scheduler assigns slots in place of the log's own scheduler; savings are then those of the scheduler with each policy,
+	// including none, relative to the log. The zero value is the log's own scheduler.
 	Scheduler schedule.Scheduler
-	// Applications are those whose jobs are replayed; of the others only what shares their slots, which is in no result.
+	// Applications are those whose jobs are replayed. Of other applications only jobs that share their slots are replayed, and
+	// these are not part of any result.
 	Applications selection.Applications
 	Optimize     bool                // replay the best settings of Spark's speculation too, where all logs are Spark's
 	Tool         string              // version of straggler, for the commit
-	Progress     func(share float64) // called with how much of the work is done; may be nil
-	brief        bool                // made by Brief: the errors are not asked for by anybody
+	Progress     func(share float64) // called with the share of the work that is done; may be nil
+	brief        bool                // made by Brief: the user did not ask for errors
 }
 
-// errorLevels are how wrong the estimates that policies make of running tasks are at first: 0.03 is what MANTRI §6.2
-// measured of its own (2.9 %), 0.3 is ten times that.
+// errorLevels are the initial relative errors of policies' estimates for running tasks: 0.03 is the error of Mantri's estimates
+// (2.9 %, MANTRI §6.2), 0.3 is ten times that.
 var errorLevels = []float64{0.03, 0.3}
 
 // Variant is a policy with its options and the error of the progress that it sees.
 type Variant struct {
 	policy.Policy
-	Error     float64 // 0 where the policy does not look at progress
+	Error     float64 // 0 if the policy does not use progress
 	Scheduler schedule.Scheduler
 }
 
-// Parameters are the options of a variant as a JSON object.
+// Parameters returns the options of a variant as a JSON object.
 func (v Variant) Parameters() string {
 	p := v.Policy.Parameters()
 	if v.Progress {
@@ -70,8 +71,8 @@ func withParameter(object, name string, value any) string {
 	return fmt.Sprintf("%s%s%q:%s}", object[:len(object)-1], comma, name, data)
 }
 
-// variants are the policies, those that look at progress once for each error of it; once and without error where the log
-// holds the progress of all attempts.
+// variants returns the policies, with one variant per error for those that use progress; a single one without error if the log
+// has the progress of all attempts.
 func (o *Options) variants(n *workload.Notes) []Variant {
 	policies, levels := o.Policies, o.Errors
 	if policies == nil {
@@ -86,7 +87,7 @@ func (o *Options) variants(n *workload.Notes) []Variant {
 	var out []Variant
 	for _, p := range policies {
 		if p.Name == "none" && !o.Scheduler.Other() {
-			continue // it is the baseline of all
+			continue // it is the baseline
 		}
 		if !p.Progress {
 			out = append(out, Variant{Policy: p, Scheduler: o.Scheduler})
@@ -99,10 +100,10 @@ func (o *Options) variants(n *workload.Notes) []Variant {
 	return out
 }
 
-// allReported is whether the log holds the progress of all attempts.
+// allReported reports whether the log has the progress of all attempts.
 func allReported(n *workload.Notes) bool { return n.Reported > 0 && n.Reported == n.Attempts }
 
-// comparison replays variants over workloads, one after the other.
+// comparison replays variants on workloads, one workload after the other.
 type comparison struct {
 	w        *workload.Workload
 	o        Options
@@ -110,18 +111,18 @@ type comparison struct {
 	seed     int64 // the first
 	blame    map[schema.Cause]map[schema.Key]float64
 	each     pass        // over the workloads
-	kept     *[]baseline // of the workloads, for further passes; nil: none is kept
+	kept     *[]baseline // of the workloads, for further passes; nil: not kept
 	first    []int       // index of each pool's first job among all jobs
 	jobs     int
-	others   []bool              // by job: it is of an application that only shares slots with those meant; nil: none is
-	meant    map[schema.Key]bool // applications; nil: all
+	others   []bool              // by job: its application only shares slots with the selected ones; nil: no job
+	meant    map[schema.Key]bool // selected applications; nil: all
 	baseline
 }
 
-// baseline is what policy none gives on a workload.
+// baseline is the outcome of policy none on a workload.
 type baseline struct {
 	none []replay.JobOutcome // the log as it was
-	// by number of the seed and job: by what share another run takes longer than the mean of such runs
+	// by number of the seed and job: the share by which another run is longer than the mean of such runs
 	again [][]float32
 }
 
@@ -136,7 +137,7 @@ func newComparison(w *workload.Workload, o Options) *comparison {
 	return c.over(w)
 }
 
-// over is the same comparison over another workload.
+// over returns the same comparison for another workload.
 func (c *comparison) over(w *workload.Workload) *comparison {
 	d := *c
 	d.w, d.first, d.jobs, d.others, d.baseline = w, nil, 0, nil, baseline{}
@@ -151,10 +152,10 @@ func (c *comparison) over(w *workload.Workload) *comparison {
 	return &d
 }
 
-// other says that a job is replayed only because it shares slots with those that are meant.
+// other reports whether a job is replayed only because it shares slots with the selected ones.
 func (c *comparison) other(job int) bool { return c.others != nil && c.others[job] }
 
-// counted is the number of jobs that results are of.
+// counted is the number of jobs in the results.
 func (c *comparison) counted() (n int) {
 	for j := range c.jobs {
 		if !c.other(j) {
@@ -164,7 +165,7 @@ func (c *comparison) counted() (n int) {
 	return n
 }
 
-// pass hands the comparison over each workload to do, after its baseline.
+// pass calls do with the comparison for each workload, after its baseline.
 func (c *comparison) pass(ctx context.Context, do func(*comparison) error) error {
 	n := 0
 	return c.each(func(w *workload.Workload) error {
@@ -187,17 +188,17 @@ type unit struct {
 	number  int // of the seed, from 0
 	seed    int64
 	jobs    []replay.JobOutcome // of all pools, one after the other
-	drew    []bool              // by pool: it used random numbers, so that other seeds give something else
+	drew    []bool              // by pool: it used random numbers, so that other seeds give other outcomes
 	err     error
 }
 
-// begun is the first seed of a variant; the others need not replay the pools in which it drew nothing.
+// begun is the first seed of a variant; other seeds skip the pools in which it used no random numbers.
 type begun struct {
 	ready chan struct{}
 	unit  *unit
 }
 
-// replays runs every unit, several at once, and hands them to do in order. Units of one variant come together.
+// replays runs all units, several at once, and passes them to do in order. Units of one variant are adjacent.
 func (c *comparison) replays(ctx context.Context, do func(*unit) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -305,13 +306,13 @@ func (c *comparison) replay(ctx context.Context, w *worker, n int, firsts []begu
 	return u
 }
 
-// worker is what one goroutine replays with.
+// worker is the state of one goroutine.
 type worker struct {
 	sim    replay.Sim
 	sample workload.Sample
 }
 
-// changed is whether a replay of pool i gave something else than the log.
+// changed reports whether the outcome for pool i differs from the log.
 func (c *comparison) changed(i int, jobs []replay.JobOutcome) bool {
 	for j := range jobs {
 		if jobs[j].Took != c.none[c.first[i]+j].Took {
@@ -321,7 +322,7 @@ func (c *comparison) changed(i int, jobs []replay.JobOutcome) bool {
 	return false
 }
 
-// replayNone makes the baseline: the log as it was, and, under each seed, as another run of it may have been.
+// replayNone computes the baseline: the log itself and, for each seed, another possible run of it.
 func (c *comparison) replayNone(ctx context.Context) error {
 	none := make([]replay.JobOutcome, c.jobs)
 	var sim replay.Sim
@@ -361,12 +362,12 @@ func (c *comparison) replayNone(ctx context.Context) error {
 	return nil
 }
 
-// discrepancy is what the replay itself gets wrong, as a share of a job's completion time (one standard deviation; Kennedy and
-// O'Hagan 2001): the maximum likelihood estimate from the real pairs of testdata/labelled, beyond what the rest of the interval
-// says, is 0 to 0.04 by the seeds, and 0.08 of those of testdata/pairs; TestMeasuredPairs prints it.
+// discrepancy is the error of the simulator itself, as a share of a job's completion time (one standard deviation; Kennedy and
+// O'Hagan 2001). The maximum likelihood estimate, beyond the other uncertainties, is 0 to 0.04, depending on the seeds, from
+// the real pairs of testdata/labelled, and 0.08 from those of testdata/pairs; TestMeasuredPairs prints it.
 const discrepancy = 0.04
 
-// another is by what share longer each job would have taken in another run of the log, the error of the replay among it.
+// another draws, for each job, the share by which it would have been longer in another run, including the error of the replay.
 func (c *comparison) another(ctx context.Context, sim *replay.Sim, seed int64) []float32 {
 	longer := make([]float32, c.jobs)
 	for i, p := range c.w.Pools {
@@ -383,8 +384,8 @@ func (c *comparison) another(ctx context.Context, sim *replay.Sim, seed int64) [
 	return longer
 }
 
-// replayError is how much the replays of policy none miss the log by: the sum of the absolute differences of the jobs
-// whose completion time the log says, and the sum of these times.
+// replayError is the error of replays under policy none: the sum of the absolute differences over the jobs whose completion
+// time is known, and the sum of these times.
 func (c *comparison) replayError() (seconds, observed float64) {
 	for i, p := range c.w.Pools {
 		for j := range p.NumJobs() {

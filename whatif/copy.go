@@ -18,8 +18,8 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Copy does a step on the batches whose numbers it reads, and writes what that gives. It runs on the cluster's machines; open
-// opens an engine over the store there.
+// Copy does a step on the batches whose rows it reads, and writes the results. It runs on the cluster's machines, where open
+// opens an engine over the store.
 func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer, open func(context.Context, *store.Store) (engine.Engine, error)) error {
 	data, err := copies.ReadFile(ctx, file)
 	if err != nil {
@@ -66,13 +66,13 @@ func (job *copyJob) open(ctx context.Context, open func(context.Context, *store.
 	return eng, nil
 }
 
-// copyBatch is a batch as a copy is given it.
+// copyBatch is a batch as a copy reads it.
 type copyBatch struct {
 	number       int64
 	applications []schema.Key
 }
 
-// readBatches hands on the batches whose rows it reads, one after the other.
+// readBatches yields the batches whose rows it reads.
 func readBatches(in io.Reader, do func(*copyBatch) error) error {
 	var b *copyBatch
 	err := engine.ReadRemoteRows(in, len(batchColumns), func(fields []engine.RemoteField) error {
@@ -112,7 +112,7 @@ func (job *copyJob) work(ctx context.Context, eng engine.Engine, step string, o 
 	return c.replayBatch(ctx, l, b.number, w)
 }
 
-// load reads what a copy needs of a batch besides attempts.
+// load reads the data of a batch, except attempts.
 func (job *copyJob) load(ctx context.Context, eng engine.Engine, applications []schema.Key) (*loader, error) {
 	l, err := newPoolLoader(ctx, eng, applications)
 	if err != nil {
@@ -156,7 +156,7 @@ func (l *loader) surveyBatch(ctx context.Context, n int64, o Options, w *copies.
 	return w.Message(n, wire.Encode(&surveyed{names: l.rows.Names, pools: sums, seen: *f}))
 }
 
-// batch reads the attempts of the only batch.
+// batch reads the attempts of the batch.
 func (l *loader) batch(ctx context.Context) error {
 	if err := l.fits(l.batches[0]); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (l *loader) batch(ctx context.Context) error {
 	return nil
 }
 
-// comparison compares the variants with what the caller knows of all batches.
+// comparison returns a comparison of the variants that uses the caller's model of all batches.
 func (job *copyJob) comparison(ctx context.Context, l *loader, o Options) (*comparison, error) {
 	for _, name := range job.Names {
 		l.rows.Intern(name)
@@ -187,7 +187,7 @@ func (job *copyJob) comparison(ctx context.Context, l *loader, o Options) (*comp
 	return c, err
 }
 
-// replayBatch replays a batch and writes its rows and what it gave in all.
+// replayBatch replays a batch and writes its rows and totals.
 func (c *comparison) replayBatch(ctx context.Context, l *loader, n int64, w *copies.Writer) error {
 	if err := l.batch(ctx); err != nil {
 		return err
@@ -217,14 +217,14 @@ func (k keyed) Append(input schema.Key, rows schema.Batch) error {
 	return k.w.Append(k.batch, input, rows)
 }
 
-// surveyed is what a copy says of a batch.
+// surveyed is the message of a copy about a batch.
 type surveyed struct {
 	names []string // of machines and executors, by the numbers that they have in pools
 	pools []*model.Statistics
 	seen  survey
 }
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (s *surveyed) Fields(c *wire.Codec) {
 	wire.Slice(c, &s.names, c.String)
 	wire.Slice(c, &s.pools, func(p **model.Statistics) {
@@ -253,7 +253,7 @@ func (f *survey) fields(c *wire.Codec) {
 	})
 }
 
-// Fields lists the fields of a message.
+// Fields implements wire.Message.
 func (b *batchResults) Fields(c *wire.Codec) {
 	c.Int(&b.jobs)
 	c.Float(&b.missed)

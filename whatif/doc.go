@@ -1,24 +1,25 @@
-// Package whatif takes a store and gives what each straggler policy would have saved on its jobs, at what cost in slot
-// time, and how sure that is.
+// Package whatif takes a store and estimates what each straggler policy would have saved on its jobs, at what cost in slot
+// time, and with what uncertainty.
 //
-//  1. load.go reads what a replay needs, a few pools at a time; package workload makes them, and package replay plays them.
-//  2. compare.go replays each policy of package policy under several seeds, and the policy `none` once; with the same seed
-//     all policies have the same luck, so that their savings are paired differences.
-//  3. savings.go sums up: per job and over all, with 95 % intervals; small jobs apart.
-//  4. assumptions.go says what the figures rest on, the replay error of `none` among it, and when nothing can be concluded from
+//  1. load.go reads what a replay needs, a few pools at a time; package workload builds the pools, and package replay simulates
 //     them.
+//  2. compare.go replays each policy of package policy under several seeds, and the policy `none` once; with the same seed all
+//     policies see the same random numbers, so that their savings are paired differences.
+//  3. savings.go sums up, per job and over all, with 95 % intervals, and separately over small jobs.
+//  4. assumptions.go states the assumptions behind the figures, including the replay error of `none`, and when nothing can be
+//     concluded from them.
 //  5. run.go surveys all pools (survey.go), replays them batch by batch, and commits whatif_runs and whatif_savings, whose rows
-//     write.go makes; on an engine of many machines by cluster.go, whose copies of this program (copy.go) read and replay the
-//     pools there.
-//  6. optimize.go searches Spark's own settings; gained.go finds the job that gains most, timeline.go shows it before and
+//     write.go builds. On an engine of many machines, cluster.go has copies of the program (copy.go) read and replay the pools
+//     there.
+//  6. optimize.go searches Spark's own settings; gained.go finds the job that gains most, and timeline.go shows it before and
 //     after.
 //
-// usual.go says which policies are replayed unless others are asked for, brief.go how many a report can wait for.
+// usual.go has the policies that are replayed by default, brief.go the smaller set for a report on a large store.
 //
 // # Packages
 //
-// One simulator, package replay, plays everything that is simulated. A pool is the machines of a cluster and the jobs that
-// share their slots. How data flows, here and in simulations of whole clusters:
+// One simulator, package replay, runs all simulations. A pool is the machines of a cluster and the jobs that share their slots.
+// How data flows, here and in simulations of whole clusters:
 //
 //	rows of a log ───┐                      ┌──▶ network    flows over the links of racks
 //	                 ├─▶ workload ──pools──▶ replay ◀──┬── policy     late, mantri, dolly, spark, …
@@ -29,42 +30,42 @@
 //	                                                      ├─▶ simulate    schedulers on a cluster
 //	                                                      └─▶ published   what the papers measured, and what we get
 //
-// Left of replay pools are made, right of it decisions, and below it comparisons:
+// Packages to the left of replay build pools, those to the right make decisions, and those below compare outcomes:
 //
-//  1. workload makes pools of a log, or of a cluster and jobs given by numbers. How long a task takes for its data, and each
-//     machine for a task, is the model of package causes; workload draws its errors.
-//  2. replay is the simulator: slots, copies, and the stages of tasks over network's links. Its queues are of package heap.
-//  3. policy has the straggler policies; policy/recompute says which outputs to copy, and which to make again early.
-//  4. schedule decides who gets the next slot; schedule/quincy by a min-cost flow, which schedule/mincost solves, and
-//     schedule/placement spreads reduces over racks so that no link is hot.
-//  5. simulate runs workloads under schedulers and policies; published sets what the papers measured beside what all this
-//     gives; scenario writes the logs that plans leave, for tests.
+//  1. workload builds pools from a log, or from a description of a cluster and its jobs. Task times depend on data and machines
+//     as in the model of package causes; workload draws the errors of the model.
+//  2. replay is the simulator: slots, copies, and the stages of tasks over network's links. Its queues use package heap.
+//  3. policy has the straggler policies; policy/recompute decides which outputs to replicate, and which to recompute early.
+//  4. schedule decides which job gets the next slot; schedule/quincy does so by a min-cost flow, which schedule/mincost solves,
+//     and schedule/placement spreads reduces over racks to balance the links.
+//  5. simulate runs workloads under schedulers and policies; published compares the results of the papers with those of the
+//     simulator; scenario writes the logs of planned workloads, for tests.
 //
 // # Intervals
 //
-// The 95 % interval of a saving is where the saving of another run would lie in 95 of 100 cases, against the log as it was. It
-// holds what is uncertain, drawn anew under each seed and alike for all policies:
+// The 95 % interval of a saving is a prediction interval for the saving in another run, relative to the log. It includes these
+// uncertainties, drawn for each seed and shared by all policies:
 //
 //   - the model: factors of machines, coefficients of the regressions, how long killed attempts would have taken
-//     (workload.Sample), the luck of copies and the error of progress (package replay);
-//   - what two runs of the same log differ by: the scatter of attempts, machines from phase to phase, and what all machines
-//     share for some seconds, as far as the log shows it (workload.SharedScatter, Pool.Again), replayed once for all policies;
-//   - what the replay itself gets wrong (discrepancy in compare.go).
+//     (workload.Sample), the durations of copies and the error of progress (package replay);
+//   - differences between two runs of the same jobs: the scatter of attempts, of machines from phase to phase, and of what all
+//     machines share for some seconds, as estimated from the log (workload.SharedScatter, Pool.Again), replayed once for all
+//     policies;
+//   - the error of the simulator (discrepancy in compare.go).
 //
-// More seeds make its limits more exact, and do not bring them closer. Of the real pairs of runs without and with speculation,
-// 28 of 30 measured makespans lie inside under 20 seeds (go test -run TestMeasuredPairs -v), of generated clusters whose
-// scatter is known 94 to 98 % (-run TestIntervalsCover). Bounds that no scheduler reaches have no width: they are of the log as
-// it was.
+// More seeds make its limits more precise but do not narrow it. With 20 seeds the intervals cover 28 of 30 measured makespans
+// in real pairs of runs without and with speculation (go test -run TestMeasuredPairs -v), and 94 to 98 % on synthetic clusters
+// with known scatter (-run TestIntervalsCover). Bounds that no scheduler can reach have no width: they refer to the log itself.
 //
 // # Rows
 //
-// whatif_runs has a row a policy, seed and job; where a policy drew no random numbers in an application all seeds give
-// the same, and the first stands for them. whatif_savings has a row a policy for all jobs together (job_id NULL: seconds
-// summed over the jobs) and one for every job in which the policy changed something.
+// whatif_runs has a row per policy, seed and job; if a policy used no random numbers in an application, all seeds are equal and
+// only the first is stored. whatif_savings has a row per policy for all jobs together (job_id NULL: seconds summed over the
+// jobs) and one for every job in which the policy changed something.
 //
-// # A policy of one's own
+// # Custom policies
 //
-// A policy implements replay.Policy and is given to Compare or Run with policy.Own; the example of Compare shows one.
+// A custom policy implements replay.Policy and is passed to Compare or Run with policy.Own; see the example of Compare.
 //
 // Start with run.go.
 package whatif

@@ -14,7 +14,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// mostPictured bounds the attempts of a log that is replayed for one picture.
+// mostPictured is the largest number of attempts that are replayed for a picture.
 const mostPictured = 2_000_000
 
 // Gained is the job that gains most, before and after.
@@ -24,10 +24,10 @@ type Gained struct {
 	Before, After []Bar
 }
 
-// MostGained replays the job that gains most by the store's last replays: under the speculation of the log's own
-// framework where that saves anything, since it has only to be turned on, else under the policy that saves most. It is nil
-// where no policy saves anything, and for stores that are too large to be read for one picture. Where the last Run was this
-// process's own, its summary may spare reading the store again; nil otherwise.
+// MostGained replays the job that gained most in the last replays of the store: under the speculation of the log's own
+// framework if that saves anything, since it only has to be switched on, or else under the policy that saves most. It returns
+// nil if no policy saves anything, and for stores too large to be read for a picture. If the last Run was in this process, its
+// summary may save reading the store again; otherwise it is nil.
 func MostGained(ctx context.Context, eng engine.Engine, last *Summary) (*Gained, error) {
 	all := tables{eng: eng}
 	g, seed, err := gained(ctx, all)
@@ -40,8 +40,8 @@ func MostGained(ctx context.Context, eng engine.Engine, last *Summary) (*Gained,
 	return last.pictured(ctx, eng, selection.Applications{}, g, seed)
 }
 
-// MostGained is that of a Try on some applications: the job that gains most under the speculation of the log's own framework
-// where that saves anything over all of their jobs, else under the policy that saves most.
+// MostGained does the same for a Try on some applications: it uses the speculation of the log's own framework if that saves
+// anything over all of their jobs, or else the policy that saves most.
 func (s *Summary) MostGained(ctx context.Context, eng engine.Engine, apps selection.Applications) (*Gained, error) {
 	var best *Result
 	for i := range s.Results {
@@ -60,10 +60,10 @@ func (s *Summary) MostGained(ctx context.Context, eng engine.Engine, apps select
 	return s.pictured(ctx, eng, apps, g, 1)
 }
 
-// own says that a policy is the speculation of a framework that writes logs.
+// own reports whether a policy is the speculation of a framework that writes logs.
 func own(policy string) bool { return policy == "spark" || policy == "mrv2" }
 
-// pictured completes g with the job before and after under a seed; nil where too much would be read for it.
+// pictured completes g with the job before and after under a seed; nil if that would read too much.
 func (s *Summary) pictured(ctx context.Context, eng engine.Engine, apps selection.Applications, g *Gained, seed int64) (*Gained, error) {
 	each, err := s.replayedPools(ctx, eng, apps)
 	if err != nil || each == nil {
@@ -82,8 +82,8 @@ func (s *Summary) pictured(ctx context.Context, eng engine.Engine, apps selectio
 	return g, nil
 }
 
-// replayedPools is a pass over the pools of applications: those that the summary still has, which are let go, or else read
-// anew; nil where they are too large for one picture.
+// replayedPools returns a pass over the pools of applications: those that the summary still holds, which it releases, or else
+// pools read again; nil if they are too large for a picture.
 func (s *Summary) replayedPools(ctx context.Context, eng engine.Engine, apps selection.Applications) (pass, error) {
 	if w := s.pools; w != nil {
 		s.pools = nil
@@ -115,8 +115,7 @@ type gain struct {
 	Seed       schema.Null[int64] `col:"seed"`
 }
 
-// gained finds the job and the policy, nil where no policy saves anything, and the seed under which the job takes what lies in
-// the middle of all seeds.
+// gained finds the job and the policy, and the seed with the median duration of the job; nil if no policy saves anything.
 func gained(ctx context.Context, from tables) (*Gained, int64, error) {
 	var first, others []string
 	for _, s := range policy.Specs() {
@@ -147,7 +146,7 @@ func gained(ctx context.Context, from tables) (*Gained, int64, error) {
 	return nil, 0, nil
 }
 
-// variantOf is the variant that a row of results is of.
+// variantOf is the variant of a row of results.
 func variantOf(name, parameters string) (Variant, error) {
 	p, err := policy.ByName(name)
 	if err != nil {

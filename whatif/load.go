@@ -30,25 +30,25 @@ func Load(ctx context.Context, eng engine.Engine) (*workload.Rows, error) {
 // loader reads a store.
 type loader struct {
 	tables
-	meant map[schema.Key]bool // applications; nil: all
+	meant map[schema.Key]bool // selected applications; nil: all
 	rows  *workload.Rows
 	count map[schema.Key]int64 // attempts by application
 	total int64
-	may   int64 // bytes of memory that this process may use; 0: not known
+	may   int64 // memory limit of this process in bytes; 0: unknown
 
 	builder *workload.Builder // of the last divide
 	batches []workload.Batch
 	whole   *workload.Workload // of the only batch; nil where there are several
 }
 
-// newLoader reads everything but attempts and what they reported: of the applications that are meant, and of those that share
+// newLoader reads everything except attempts and their progress reports, for the selected applications and those that share
 // slots with them.
 func newLoader(ctx context.Context, eng engine.Engine, apps selection.Applications) (*loader, error) {
 	l := emptyLoader(eng)
 	return l, first(func() error { return l.applications(ctx) }, func() error { return l.choose(ctx, apps) }, func() error { return l.theirs(ctx) })
 }
 
-// newPoolLoader reads the same of whole pools, of which it is given all applications.
+// newPoolLoader does the same for whole pools, given all of their applications.
 func newPoolLoader(ctx context.Context, eng engine.Engine, applications []schema.Key) (*loader, error) {
 	l := emptyLoader(eng)
 	l.tables.only(applications)
@@ -59,7 +59,7 @@ func emptyLoader(eng engine.Engine) *loader {
 	return &loader{tables: tables{eng: eng}, rows: &workload.Rows{}, count: map[schema.Key]int64{}, may: engine.Memory()}
 }
 
-// applications reads which there are, and their machines.
+// applications reads the applications and their machines.
 func (l *loader) applications(ctx context.Context) error {
 	return first(
 		func() error { return collect(ctx, l.tables, &l.rows.Applications, query("applications")) },
@@ -80,7 +80,7 @@ func (l *loader) theirs(ctx context.Context) error {
 	)
 }
 
-// choose leaves only the applications that are replayed where not all are meant.
+// choose removes the applications that are not replayed, if not all are selected.
 func (l *loader) choose(ctx context.Context, apps selection.Applications) error {
 	if apps.All() {
 		return nil
@@ -97,18 +97,18 @@ func (l *loader) choose(ctx context.Context, apps selection.Applications) error 
 	return nil
 }
 
-// batchAttempts is how many attempts are in memory at once, where no pool alone has more: 250 thousand are about 150 MB with
-// the replays of them.
+// batchAttempts is the number of attempts in memory at once, unless a single pool has more: 250 thousand take about 150 MB,
+// including their replays.
 const batchAttempts = 250_000
 
-// attemptBytes is what an attempt of a pool takes while its log is read and replayed by two workers: a store of a million
-// attempts of one pool takes 0.99 GB, of which DuckDB holds up to 0.25.
+// attemptBytes is the memory per attempt of a pool while its log is read and replayed by two workers: a store with a million
+// attempts in one pool takes 0.99 GB, up to 0.25 of it in DuckDB.
 const attemptBytes = 750
 
 // ErrMemory is wrapped by the error about applications that share slots and do not fit in memory together.
 var ErrMemory = errors.New("the attempts of these applications do not fit in memory")
 
-// fits is an error where the attempts of a batch do not fit in memory: those of one pool are replayed together.
+// fits returns an error if the attempts of a batch do not fit in memory, since a pool is replayed as a whole.
 func (l *loader) fits(b workload.Batch) error {
 	n := int64(0)
 	for _, a := range b.Applications {
@@ -121,17 +121,17 @@ func (l *loader) fits(b workload.Batch) error {
 		ErrMemory, n, len(b.Applications), b.Applications[0], float64(n)*attemptBytes/1e9, float64(l.may)/1e9)
 }
 
-// pass hands the pools of a store to do, batch by batch. Nothing of a batch may be kept. It may be called again.
+// pass calls do with the pools of a store, batch by batch. do must not keep anything of a batch. pass may be called repeatedly.
 type pass func(do func(*workload.Workload) error) error
 
-// divide divides the pools into batches of at most so many attempts, where no pool has more: as many as are in memory at once.
+// divide divides the pools into batches of at most so many attempts, unless a single pool has more.
 func (l *loader) divide(most int64) {
 	l.builder = workload.NewBuilder(l.rows)
 	l.batches = l.builder.Batches(most, func(app schema.Key) int64 { return l.count[app] })
 }
 
-// observe reads the pools of the store once, which are divided, and hands them to survey. Where there are several batches the
-// pools that it sees are without what the model says of them.
+// observe reads the divided pools of the store once and passes them to survey. If there are several batches, those pools lack
+// what is computed from the model.
 func (l *loader) observe(ctx context.Context, survey func(*workload.Workload)) error {
 	for _, x := range l.batches {
 		if err := l.fits(x); err != nil {
@@ -155,7 +155,7 @@ func (l *loader) observe(ctx context.Context, survey func(*workload.Workload)) e
 	})
 }
 
-// pass is a pass over the pools, which are observed.
+// pass is a pass over the observed pools.
 func (l *loader) pass(ctx context.Context) pass {
 	if l.whole != nil {
 		return only(l.whole)
@@ -165,7 +165,7 @@ func (l *loader) pass(ctx context.Context) pass {
 	}
 }
 
-// each reads the attempts of one batch after the other.
+// each reads the attempts batch by batch.
 func (l *loader) each(ctx context.Context, do func(workload.Batch) error) error {
 	for _, x := range l.batches {
 		if err := l.attempts(ctx, x.Applications); err != nil {
@@ -204,7 +204,7 @@ func (l *loader) counts(ctx context.Context) error {
 	return nil
 }
 
-// attempts reads the attempts of applications, or all of them, in place of those before.
+// attempts reads the attempts of applications, or all attempts, replacing those read before.
 func (l *loader) attempts(ctx context.Context, applications []schema.Key) error {
 	l.rows.Forget()
 	those, n := "TRUE", l.total
@@ -225,7 +225,7 @@ func (l *loader) attempts(ctx context.Context, applications []schema.Key) error 
 	return l.progress(ctx, those)
 }
 
-// progress reads what attempts reported; after the attempts, and in their order.
+// progress reads the progress reports of the attempts, after these and in their order.
 func (l *loader) progress(ctx context.Context, those string) error {
 	type sample struct {
 		AttemptID schema.Key  `col:"attempt_id"`
@@ -244,13 +244,13 @@ func (l *loader) progress(ctx context.Context, those string) error {
 	return nil
 }
 
-// tables are those of a store, or what they hold of some applications.
+// tables are the tables of a store, possibly restricted to some applications.
 type tables struct {
 	eng  engine.Engine
 	seen []engine.Seen
 }
 
-// tablesOf are the tables with the rows of the applications that are meant.
+// tablesOf restricts the tables to the selected applications.
 func tablesOf(ctx context.Context, eng engine.Engine, apps selection.Applications) (tables, error) {
 	t := tables{eng: eng}
 	if apps.All() {
@@ -278,7 +278,7 @@ func (t *tables) only(applications []schema.Key) {
 	}
 }
 
-// read is engine.Read of what is seen of the tables.
+// read is engine.Read with restricted tables.
 func read[R any](ctx context.Context, from tables, sql string) iter.Seq2[*R, error] {
 	return engine.ReadParts[R](ctx, from.eng, "whatif", sql, from.seen...)
 }

@@ -14,16 +14,16 @@ import (
 
 // Advice is the best setting of Spark's speculation that was found for a workload.
 type Advice struct {
-	Lines        []string // of spark-defaults.conf; none where the verdict is that it cannot be told
-	Result       Result   // what the best settings give, under other luck than that of the search
+	Lines        []string // of spark-defaults.conf; none if the verdict is that it cannot be told
+	Result       Result   // outcome of the best settings, with other random numbers than those of the search
 	Tried        int
-	Verdict      schema.SavingVerdict // unless it is that they save time, the advice is to leave speculation off
+	Verdict      schema.SavingVerdict // the advice is to leave speculation off unless it is that they save time
 	ReplayErrorS float64              // of policy none against the log, summed over the jobs
 	ReplayError  float64              // the same as a share
 }
 
-// grid is what Optimize tries of each of Spark's four settings, one after the other, the other three being as good as
-// they are known to be.
+// grid has the values that Optimize tries for each of Spark's four settings, one setting after the other, with the best known
+// values of the other three.
 var grid = []struct {
 	option, setting string
 	time            bool // in seconds; Spark takes whole numbers with a unit
@@ -35,10 +35,10 @@ var grid = []struct {
 	{"task_duration_threshold", "spark.speculation.task.duration.threshold", true, []string{"0", "10", "30", "60", "300"}},
 }
 
-// Optimize searches Spark's four speculation settings for a store, twice round, starting with the defaults of the logs'
-// version. Of settings whose savings cannot be distinguished the one that costs least slot time wins. What the advice promises
-// comes from seeds that the search has not seen. Where the store does not fit in memory it is read anew for each round of
-// settings.
+// Optimize searches Spark's four speculation settings for a store by two rounds of coordinate descent, starting with the
+// defaults of the logs' version. Among settings whose savings do not differ significantly, the one with the least slot time
+// wins. The savings in the advice are from seeds not used by the search. A store that does not fit in memory is read again for
+// each round of settings.
 func Optimize(ctx context.Context, eng engine.Engine, o Options) (Advice, error) {
 	l, err := newLoader(ctx, eng, o.Applications)
 	if err != nil {
@@ -85,10 +85,10 @@ func optimum(ctx context.Context, f *survey, each pass, o Options) (Advice, erro
 	return a, nil
 }
 
-// ErrNotSpark is wrapped by the error about settings of Spark that are to be found for another framework.
+// ErrNotSpark is wrapped by the error of a search for Spark settings on logs of another framework.
 var ErrNotSpark = errors.New("only Spark has settings of speculation to search")
 
-// search is the best setting of Spark's speculation under a row of seeds, and how many it tried.
+// search returns the best setting of Spark's speculation under a series of seeds, and the number of settings tried.
 func (c *comparison) search(ctx context.Context, seed int64) (best policy.Policy, settings int, err error) {
 	best = known("spark")
 	tried := map[string]Result{}
@@ -102,7 +102,7 @@ func (c *comparison) search(ctx context.Context, seed int64) (best policy.Policy
 				}
 				list = append(list, p)
 			}
-			r, err := c.try(ctx, append([]policy.Policy{best}, list...), seed, tried) // of equal ones what is known stays
+			r, err := c.try(ctx, append([]policy.Policy{best}, list...), seed, tried) // on ties the best so far stays
 			if err != nil {
 				return best, 0, err
 			}
@@ -112,14 +112,14 @@ func (c *comparison) search(ctx context.Context, seed int64) (best policy.Policy
 	return best, len(tried), nil
 }
 
-// searchSeeds are the seeds of a search that goes with other replays. They are far from those, so that what it promises is
-// not what it was chosen for.
+// searchSeeds is the first seed of a search that accompanies other replays. It is far from theirs, so that the savings reported
+// are not biased by the search.
 const (
 	searchFrom  = 1_000_000
 	searchSeeds = 5
 )
 
-// optimize adds the best setting of Spark's speculation to the variants, where it is not the default.
+// optimize adds the best setting of Spark's speculation to the variants, unless it is the default.
 func (c *comparison) optimize(ctx context.Context) error {
 	c.kept = &[]baseline{}
 	if err := c.pass(ctx, func(*comparison) error { return nil }); err != nil {
@@ -134,7 +134,7 @@ func (c *comparison) optimize(ctx context.Context) error {
 	return err
 }
 
-// try replays policies, those that were tried before from memory.
+// try replays policies, reusing the results of those tried before.
 func (c *comparison) try(ctx context.Context, policies []policy.Policy, seed int64, tried map[string]Result) ([]Result, error) {
 	d := *c
 	d.variants, d.seed = nil, seed
@@ -163,8 +163,8 @@ func (c *comparison) try(ctx context.Context, policies []policy.Policy, seed int
 	return out, nil
 }
 
-// cheapest is the result that costs least slot time among those whose saving cannot be told from the best: seed by seed, since
-// all have the same random numbers.
+// cheapest is the result with the least slot time among those whose saving does not differ significantly from the best,
+// compared in pairs, since all use the same random numbers.
 func cheapest(r []Result) Result {
 	best := r[0]
 	for _, x := range r {
@@ -181,7 +181,7 @@ func cheapest(r []Result) Result {
 	return choice
 }
 
-// lines are the settings as lines of spark-defaults.conf; settings that are left to Spark are left out.
+// lines returns the settings as lines of spark-defaults.conf, omitting those left to Spark.
 func lines(a *Advice) []string {
 	switch a.Verdict {
 	case schema.Saves:

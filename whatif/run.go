@@ -14,22 +14,22 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Summary says what the replays gave.
+// Summary is the result of a run.
 type Summary struct {
 	Jobs, Attempts int
 	Seeds          int
-	ReplayErrorS   float64 // by how much policy none misses the observed completion times, summed over the jobs
+	ReplayErrorS   float64 // absolute error of policy none against observed completion times, summed over the jobs
 	ReplayError    float64 // the same as a share
 	Notes          workload.Notes
 	Results        []Result
 	Seconds        float64
 	Commit         store.Commit
-	// those that were replayed, where they were in memory all at once, until MostGained has used them
+	// the replayed pools, if all were in memory at once, until MostGained has used them
 	pools *workload.Workload
 }
 
-// Run replays a store under policies and commits whatif_runs and whatif_savings, in place of those of an earlier run. Of some
-// applications only it writes nothing, since the tables hold sums over all.
+// Run replays a store under policies and commits whatif_runs and whatif_savings, replacing those of an earlier run. For a
+// selection of applications it writes nothing, since the tables hold sums over all of them.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	if !o.Applications.All() {
 		return Try(ctx, st, eng, o)
@@ -84,7 +84,7 @@ func Compare(ctx context.Context, w *workload.Workload, o Options) (Summary, err
 	return r.summary(f, nil)
 }
 
-// replayed replays a store, with at most so many attempts in memory where no pool has more. The writer may be nil.
+// replayed replays a store with at most so many attempts in memory, unless a pool has more. The writer may be nil.
 func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, most int64, out *writer) (Summary, error) {
 	l, err := newLoader(ctx, eng, o.Applications)
 	if err != nil {
@@ -114,7 +114,7 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 	c := newComparison(&workload.Workload{Notes: f.notes}, o)
 	c.meant = l.meant
 	if f.pools > 0 {
-		if err = c.needsCauses(analysed); err == nil && far == nil { // copies read those of their batches
+		if err = c.needsCauses(analysed); err == nil && far == nil { // copies read the causes of their batches
 			c.blame, err = c.blames(ctx, l.tables)
 		}
 		if err != nil {
@@ -141,11 +141,11 @@ func replayed(ctx context.Context, eng engine.Engine, o Options, analysed bool, 
 	return r.summary(f, out)
 }
 
-// results adds up what replays of the workloads of a store gave.
+// results adds up the outcomes over the workloads of a store.
 type results struct {
 	c        *comparison
 	s        Summary
-	observed float64 // seconds of the jobs whose completion times the log says
+	observed float64 // seconds of the jobs with known completion times
 	totals   []total // by variant
 	done     float64 // attempts replayed, over variants and seeds
 }
@@ -154,15 +154,16 @@ func newResults(c *comparison) *results {
 	return &results{c: c, totals: make([]total, len(c.variants))}
 }
 
-// batchResults is what replays of a workload gave: those of a store are the sum over its batches, in their order.
+// batchResults is the outcome for a workload; that for a store is the sum over its batches, in their order.
 type batchResults struct {
-	jobs             int
-	notes            workload.Notes
-	missed, observed float64 // seconds: by which policy none misses the completion times that the log says, and these
+	jobs  int
+	notes workload.Notes
+	// seconds: the error of policy none over the jobs with known completion times, and the sum of these
+	missed, observed float64
 	totals           []total // by variant
 }
 
-// replayed replays the workload, whose baseline is known, and hands each unit to done.
+// replayed replays the workload, whose baseline is known, and passes each unit to done.
 func (c *comparison) replayed(ctx context.Context, out *writer, done func()) (*batchResults, error) {
 	b := &batchResults{jobs: c.counted(), notes: c.w.Notes, totals: make([]total, len(c.variants))}
 	b.missed, b.observed = c.replayError()
@@ -170,7 +171,7 @@ func (c *comparison) replayed(ctx context.Context, out *writer, done func()) (*b
 		func(v int, jobs []JobSaving) error { return out.jobs(c, c.variants[v], jobs) })
 }
 
-// add replays a workload and adds what that gave.
+// add replays a workload and adds the outcome.
 func (r *results) add(ctx context.Context, c *comparison, out *writer) error {
 	b, err := c.replayed(ctx, out, func() { r.progress(c.w.Notes.Attempts) })
 	if err == nil {
@@ -188,7 +189,7 @@ func (r *results) merge(b *batchResults) {
 	}
 }
 
-// progress tells how much is done: each variant replays each attempt under each seed.
+// progress reports how much is done: each variant replays each attempt for each seed.
 func (r *results) progress(attempts int) {
 	r.done += float64(attempts)
 	if all := float64(r.c.w.Notes.Attempts) * float64(len(r.c.variants)*r.c.o.Seeds); r.c.o.Progress != nil && all > 0 {
@@ -196,7 +197,7 @@ func (r *results) progress(attempts int) {
 	}
 }
 
-// summary ends the results, and writes what the variants save over all jobs.
+// summary completes the results and writes the savings of the variants over all jobs.
 func (r *results) summary(f *survey, out *writer) (Summary, error) {
 	s := &r.s
 	s.Seeds, s.Notes.Without = r.c.o.Seeds, f.without
@@ -214,11 +215,11 @@ func (r *results) summary(f *survey, out *writer) (Summary, error) {
 	return *s, out.flush()
 }
 
-// ErrNoCauses is wrapped by the error about an ideal that needs the causes of a store's outliers.
+// ErrNoCauses is wrapped by the error of an ideal that needs causes on a store without them.
 var ErrNoCauses = errors.New("the causes are not known, or not those of the logs that the store has now")
 
-// causesAreFresh is whether the results of causes are of the logs that the store has now, or of all that applications came
-// from.
+// causesAreFresh reports whether the results of causes cover the present logs of the store, or all logs of the selected
+// applications.
 func causesAreFresh(ctx context.Context, st *store.Store, eng engine.Engine, apps selection.Applications) (bool, error) {
 	commit, err := st.Result(ctx, store.Causes)
 	if err != nil || commit == nil {
@@ -240,7 +241,7 @@ func causesAreFresh(ctx context.Context, st *store.Store, eng engine.Engine, app
 	return len(of) > 0 && !slices.ContainsFunc(of, func(in store.InputRecord) bool { return !seen[schema.Key(in.Key)] }), err
 }
 
-// needsCauses is an error where an ideal takes a cause away and causes are not known.
+// needsCauses returns an error if an ideal removes a cause and causes are not known.
 func (c *comparison) needsCauses(analysed bool) error {
 	for _, v := range c.variants {
 		if v.Cause != "" && !analysed {
@@ -250,7 +251,7 @@ func (c *comparison) needsCauses(analysed bool) error {
 	return nil
 }
 
-// blames reads the seconds that causes are blamed for, for the ideals that take one cause away.
+// blames reads the seconds attributed to causes, for the ideals that remove one cause.
 func (c *comparison) blames(ctx context.Context, from tables) (map[schema.Cause]map[schema.Key]float64, error) {
 	blames := map[schema.Cause]map[schema.Key]float64{}
 	for _, v := range c.variants {
@@ -265,7 +266,7 @@ func (c *comparison) blames(ctx context.Context, from tables) (map[schema.Cause]
 	return blames, nil
 }
 
-// tallied replays every unit, hands it to each, adds up the units of each variant, and hands what it does for each job to done.
+// tallied replays every unit and passes it to each, adds up the units of each variant, and passes its savings by job to done.
 func (c *comparison) tallied(ctx context.Context, totals []total, each func(*unit) error, done func(variant int, jobs []JobSaving) error) error {
 	var t *tally
 	return c.replays(ctx, func(u *unit) error {

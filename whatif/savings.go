@@ -9,11 +9,10 @@ import (
 	"straggler/whatif/replay"
 )
 
-// Interval is a mean over seeds, and the limits between which the same of another run lies in 95 of 100 cases; NaN where they
-// are not known.
+// Interval is a mean over seeds with a 95 % prediction interval for another run; NaN if unknown.
 type Interval struct{ Mean, Low, High float64 }
 
-// moments are the sums of a sample.
+// moments are the count, sum and sum of squares of a sample.
 type moments struct{ n, sum, squares float64 }
 
 func (m *moments) add(x float64) {
@@ -23,9 +22,9 @@ func (m *moments) add(x float64) {
 }
 
 // interval95 is a mean with the prediction interval of one more value of a sample: ± t(0.975, n−1) · sd · √(1 + 1/n) (Hahn and
-// Meeker 1991, section 4.7). More seeds make it surer, and not narrower than the sample spreads. A sample of values that do not
-// differ has no width; one value does not show how much others would differ from it, so that the limits are NaN, unless it is
-// fixed: another run would give the same.
+// Meeker 1991, section 4.7). More seeds make it more precise, but not narrower than the spread of the sample. A sample of equal
+// values has an interval without width. With a single value the limits are NaN, unless it is fixed, meaning that another run
+// would give the same.
 func (m *moments) interval95(mean float64, fixed bool) Interval {
 	switch {
 	case m.n == 0:
@@ -37,7 +36,7 @@ func (m *moments) interval95(mean float64, fixed bool) Interval {
 	return Interval{mean, mean - half, mean + half}
 }
 
-// variance is that of the sample; 0 of values that differ by no more than rounding.
+// variance is the variance of the sample; 0 if values differ only by rounding.
 func (m *moments) variance() float64 {
 	deviations := m.squares - m.sum/m.n*m.sum
 	if m.n == 1 || deviations <= 1e-12*m.squares {
@@ -49,9 +48,8 @@ func (m *moments) variance() float64 {
 // student is the 0.975-quantile of Student's t with the degrees of freedom of the sample.
 func (m *moments) student() float64 { return distribution.Student{DF: max(m.n-1, 1)}.Quantile(0.975) }
 
-// difference is the mean of a − b, which are of the same seeds, with its 95 % confidence interval (Student's paired t-test):
-// what both have in common cancels, and here it is the mean that matters, over all that the model leaves open. One pair shows
-// no spread: the limits are NaN.
+// difference is the mean of a − b, paired by seed, with its 95 % confidence interval (Student's paired t-test): what both have
+// in common cancels, and the question is about the mean over all uncertainties. With one pair the limits are NaN.
 func difference(a, b []float64) Interval {
 	var m moments
 	for n := range a {
@@ -82,7 +80,7 @@ func timesOf(s []float64) Times {
 	return Times{sum / float64(len(s)), at(s, 0.5), at(s, 0.75), at(s, 0.95)}
 }
 
-// at is the q-quantile of a sorted sample, between the order statistics that enclose it.
+// at is the q-quantile of a sorted sample, interpolated between order statistics.
 func at(sorted []float64, q float64) float64 {
 	x := q * float64(len(sorted)-1)
 	i := int(x)
@@ -92,10 +90,10 @@ func at(sorted []float64, q float64) float64 {
 	return sorted[i] + (x-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// Group is what a variant does for a set of jobs. Counts and slot times are means over the seeds.
+// Group is the effect of a variant on a set of jobs. Counts and slot times are means over the seeds.
 type Group struct {
 	Jobs          int
-	Before, After Times    // completion times; After is of each job's mean over the seeds
+	Before, After Times    // completion times; After uses each job's mean over the seeds
 	Saving        Interval // seconds, summed over the jobs
 	Share         float64  // of the replayed completion times
 	SlotChange    float64  // of the slot time
@@ -105,7 +103,7 @@ type Group struct {
 	WasteS        float64
 }
 
-// JobSaving is what a variant does for one job.
+// JobSaving is the effect of a variant on one job.
 type JobSaving struct {
 	Saving     Interval // seconds
 	Share      float64
@@ -115,26 +113,26 @@ type JobSaving struct {
 	Idle       bool // the policy changed nothing in it
 }
 
-// Result is what a variant does.
+// Result is the effect of a variant.
 type Result struct {
 	Variant
 	All   Group
 	Small Group      // jobs of at most ten tasks, as DOLLY counts them
-	Best  schema.Key // the job that gains most, 0 where none does
+	Best  schema.Key // the job that gains most; 0: none
 	saved []float64  // by seed: seconds that all jobs save in another run
 }
 
 // smallJob is the most tasks of a small job (DOLLY §2).
 const smallJob = 10
 
-// total adds up what a variant does over the batches of a workload.
+// total adds up the effect of a variant over the batches of a workload.
 type total struct {
 	groups [2]groupTotal // all, small
 	best   schema.Key
 	most   float64 // seconds that the best job saves
 }
 
-// groupTotal is that of a set of jobs.
+// groupTotal is the total for a set of jobs.
 type groupTotal struct {
 	sum                      float64   // seconds saved, over the seeds
 	other                    []float64 // by seed: seconds saved in another run
@@ -144,7 +142,7 @@ type groupTotal struct {
 	waste, slots, slotsPlain float64
 }
 
-// merge adds what the variant does over another batch.
+// merge adds the effect on another batch.
 func (t *total) merge(o *total) {
 	for g := range t.groups {
 		t.groups[g].merge(&o.groups[g])
@@ -196,7 +194,7 @@ func (q *groupTotal) group() Group {
 type tally struct {
 	c      *comparison
 	total  *total
-	exact  bool      // it gives what the log says under an ideal, and not what another run would give
+	exact  bool      // savings are of the log itself under an ideal, not of another run
 	seeds  int       // so far
 	sum    []float64 // by job: seconds saved
 	spread []moments // the same in other runs
@@ -261,8 +259,8 @@ func (t *tally) add(u *unit) {
 	}
 }
 
-// another is what a job saves against the log in another run of it, and whether runs differ: its replay takes longer by the
-// share by which a run without the policy does. Where the policy did nothing, it saves nothing in any run.
+// another is the saving of a job relative to the log in another run, and whether runs differ: its replay is longer by the same
+// share as a run without the policy. If the policy did nothing, it saves nothing in any run.
 func (t *tally) another(seed, job int, o *replay.JobOutcome) (seconds float64, varies bool) {
 	took, plain := float64(o.Took)/1e6, float64(t.c.none[job].Took)/1e6
 	if t.exact || o.Took == t.c.none[job].Took && o.Copies == 0 {
@@ -271,7 +269,7 @@ func (t *tally) another(seed, job int, o *replay.JobOutcome) (seconds float64, v
 	return plain - took*(1+float64(t.c.again[seed][job])), true
 }
 
-// done ends the tally: it gives what the variant does for each job, and completes the total.
+// done completes the tally: it returns the effect of the variant on each job and adds it to the total.
 func (t *tally) done() []JobSaving {
 	n := float64(t.seeds)
 	jobs := make([]JobSaving, t.c.jobs)
@@ -303,7 +301,7 @@ func (t *tally) done() []JobSaving {
 	return jobs
 }
 
-// ratio is a/b, NaN where b is nothing.
+// ratio is a/b; NaN if b is 0.
 func ratio(a, b float64) float64 {
 	if b == 0 {
 		return math.NaN()

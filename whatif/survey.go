@@ -8,25 +8,25 @@ import (
 	"straggler/whatif/workload"
 )
 
-// survey is what must be known of all pools before the first is replayed.
+// survey holds what must be known about all pools before the first replay.
 type survey struct {
 	o       *Options
 	notes   workload.Notes
 	pools   int
 	foreign string  // framework of an application that is not Spark's
-	needs   []unmet // of the scheduler, and of each policy
-	without int     // applications whose logs lack something for the scheduler
+	needs   []unmet // requirements of the scheduler and of each policy
+	without int     // applications whose logs lack something that the scheduler needs
 }
 
-// unmet is what pools lack for something that was asked for.
+// unmet is what pools lack for a scheduler or policy.
 type unmet struct {
-	lacks error // of a pool
-	can   bool  // some pool lacks nothing
+	lacks error // of some pool
+	can   bool  // some pool has everything
 }
 
 func (u *unmet) add(lacks error) { u.merge(unmet{lacks: lacks, can: lacks == nil}) }
 
-// merge adds what pools after these lack.
+// merge adds what later pools lack.
 func (u *unmet) merge(o unmet) {
 	u.can = u.can || o.can
 	if o.lacks != nil {
@@ -55,7 +55,7 @@ func (f *survey) add(w *workload.Workload) {
 	}
 }
 
-// merge takes what another survey found in the pools after these.
+// merge adds the survey of later pools.
 func (f *survey) merge(g *survey) {
 	f.notes.Add(&g.notes)
 	f.pools += g.pools
@@ -68,7 +68,7 @@ func (f *survey) merge(g *survey) {
 	}
 }
 
-// refused is the error where no pool holds what the scheduler or a policy needs.
+// refused returns an error if no pool has what the scheduler or a policy needs.
 func (f *survey) refused() error {
 	for n, u := range f.needs {
 		switch {

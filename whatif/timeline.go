@@ -24,7 +24,7 @@ type Bar struct {
 	Killed  bool
 }
 
-// timeline shows a job as the log has it and as a variant would have it, for one seed.
+// timeline returns the attempts of a job in the log and under a variant, for one seed.
 func timeline(ctx context.Context, w *workload.Workload, v Variant, job schema.Key, seed int64) (before, after []Bar, err error) {
 	for _, p := range w.Pools {
 		for j := range p.NumJobs() {
@@ -48,7 +48,7 @@ func timeline(ctx context.Context, w *workload.Workload, v Variant, job schema.K
 
 var errNoJob = errors.New("no job")
 
-// bars replays a pool and keeps what ran of one job.
+// bars replays a pool and returns the attempts of one job.
 func bars(ctx context.Context, p *workload.Pool, job int, o replay.Options) ([]Bar, error) {
 	var spans []replay.Span
 	o.Watch = func(x replay.Span) {

@@ -10,9 +10,9 @@ import (
 	"straggler/whatif/policy"
 )
 
-// Usual is the policies that are replayed of a store unless others are asked for: Default, an ideal for each cause that
-// the analysis blames seconds on, where it is of the logs that the store has now, and what lost outputs cost, where the
-// log has recomputations; of some applications what is so of them.
+// Usual returns the policies that are replayed by default on a store: Default, an ideal for each cause with attributed seconds,
+// if the attributions are up to date, and one for lost outputs, if the log has recomputations. For a selection of applications
+// it considers only those.
 func Usual(ctx context.Context, st *store.Store, eng engine.Engine, o Options) ([]policy.Policy, error) {
 	analysed, err := causesAreFresh(ctx, st, eng, o.Applications)
 	if err != nil {
@@ -52,7 +52,7 @@ func usualOf(ctx context.Context, from tables, analysed bool) ([]policy.Policy, 
 	return out, nil
 }
 
-// Default is the policies that are replayed of a workload without a store unless others are asked for.
+// Default returns the policies that are replayed by default on a workload without a store.
 func Default() []policy.Policy {
 	var out []policy.Policy
 	for _, name := range usual {
@@ -61,20 +61,20 @@ func Default() []policy.Policy {
 	return out
 }
 
-// usual are the policies that are replayed of any log unless others are asked for.
+// usual are the policies that are replayed by default on any log.
 var usual = [...]string{"hadoop", "mapreduce", "dryad", "late", "mantri", "dolly", "spark", "mrv2", "blacklist",
 	"noskew", "choptail", "medianrate", "no-high-runtime"}
 
-// known is a policy of the table.
+// known returns a policy of the table.
 func known(name string) policy.Policy {
 	p, err := policy.ByName(name)
-	if err != nil { // the table and the names are ours
+	if err != nil { // a mistake in the table
 		panic(err)
 	}
 	return p
 }
 
-// anyRow is whether a query that counts finds any.
+// anyRow reports whether a counting query finds any row.
 func anyRow(ctx context.Context, from tables, sql string) (bool, error) {
 	type count struct {
 		N int64 `col:"n"`
@@ -86,7 +86,7 @@ func anyRow(ctx context.Context, from tables, sql string) (bool, error) {
 	return len(counts) == 1 && counts[0].N > 0, nil
 }
 
-// blame reads the seconds that the analysis blames on a cause, by attempt.
+// blame reads the seconds attributed to a cause, by attempt.
 func blame(ctx context.Context, from tables, cause schema.Cause) (map[schema.Key]float64, error) {
 	type line struct {
 		AttemptID schema.Key `col:"attempt_id"`

@@ -10,7 +10,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// writer appends result rows to a transaction, a chunk at a time. A nil writer writes nothing.
+// writer appends result rows to a transaction in chunks. A nil writer writes nothing.
 type writer struct {
 	tx   *store.Tx // nil in a copy
 	to   appender
@@ -26,7 +26,7 @@ type appender interface {
 
 const chunk = 4096
 
-// runs writes the jobs of a unit. Where a policy drew nothing all seeds are alike, and the first stands for them.
+// runs writes the jobs of a unit. If a policy used no random numbers all seeds are equal, and only the first is written.
 func (w *writer) runs(c *comparison, u *unit) error {
 	if w == nil {
 		return nil
@@ -63,7 +63,7 @@ func (w *writer) runs(c *comparison, u *unit) error {
 	return nil
 }
 
-// jobs writes what a variant saves in every job in which it changed something.
+// jobs writes the savings of a variant for every job in which it changed something.
 func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
 	if w == nil {
 		return nil
@@ -86,7 +86,7 @@ func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
 	return nil
 }
 
-// Row is what a variant saves over all jobs, as whatif_savings has it.
+// Row is the row of whatif_savings for a variant over all jobs.
 func (r *Result) Row(s *Summary) schema.WhatifSaving {
 	return schema.WhatifSaving{
 		Policy: r.Name, Parameters: r.Parameters(), SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),
@@ -130,7 +130,7 @@ func number(x float64) schema.Null[float64] {
 
 func encode(v any) string {
 	data, err := json.Marshal(v)
-	if err != nil { // numbers that are finite, and words
+	if err != nil { // finite numbers and strings always marshal
 		panic(err)
 	}
 	return string(data)

@@ -77,8 +77,8 @@ var (
 	startTime  = regexp.MustCompile(`"(?:Timestamp|spark\.app\.startTime)"\s*:\s*"?(\d+)`)
 )
 
-// application is an application's id and the millisecond of its start: of the event of its start, or of the settings before that
-// where they fill what is seen of the log. Both differ between the attempts of an application.
+// application is an application's id and the millisecond of its start: of the event of its start, or of the settings before
+// that where they fill what is seen of the log. Both differ between the attempts of an application.
 func application(h ingest.Head) string {
 	from := h.Bytes
 	if event := startEvent.Find(from); event != nil {

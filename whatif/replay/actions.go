@@ -7,14 +7,14 @@ import (
 	"straggler/whatif/workload"
 )
 
-// look lets the policy look at phases, in order of their number, and does what it asks for.
+// look calls the policy for phases, in the order of their numbers, and carries out its actions.
 func (s *Sim) look(list *[]int32) {
 	if len(*list) == 0 {
 		return
 	}
 	phases := *list
 	slices.Sort(phases)
-	*list = (*list)[:0] // looking adds to it only at later instants
+	*list = (*list)[:0] // looks are added only for later instants
 	for _, i := range phases {
 		ph := &s.phases[i]
 		ph.looking = false
@@ -38,7 +38,7 @@ func (s *Sim) look(list *[]int32) {
 	}
 }
 
-// act does what the policy asked for about phase i.
+// act carries out the actions of the policy for phase i.
 func (s *Sim) act(i int32) {
 	if len(s.actions.list) > 8 {
 		s.touch(i)
@@ -80,9 +80,8 @@ func (s *Sim) act(i int32) {
 	s.actions.list = s.actions.list[:0]
 }
 
-// touch reads what will be asked soon of the tasks that actions are about. Read in a row what lies far apart comes from memory
-// side by side; later each would be waited for. The more so the less is done in between: places, by which the rest is found,
-// come first.
+// touch prefetches the state of the tasks of actions. Read in a tight loop, distant memory locations are fetched in parallel;
+// later each would be a separate cache miss. Places, from which the rest is found, come first.
 func (s *Sim) touch(i int32) {
 	p, read := &s.p.Phases[i], int32(0)
 	for n := range s.actions.list {
@@ -103,7 +102,7 @@ func (s *Sim) touch(i int32) {
 	s.touched = read
 }
 
-// runs is whether the attempt that an action names still runs.
+// runs reports whether the attempt of an action still runs.
 func (s *Sim) runs(i int32, a *action) bool {
 	sr := &s.slots[a.where]
 	if sr.at < 0 || sr.phase != i {
@@ -125,8 +124,8 @@ func (s *Sim) copyNow(i, task, machine int32) {
 	}
 }
 
-// slotElsewhere is a free slot for a copy: on a machine where the task does not run, or never did (fresh), chosen by the
-// task's own draw, so that no machine is preferred; -1 when there is none.
+// slotElsewhere is a free slot for a copy: on a machine where the task does not run, or never ran (fresh), chosen by the task's
+// random number, so that no machine is preferred; -1 if there is none.
 func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 	var used [8]int32
 	on, t := used[:0], s.task(task)
@@ -134,7 +133,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 		for at := t.slot; at >= 0; at = s.slots[at].next {
 			on = append(on, s.phases[i].running[s.slots[at].at].Machine)
 		}
-	} else if t.copies > 0 || t.last >= 0 { // a restart: not where it was
+	} else if t.copies > 0 || t.last >= 0 { // a restart: on another machine
 		on = append(on, s.workOf(i, task).machine)
 	}
 	if fresh {
@@ -194,10 +193,10 @@ func (s *Sim) copy(i, task, slot int32) {
 	})
 }
 
-// firstAttempt is the launch of a task in the log; the phase's first where it has none.
+// firstAttempt is the launch of a task in the log, or the phase's first launch if it has none.
 func (s *Sim) firstAttempt(i, task int32) int32 {
 	p, ph := &s.p.Phases[i], &s.phases[i]
-	if ph.launches == nil { // kept by task: all of a phase may be asked for
+	if ph.launches == nil { // indexed by task, since all tasks of a phase may be needed
 		ph.launches = slices.Repeat([]int32{p.First}, int(p.Tasks))
 		for a := p.First; a < p.First+p.Launches; a++ {
 			ph.launches[s.p.Attempts[a].Task-p.FirstTask] = a
@@ -225,15 +224,15 @@ func (s *Sim) copyTakes(i, task, number, machine int32, w *work) (took int64, re
 	return max(int64(by*1e6+0.5), 1), reports
 }
 
-// drawnRatio is which of the ratios of its phase a copy of a task draws, of which there must be one: another than that of the
-// task.
+// drawnRatio is the index of the ratio that a copy of a task draws from those of its phase, excluding that of the task itself.
+// There must be at least one.
 func (s *Sim) drawnRatio(i, task, number int32, w *work) int32 {
 	p := &s.p.Phases[i]
 	others := int(p.Ratios)
 	if w.ratio >= 0 {
 		others--
 	}
-	if others == 0 { // alone in its phase: as long as it was
+	if others == 0 { // alone in its phase: its own ratio
 		return p.FirstRatio + w.ratio
 	}
 	k := int32(below(draw(s.o.Seed, p.Key, task-p.FirstTask, number, drawRatio), others))
@@ -243,7 +242,7 @@ func (s *Sim) drawnRatio(i, task, number int32, w *work) int32 {
 	return p.FirstRatio + k
 }
 
-// enqueue lets a copy wait: those that go first stand before all others, in the order in which they came.
+// enqueue queues a copy: those with priority come before all others, in the order of arrival.
 func (s *Sim) enqueue(q queued) {
 	s.queueOf(q.first).push(q)
 	s.lined(&q, 1)
@@ -253,7 +252,7 @@ func (s *Sim) enqueue(q queued) {
 	}
 }
 
-// lined counts the copies of jobs that wait for what the scheduler gives them.
+// lined counts the copies that wait for slots from the scheduler, by job.
 func (s *Sim) lined(q *queued, by int32) {
 	if s.scheduled() && !q.first {
 		p := &s.p.Phases[q.phase]
@@ -261,8 +260,8 @@ func (s *Sim) lined(q *queued, by int32) {
 	}
 }
 
-// dequeue starts the copy that has waited longest of those that can be started, if any; of those that go first only
-// where firsts is set.
+// dequeue starts the copy that has waited longest among those that can start, if any; only copies with priority if firsts is
+// set.
 func (s *Sim) dequeue(firsts bool) bool {
 	line := s.queueOf(firsts)
 	for n := line.head; n < len(line.list); n++ {
@@ -274,7 +273,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 		}
 		slot := int32(-1)
 		if !over {
-			// no other machine: anywhere
+			// no other machine: on any
 			if slot = s.slotElsewhere(i, q.task, -1, q.fresh); slot < 0 && (q.restart || q.remake) {
 				slot = s.free[s.p.Phases[i].Class].from(0)
 			}
@@ -301,7 +300,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 	return false
 }
 
-// enqueueClone lets a copy wait in line with its task.
+// enqueueClone queues a copy right behind its task.
 func (s *Sim) enqueueClone(i, task int32) {
 	if s.scheduled() {
 		s.enqueue(queued{phase: i, task: task})
@@ -317,13 +316,13 @@ func (s *Sim) queueOf(first bool) *queue {
 	return &s.queue
 }
 
-// unqueue takes the copy at a position out of a queue.
+// unqueue removes the copy at a position from a queue.
 func (s *Sim) unqueue(line *queue, n int) {
 	s.lined(&line.list[n], -1)
 	line.remove(n)
 }
 
-// restart kills an attempt and queues a new one before everything else.
+// restart kills an attempt and queues a new one with priority.
 func (s *Sim) restart(i, task int32, a *action) {
 	if !s.runs(i, a) {
 		return
@@ -335,7 +334,7 @@ func (s *Sim) restart(i, task int32, a *action) {
 	s.enqueue(queued{phase: i, task: task, first: true, restart: true})
 }
 
-// cancelCopies ends the copies of a phase that wait or run; one attempt of each task is left.
+// cancelCopies removes the waiting and running copies of a phase, keeping one attempt of each task.
 func (s *Sim) cancelCopies(i int32) {
 	p, run := &s.p.Phases[i], &s.phases[i]
 	run.reading = nil
@@ -349,7 +348,7 @@ func (s *Sim) cancelCopies(i int32) {
 	}
 }
 
-// withdraw takes copies that wait out of their queues.
+// withdraw removes waiting copies from their queues.
 func (s *Sim) withdraw(which func(queued) bool) {
 	for _, line := range []*queue{&s.firsts, &s.queue} {
 		rest := line.list[:line.head]
@@ -371,7 +370,7 @@ func (s *Sim) withdraw(which func(queued) bool) {
 	s.clones = rest
 }
 
-// avoid keeps new attempts off a machine for a while.
+// avoid starts no new attempts on a machine for some time.
 func (s *Sim) avoid(machine int32, till int64) {
 	if till <= s.now {
 		return

@@ -6,13 +6,13 @@ import (
 	"straggler/whatif/workload"
 )
 
-// schedRun is the state of a replay under a scheduler of its own.
+// schedRun is the state of a replay under a Scheduler.
 type schedRun struct {
 	view     Cluster
 	changes  []Change
-	wake     int64   // asked for last
-	due      bool    // an instant that was asked for has come
-	sampling bool    // the cluster is to be shown once the instant is over
+	wake     int64   // the instant last requested
+	due      bool    // a requested instant has come
+	sampling bool    // Sample is to be called at the end of the instant
 	active   []int32 // jobs
 	jobs     []jobSched
 	first    []int32 // by task: the attempt of the log that waits, -1 none
@@ -24,13 +24,13 @@ type schedRun struct {
 	freeOn   [workload.Classes][]int32
 }
 
-// phaseSched is what a scheduler may start of a phase.
+// phaseSched holds what a scheduler may start of a phase.
 type phaseSched struct {
 	waiting int32
-	again   []int32 // tasks that wait once more, the last first
+	again   []int32 // requeued tasks, the last first
 }
 
-// jobSched is what a scheduler is told of a job.
+// jobSched is the state of a job for a scheduler.
 type jobSched struct {
 	phases  []int32
 	waiting [workload.Classes]int32
@@ -80,7 +80,7 @@ func (s *Sim) resetSched() {
 
 func (r *schedRun) tell(c Change) { r.changes = append(r.changes, c) }
 
-// assign lets restarts have what they need, then the scheduler, then the copies that it has left waiting.
+// assign serves restarts first, then calls the scheduler, then serves the remaining copies.
 func (s *Sim) assign() {
 	for s.dequeue(true) || s.makeRoom() {
 	}
@@ -98,7 +98,7 @@ func (s *Sim) assign() {
 	}
 }
 
-// phaseWaits makes the tasks of a phase wait that was released.
+// phaseWaits queues the tasks of a released phase.
 func (s *Sim) phaseWaits(i int32) {
 	p, r := &s.p.Phases[i], &s.sched
 	for a := p.First; a < p.First+p.Launches; a++ {
@@ -110,7 +110,7 @@ func (s *Sim) phaseWaits(i int32) {
 	r.tell(Change{PhaseReleased, p.Job, i, -1, -1, -1})
 }
 
-// taskWaits makes an attempt of the log wait for a slot, before those of its task that wait already.
+// taskWaits queues an attempt of the log, before those of its task that wait already.
 func (s *Sim) taskWaits(a int32) {
 	task := s.p.Attempts[a].Task
 	i := s.p.Tasks[task].Phase
@@ -126,7 +126,7 @@ func (s *Sim) taskWaits(a int32) {
 	r.tell(Change{TaskQueued, p.Job, i, task - p.FirstTask, -1, -1})
 }
 
-// unwait takes the first waiting attempt of a task, -1 where none waits.
+// unwait removes and returns the first waiting attempt of a task; -1 if none waits.
 func (s *Sim) unwait(i, task int32) int32 {
 	r, p := &s.sched, &s.p.Phases[i]
 	a := r.first[task]
@@ -143,7 +143,7 @@ func (s *Sim) unwait(i, task int32) int32 {
 	return a
 }
 
-// stopWaiting drops what waits of a task that is done.
+// stopWaiting removes the waiting attempts of a task that is done.
 func (s *Sim) stopWaiting(i, task int32) {
 	p := &s.p.Phases[i]
 	for s.unwait(i, task) >= 0 {
@@ -151,7 +151,7 @@ func (s *Sim) stopWaiting(i, task int32) {
 	}
 }
 
-// nextWaiting is the task of a phase whose turn it is, -1 where none waits: those that wait once more come first.
+// nextWaiting is the next waiting task of a phase, requeued tasks first; -1 if none waits.
 func (s *Sim) nextWaiting(i int32) int32 {
 	p, ph, r := &s.p.Phases[i], &s.phases[i], &s.sched
 	q := &r.phases[i]
@@ -245,13 +245,14 @@ func (s *Sim) preempt(i int32, a Running) bool {
 	return true
 }
 
-// atLimit is whether the job of a phase runs as many tasks as it may. The limits of a log were its own scheduler's.
+// atLimit reports whether the job of a phase runs as many tasks as it may. Limits of a log do not apply: they were those of its
+// own scheduler.
 func (s *Sim) atLimit(i int32) bool {
 	j := s.p.Phases[i].Job
 	return s.staged() && s.jobs[j].busy >= s.p.Jobs[j].Limit
 }
 
-// hasRoom is whether a machine would take one more attempt of a phase, apart from its slots.
+// hasRoom reports whether a machine would accept another attempt of a phase, apart from its slots.
 func (s *Sim) hasRoom(i, machine int32) bool {
 	most := s.p.Machines[machine].Computing
 	if most == 0 || s.p.Phases[i].Class != workload.ReduceSlots {

@@ -7,29 +7,29 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Sharing is which of the copies of its input a clone of a later phase reads (DOLLY §4).
+// Sharing decides which of the copies of its input a clone of a later phase reads (DOLLY §4).
 type Sharing uint8
 
 const (
-	Shared Sharing = iota // contention cloning: all clones read what finished first, at once
-	// contention avoidance cloning: the k-th clone reads what the k-th clones of the tasks before it made
+	Shared Sharing = iota // contention cloning: all clones read the output that finished first, concurrently
+	// contention avoidance cloning: the k-th clone reads the outputs of the k-th clones of upstream tasks
 	Exclusive
-	Patient // delay assignment: exclusive copies that come within a wait, the others shared
+	Patient // delay assignment: exclusive copies that become available within a wait, the others shared
 )
 
-// Reading is how the clones of a phase read what the phases before it made. It is physics and not the policy's to know:
-// how long a clone waits, and what it shares, follows from when the clones of the phases before would have ended.
+// Reading is how the clones of a phase read the outputs of upstream phases. How long a clone waits, and what it shares, depends
+// on when the upstream clones would have ended, which the simulator knows and the policy does not.
 type Reading struct {
 	Sharing    Sharing
 	Wait       Time    // of Patient: how long a clone waits for a copy of its own, from the end of the first one (ω)
-	Contention float64 // how much longer a task takes that reads all of its input under contention, as a share of its time
+	Contention float64 // relative increase of the time of a task that reads all of its input under contention
 }
 
 // cloneEnds are when the first clone of a task ended and when another would have, had it not been killed.
 type cloneEnds struct{ first, other int64 }
 
-// keepCloneEnds notes when the attempts that lose against a task's first clone would have ended: by rank, for the clones of
-// later phases. Losers are killed at once and hold no slot for it.
+// keepCloneEnds records by rank when the attempts that lose against a task's first clone would have ended, for the clones of
+// later phases. Losers are killed at once, so they hold no slots.
 func (s *Sim) keepCloneEnds(ph, task int32) {
 	run := &s.phases[ph]
 	var ends [8]int64
@@ -58,7 +58,7 @@ func (s *Sim) waitsFor(i, rank int32) (wait int64, slower float64) {
 	if r.Sharing == Shared {
 		return 0, 1 + r.Contention
 	}
-	if rank == 0 { // the first copy of everything is its own
+	if rank == 0 { // it has the first copy of every input to itself
 		return 0, 1
 	}
 	all, shared := 0, 0
@@ -68,7 +68,7 @@ func (s *Sim) waitsFor(i, rank int32) (wait int64, slower float64) {
 		if up := s.phases[q].cloneEnds; int(rank) <= len(up) {
 			ends = up[rank-1]
 		}
-		shared += int(s.p.Phases[q].Tasks) - len(ends) // there never was a copy of this rank
+		shared += int(s.p.Phases[q].Tasks) - len(ends) // copies of this rank never existed
 		for _, t := range ends {
 			at := t.other
 			if limit := t.first + int64(r.Wait); r.Sharing == Patient && at > max(limit, s.now) {
@@ -81,7 +81,7 @@ func (s *Sim) waitsFor(i, rank int32) (wait int64, slower float64) {
 	return wait, 1 + r.Contention*float64(shared)/float64(all)
 }
 
-// slowed is a duration with what clone number rank waits and shares.
+// slowed is a duration extended by the waiting and sharing of clone number rank.
 func (s *Sim) slowed(i, rank int32, took int64) int64 {
 	wait, slower := s.waitsFor(i, rank)
 	return wait + int64(math.Round(float64(took)*slower))

@@ -2,17 +2,17 @@ package replay
 
 import "straggler/whatif/workload"
 
-// idle is how many more attempts could run now, where slots are alike; idleIn the same for a class of slots.
+// idle is how many more attempts could run now if slots are all alike; idleIn is the same for a class of slots.
 func (s *Sim) idle() int                       { return min(s.free[0].n, s.p.Limit-s.busy) }
 func (s *Sim) idleIn(class workload.Class) int { return min(s.free[class].n, s.p.Limit-s.busy) }
 
-// heldHead is a queue head whose wait is not over.
+// heldHead is the head of a queue whose observed wait is not over.
 type heldHead struct {
-	held, queue, attempt int32 // held: how many idle slots it lets pass
+	held, queue, attempt int32 // held: how many idle slots it leaves unused
 	key                  int64
 }
 
-// Before orders them by how many idle slots they let pass.
+// Before orders heads by how many idle slots they leave unused.
 func (h heldHead) Before(g heldHead) bool {
 	if h.held != g.held {
 		return h.held < g.held
@@ -33,7 +33,7 @@ func (s *Sim) nextHead(i int32) {
 	ph.head = -1
 	for ph.next < p.Launches {
 		a := p.First + ph.next
-		if s.tasks[s.nextPlace(i)].done { // a clone was faster than its start
+		if s.tasks[s.nextPlace(i)].done { // a clone finished before its start
 			ph.next++
 			ph.waiting--
 			continue
@@ -58,7 +58,7 @@ func (s *Sim) setHead(queue, a int32) {
 	s.line(queue, q)
 }
 
-// line puts the head of a queue where it waits for a slot.
+// line adds the head of a queue to the set in which it waits for a slot.
 func (s *Sim) line(queue int32, q *queueRun) {
 	at := &s.p.Attempts[q.head]
 	switch q.place {
@@ -80,7 +80,7 @@ func (s *Sim) waitOver(queue int32) {
 	}
 }
 
-// park takes the head of a queue out of the line when its job runs as many tasks as it ever did at once.
+// park removes the head of a queue while its job runs as many tasks as its observed maximum.
 func (s *Sim) park(queue int32, q *queueRun) bool {
 	i := queue
 	if queue < 0 {
@@ -95,7 +95,7 @@ func (s *Sim) park(queue int32, q *queueRun) bool {
 	return true
 }
 
-// unpark puts the heads of a job's queues back in line.
+// unpark adds the heads of a job's queues again.
 func (s *Sim) unpark(job *jobRun) {
 	for _, queue := range job.parked {
 		q := s.queueRun(queue)
@@ -105,7 +105,7 @@ func (s *Sim) unpark(job *jobRun) {
 	job.parked = job.parked[:0]
 }
 
-// soloReady queues a retry, a recomputation or a copy that the log has.
+// soloReady queues a retry, a recomputation or a copy of the log.
 func (s *Sim) soloReady(a int32) {
 	at := &s.p.Attempts[a]
 	t := s.task(at.Task)
@@ -126,9 +126,9 @@ func (s *Sim) soloReady(a int32) {
 	s.setHead(-1-a, a)
 }
 
-// dispatch gives idle slots to those that wait: restarts, then tasks in the observed order, then copies; those that a policy
-// wants first come first. A task that takes an idle slot before its observed wait is over comes last, when the instant holds
-// nothing more: in the log it let slots pass that others took in the same instant.
+// dispatch assigns idle slots to waiting attempts: restarts and copies with priority, then tasks in the observed order, then
+// other copies. A task that takes an idle slot before its observed wait is over comes last, at the end of the instant: in the
+// log it left slots unused that others took in the same instant.
 func (s *Sim) dispatch() {
 	if s.scheduled() {
 		s.assign()
@@ -152,8 +152,7 @@ func (s *Sim) dispatch() {
 	}
 }
 
-// cloneFirst starts the clone whose turn it is, if no task that waits comes before it: clones stand in line with the tasks
-// that they are clones of.
+// cloneFirst starts the next clone, if no waiting task precedes it: clones are queued together with their tasks.
 func (s *Sim) cloneFirst() bool {
 	for len(s.clones) > 0 {
 		c := s.clones[0]
@@ -176,12 +175,12 @@ func (s *Sim) cloneFirst() bool {
 	return false
 }
 
-// pending is whether more happens at this instant.
+// pending reports whether there are more events at this instant.
 func (s *Sim) pending() bool {
 	return s.tree.next() == s.now || len(s.timers) > 0 && s.timers[0].at == s.now
 }
 
-// claimHeld serves a head whose wait is not over when more slots are idle than it ever let pass.
+// claimHeld serves a head whose wait is not over when more slots are idle than it ever left unused.
 func (s *Sim) claimHeld() bool {
 	for len(s.held) > 0 {
 		h := s.held[0]
@@ -199,7 +198,7 @@ func (s *Sim) claimHeld() bool {
 	return false
 }
 
-// claim gives an idle slot to the head of a queue: its own, where that is free.
+// claim assigns an idle slot to the head of a queue: its observed one, if that is free.
 func (s *Sim) claim(queue int32) {
 	q := s.queueRun(queue)
 	if s.park(queue, q) {
@@ -231,7 +230,7 @@ func (s *Sim) slotFor(own int32) int32 {
 	if s.free[0].has(own) {
 		return own
 	}
-	e := s.slots[own].executor // the slots of an executor stand together
+	e := s.slots[own].executor // the slots of an executor are adjacent
 	if n := s.free[0].after(e); n >= 0 && s.slots[n].executor == e {
 		return n
 	}
@@ -245,7 +244,7 @@ func (s *Sim) launchLogged(a, slot int32, lag int64) {
 	s.launch(s.p.Tasks[x.task].Phase, s.place(x.task), &x, slot, lag)
 }
 
-// launch starts an attempt of the log on a slot, with the lag of the launch whose turn it is.
+// launch starts an attempt of the log on a slot, with the lag of the current launch.
 func (s *Sim) launch(i, place int32, x *turn, slot int32, lag int64) {
 	dur, m := x.dur, x.machine
 	p := &s.p.Phases[i]
@@ -303,7 +302,7 @@ func (s *Sim) start(i, slot int32, r Running) {
 		s.tree.set(slot, max(int64(r.Start)+r.done, s.now))
 	case s.phases[i].gates > 0:
 		s.tree.set(slot, workload.Forever)
-	default: // its parents are over, perhaps since a little after its start
+	default: // its parents ended, possibly just after its start
 		r.waits = false
 		s.tree.set(slot, max(max(int64(r.Start), s.phases[i].opened)+r.done, s.now))
 	}
@@ -333,7 +332,7 @@ func (s *Sim) start(i, slot int32, r Running) {
 	}
 }
 
-// takeFree takes a slot out of those that are free.
+// takeFree removes a slot from the free ones.
 func (s *Sim) takeFree(slot int32) {
 	c := s.slots[slot].class
 	s.free[c].remove(slot)

@@ -1,17 +1,17 @@
-// Package replay takes a pool of package workload and gives what happens on it under a straggler policy, and under a
-// scheduler where the log's own order is not kept: a deterministic discrete-event simulation of jobs, phases and tasks on
-// the slots of machines. It is the one simulator; everything that is simulated runs on it.
+// Package replay takes a pool of package workload and simulates it under a straggler policy, and optionally under a scheduler
+// that replaces the log's own order: a deterministic discrete-event simulation of jobs, phases and tasks on the slots of
+// machines. All simulations of the program use it.
 //
-//  1. sim.go runs the events, which queue.go keeps in order; draws.go draws what happens to copies.
-//  2. dispatch.go gives slots to tasks, in the order of the log or that of order.go, ends.go takes them back; actions.go
-//     carries out what a policy asks for, clones.go how clones read what others made, progress.go what attempts report.
-//  3. view.go is what a policy may see, policy.go what it may ask for, looks.go how often; observed.go shows it an application
-//     that runs elsewhere.
-//  4. scheduler.go is what a scheduler may see and do, assign.go how it is asked, near.go which tasks are near a machine.
-//  5. stages.go runs the parts of a task's time in a planned pool: reading, copying and computing, over package network;
-//     hosts.go shares a host's disks among its virtual machines that work, and theirs among their attempts; parts.go is the
-//     progress of attempts that copy and then compute; losses.go recomputes the outputs that machines lose. Instants are
-//     those of time.go.
+//  1. sim.go processes events, which queue.go keeps in order; draws.go draws the random numbers for copies.
+//  2. dispatch.go assigns slots to tasks, in the order of the log or that of order.go, and ends.go releases them; actions.go
+//     carries out the actions of policies, clones.go models how clones read upstream outputs, progress.go what attempts report.
+//  3. view.go is what a policy may see, policy.go what it may do, looks.go how often; observed.go runs policies on a live
+//     application.
+//  4. scheduler.go is what a scheduler may see and do, assign.go calls it, near.go finds tasks near a machine.
+//  5. stages.go simulates the stages of a task in a planned pool: reading, copying and computing, over package network;
+//     hosts.go shares a host's disks among its active virtual machines, and each share among their attempts; parts.go computes
+//     the progress of attempts that copy and then compute; losses.go recomputes the outputs that machines lose. time.go defines
+//     instants.
 //
 // # Why policy none is exact
 //

@@ -2,8 +2,8 @@ package replay
 
 import "math"
 
-// Draws are common random numbers: what happens to copy n of a task depends on the seed, the task and n, and on nothing
-// that a policy does. All policies see the same luck, so that their savings can be paired.
+// Draws are common random numbers: the fate of copy n of a task depends on the seed, the task and n, and not on the policy. All
+// policies see the same random numbers, so that their savings can be paired.
 
 type purpose uint64
 
@@ -24,27 +24,27 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// draw gives 64 random bits for one purpose of one attempt.
+// draw returns 64 random bits for one purpose of one attempt.
 func draw(seed int64, phase int64, task, number int32, what purpose) uint64 {
 	h := mix(uint64(seed)*0x9e3779b97f4a7c15 + uint64(what))
 	h = mix(h ^ uint64(phase))
 	return mix(h ^ uint64(uint32(task))<<32 ^ uint64(uint32(number)))
 }
 
-// below is a number in 0 … n−1 made of random bits.
+// below maps random bits to a number in 0 … n−1.
 func below(bits uint64, n int) int {
 	return int((bits >> 32) * uint64(n) >> 32)
 }
 
-// normal is a standard normal number made of random bits (Box and Muller), cut at ±3.
+// normal maps random bits to a standard normal number (Box and Muller), truncated at ±3.
 func normal(bits uint64) float64 {
 	u := (float64(bits>>40) + 0.5) / (1 << 24)
 	v := float64(bits&(1<<24-1)) / (1 << 24)
 	return max(-3, min(3, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
 }
 
-// normalAtMost is 0 or more, and not less than normal of the same bits: of each of the two numbers that make it the leading
-// bits tell as much.
+// normalAtMost is a nonnegative upper bound of normal for the same bits, computed from the leading bits of its two uniform
+// numbers.
 func normalAtMost(bits uint64) float64 {
 	return min(3, radiusAtMost[bits>>58]*cosineAtMost[bits>>20&15])
 }

@@ -2,7 +2,7 @@ package replay
 
 import "straggler/whatif/workload"
 
-// end is the end of the attempt that runs on a slot.
+// end ends the attempt that runs on a slot.
 func (s *Sim) end(slot int32) {
 	s.out.Events++
 	if s.staged() && s.goesOn(slot) {
@@ -58,7 +58,7 @@ func (s *Sim) end(slot int32) {
 	s.taskOver(ph, t)
 }
 
-// take takes the attempt off its slot.
+// take removes the attempt from its slot.
 func (s *Sim) take(slot int32) (int32, Running) {
 	s.tree.set(slot, workload.Forever)
 	sr := &s.slots[slot]
@@ -95,7 +95,7 @@ func (s *Sim) take(slot int32) (int32, Running) {
 	return ph, r
 }
 
-// offTask takes a slot out of those that run a task.
+// offTask removes a slot from those that run a task.
 func (s *Sim) offTask(i int32, t *taskRun, slot int32) {
 	t.live--
 	at := &t.slot
@@ -108,14 +108,14 @@ func (s *Sim) offTask(i int32, t *taskRun, slot int32) {
 	}
 }
 
-// countCopies tells the attempts of a task how many they are.
+// countCopies updates the number of running attempts in each attempt of a task.
 func (s *Sim) countCopies(i int32, t *taskRun) {
 	for slot := t.slot; slot >= 0; slot = s.slots[slot].next {
 		s.phases[i].running[s.slots[slot].at].copies = t.live
 	}
 }
 
-// finished notes that a task has succeeded, or that its output is lost.
+// finished records that a task has succeeded, or that its output is lost.
 func (s *Sim) finished(run *phaseRun, t *taskRun, done bool) {
 	switch {
 	case done && !t.done:
@@ -137,7 +137,7 @@ func (s *Sim) freeSlot(slot int32) {
 	}
 }
 
-// failed goes on to the retry that the log has, if any.
+// failed queues the retry in the log, if any.
 func (s *Sim) failed(ph int32, t *taskRun, a int32) {
 	if t.done || t.over {
 		return
@@ -180,7 +180,7 @@ func (s *Sim) kill(slot int32) {
 // visit is a machine on which an attempt of a task failed or was killed, and the visit before it, see taskRun.been.
 type visit struct{ machine, before int32 }
 
-// wasOn notes where an attempt ran whose task goes on.
+// wasOn records where an attempt ran whose task continues.
 func (s *Sim) wasOn(t *taskRun, machine int32) {
 	if s.o.Policy != nil && !t.done && !t.over {
 		s.visits = append(s.visits, visit{machine, t.been})
@@ -223,7 +223,7 @@ func (s *Sim) taskOver(ph int32, t *taskRun) {
 			continue
 		}
 		if s.phases[i].begun && !s.hasInput(i) {
-			s.phases[i].gates = 1 // until what it reads has been made again
+			s.phases[i].gates = 1 // until its inputs have been recomputed
 			s.losses.needs[i].open = true
 			continue
 		}
@@ -236,9 +236,9 @@ func (s *Sim) taskOver(ph int32, t *taskRun) {
 	}
 }
 
-// keep takes the memory of a phase that runs nothing any more, for another.
+// keep reuses the memory of a finished phase for another one.
 func (s *Sim) keep(ph *phaseRun) {
-	if cap(ph.running) > 0 && len(ph.running) == 0 { // an output may be made again still
+	if cap(ph.running) > 0 && len(ph.running) == 0 { // an output may still be recomputed
 		s.spare = append(s.spare, ph.running[:0])
 		ph.running = nil
 	}
@@ -255,7 +255,7 @@ func (s *Sim) keepStarted(ph *phaseRun) {
 	}
 }
 
-// openGate lets the attempts of a phase that began before its parents ended go on.
+// openGate resumes the attempts of a phase that began before its parents ended.
 func (s *Sim) openGate(i int32) {
 	s.phases[i].gates, s.phases[i].opened = 0, s.now
 	if s.phases[i].begun {

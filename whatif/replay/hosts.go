@@ -2,15 +2,14 @@ package replay
 
 import "straggler/whatif/workload"
 
-// hostsRun is what works on hosts that virtual machines share, in a planned pool without a network. Those that work share in
-// equal parts what there is (LATE §5.1.1), machines of a host and attempts of a machine alike. How long a task takes is said of
-// machines that all work, each with all its slots of the task's class in use, beside whatever the others do, so that an attempt
-// is
+// hostsRun is the activity on hosts that virtual machines share, in a planned pool without a network. Active machines share a
+// host equally, and active attempts share a machine equally (LATE §5.1.1). Task times are given for the case that all machines
+// are active with all slots of the task's class in use, so an attempt is
 //
 //	min(machines of the host / those that work, alone) · slots of its class on its machine / attempts that work on them
 //
-// times as fast as its machine's factor says, where alone is how many times as fast a machine is with its host to itself.
-// Copying is work, too.
+// times as fast as its machine's factor implies, where alone is the speedup of a machine that has its host to itself. Copying
+// counts as activity.
 type hostsRun struct {
 	working []int32 // by host: machines that work
 	busy    []int32 // by machine: attempts that work
@@ -27,7 +26,7 @@ type share struct {
 	speed  float64 // from then on
 }
 
-// sharing is whether machines share hosts.
+// sharing reports whether machines share hosts.
 func (s *Sim) sharing() bool { return s.staged() && s.p.Stages.HostOf != nil }
 
 func (s *Sim) resetHosts() {
@@ -41,7 +40,7 @@ func (s *Sim) resetHosts() {
 	clear(h.slots)
 }
 
-// work lets the attempt that has just got a slot, or its input, work from an instant on.
+// work makes an attempt that has just got a slot, or its input, active from an instant on.
 func (s *Sim) work(slot int32, r *Running, from int64) {
 	if !s.sharing() {
 		s.tree.set(slot, from+r.done)
@@ -50,8 +49,8 @@ func (s *Sim) work(slot int32, r *Running, from int64) {
 	s.share(slot, r, share{on: true, before: float64(from - int64(r.Start)), total: float64(r.done), left: float64(r.done), at: from, speed: 1})
 }
 
-// copies lets the attempt on a slot copy, on machines that share hosts. Of what it has copied when the phases before end, the
-// last outputs remain.
+// copies makes the attempt on a slot copy, on machines that share hosts. When the upstream phases end, the last outputs remain
+// to be copied.
 func (s *Sim) copies(i, slot int32, r *Running) {
 	x, st := &s.stages.hosts.slots[slot], &s.stages.slots[slot]
 	all := float64(s.p.Stages.Fetch[s.p.Phases[i].FirstTask+r.Task]) * float64(s.p.Machines[r.Machine].Factor)
@@ -70,7 +69,7 @@ func (s *Sim) copies(i, slot int32, r *Running) {
 	}
 }
 
-// share lets an attempt work, and divides its machine and its host anew.
+// share makes an attempt active and recomputes the shares of its machine and its host.
 func (s *Sim) share(slot int32, r *Running, x share) {
 	h := &s.stages.hosts
 	h.slots[slot] = x
@@ -87,7 +86,7 @@ func (s *Sim) share(slot int32, r *Running, x share) {
 	}
 }
 
-// rest ends the work of a slot.
+// rest ends the activity of a slot.
 func (s *Sim) rest(slot, machine int32) {
 	if !s.sharing() || !s.stages.hosts.slots[slot].on {
 		return
@@ -106,7 +105,7 @@ func (s *Sim) rest(slot, machine int32) {
 	}
 }
 
-// reshare divides a host anew among the machines that work.
+// reshare recomputes the shares of a host among its active machines.
 func (s *Sim) reshare(host int32) {
 	for _, m := range s.p.Stages.Hosts[host].Machines {
 		if s.stages.hosts.busy[m] > 0 {
@@ -115,7 +114,7 @@ func (s *Sim) reshare(host int32) {
 	}
 }
 
-// reshareMachine divides what a machine that works has of its host anew among its attempts that work.
+// reshareMachine recomputes the shares of an active machine among its active attempts.
 func (s *Sim) reshareMachine(host, m int32) {
 	h, slots := &s.stages.hosts, s.p.Machines[m].Slots
 	var all, on [workload.Classes]float64
@@ -133,19 +132,19 @@ func (s *Sim) reshareMachine(host, m int32) {
 	}
 }
 
-// goOn lets a slot's work go on at a speed.
+// goOn continues the work of a slot at a new speed.
 func (s *Sim) goOn(slot int32, speed float64) {
 	x := &s.stages.hosts.slots[slot]
 	x.left, x.at, x.speed = x.remaining(s.now), max(x.at, s.now), speed
 	s.tree.set(slot, max(x.at+int64(x.left/speed+0.5), s.now))
 }
 
-// remaining is what is left of the work at an instant.
+// remaining is the work left at an instant.
 func (x *share) remaining(at int64) float64 {
 	return max(x.left-float64(max(at-x.at, 0))*x.speed, 0)
 }
 
-// workDone is the share of its work that an attempt has done; before it works, that of the time since its start.
+// workDone is the share of its work that an attempt has done; before it is active, the share of the time since its start.
 func (s *Sim) workDone(a *Running, at int64) float64 {
 	x := &s.stages.hosts.slots[a.slot]
 	if !x.on || x.total <= 0 {

@@ -6,24 +6,24 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Protector decides what is done for outputs that machines may lose, in a planned pool whose machines do (MANTRI §5.3). Outputs
-// are numbered from 0 in the order in which they were made.
+// Protector decides how to protect outputs against loss, in a planned pool whose machines lose some (MANTRI §5.3). Outputs are
+// numbered from 0 in the order of their creation.
 type Protector interface {
-	// Made is told of an output that other phases will read, and is whether it is copied to another machine of its rack.
+	// Made is called for an output that other phases will read, and decides whether to copy it to another machine of its rack.
 	Made(m workload.Made) bool
-	// Lost is told of an output that was gone when it was needed, and whether it had been copied or made again before, and
-	// gives the outputs that are to be made again at once, of those that are still needed.
+	// Lost is called for an output that was missing when it was needed, with whether it had been copied or recomputed before.
+	// It returns the outputs to recompute at once, as far as they are still needed.
 	Lost(of int32, at Time, spared bool, needed func(int32) bool) []int32
 }
 
-// LossOutcome is what became of the outputs of a job, of those that other phases read.
+// LossOutcome counts what happened to the outputs of a job that other phases read.
 type LossOutcome struct {
-	Gone      int32 // originals that were gone when they were first needed
-	Waited    int32 // of them, those that were made again while others waited from the beginning
+	Gone      int32 // originals that were missing when first needed
+	Waited    int32 // those of them whose recomputation others waited for from its beginning
 	Copied    int32 // outputs that were copied
-	CopyUsed  int32 // gone originals of which a copy was there
-	Early     int32 // outputs that were made again before they were needed
-	EarlyUsed int32 // gone originals that had been, or were about to be
+	CopyUsed  int32 // missing originals with a copy available
+	Early     int32 // outputs recomputed before they were needed
+	EarlyUsed int32 // missing originals that had been recomputed early, or were being recomputed
 }
 
 // held is an output on a machine since an instant.
@@ -32,20 +32,20 @@ type held struct {
 	at      int64 // -1: it is not
 }
 
-// output is what is left of what a task made.
+// output is the state of the output of a task.
 type output struct {
 	original, copied, again held
-	number                  int32 // in the order of making; -1: not made
-	noticed                 bool  // the original was gone when it was needed
-	early                   bool  // it is made again before it was needed
+	number                  int32 // in the order of creation; -1: not created
+	noticed                 bool  // the original was missing when it was needed
+	early                   bool  // it is recomputed before it was needed
 }
 
-// need is what a phase waits for before its tasks, or those of it that are made again, can read their input.
+// need is what a phase waits for before its tasks, or its recomputed tasks, can read their input.
 type need struct {
-	missing int32   // inputs that are being made again
+	missing int32   // inputs being recomputed
 	release bool    // the phase itself waits: to be released,
-	open    bool    // or to go on where it began before its parents were over
-	tasks   []int32 // of it, to be made again
+	open    bool    // or to continue, if it began before its parents ended
+	tasks   []int32 // of it, to be recomputed
 }
 
 // lossRun is the state of the outputs of a replay; used only where machines lose some.
@@ -53,10 +53,10 @@ type lossRun struct {
 	on      bool
 	outputs []output  // by task
 	made    []int32   // tasks, in the order of their outputs
-	readers []int32   // by phase: phases that read it and have not begun to
+	readers []int32   // by phase: its readers that have not begun reading
 	needs   []need    // by phase
-	waiting [][]int32 // by task that is made again: phases that wait for it; nil: it is not
-	remaken []bool    // by task: it is being made again
+	waiting [][]int32 // by task being recomputed: phases that wait for it; nil: not being recomputed
+	remaken []bool    // by task: it is being recomputed
 }
 
 func (s *Sim) resetLosses() {
@@ -81,7 +81,7 @@ func (s *Sim) resetLosses() {
 	}
 }
 
-// keepsOutput notes what a task made, where others will read it.
+// keepsOutput records the output of a task, if others will read it.
 func (s *Sim) keepsOutput(i, task, machine int32, took int64) {
 	r := &s.losses
 	if r.readers[i] == 0 {
@@ -102,7 +102,7 @@ func (s *Sim) keepsOutput(i, task, machine int32, took int64) {
 	}
 }
 
-// neighbour is another machine of a rack, chosen by the task's own draw; -1 where the rack has no other.
+// neighbour is another machine of a rack, chosen by the task's random number; -1 if the rack has no other.
 func (s *Sim) neighbour(i, task, machine int32) int32 {
 	rack := s.p.Machines[machine].Rack
 	first := int32(below(draw(s.o.Seed, s.p.Phases[i].Key, task-s.p.Phases[i].FirstTask, 0, drawReplica), len(s.p.Machines)))
@@ -115,8 +115,8 @@ func (s *Sim) neighbour(i, task, machine int32) int32 {
 	return -1
 }
 
-// there is whether what a machine holds of a task has not been lost. Each loss takes an output or not by a draw that
-// depends on nothing else, so that all policies lose the same.
+// there reports whether a machine still holds the output of a task. Whether a loss affects an output depends on a random number
+// of its own, so that losses are the same under all policies.
 func (s *Sim) there(task int32, h held) bool {
 	if h.at < 0 {
 		return false
@@ -134,8 +134,8 @@ func (s *Sim) there(task int32, h held) bool {
 	return true
 }
 
-// hasInput is whether all that a phase reads is there; otherwise what is lost is made again, and the phase's need says what
-// to do then.
+// hasInput reports whether all inputs of a phase are available; otherwise lost ones are recomputed, and the phase's need
+// records what to do then.
 func (s *Sim) hasInput(i int32) bool {
 	r := &s.losses
 	if !r.on || len(s.p.Phases[i].Parents) == 0 {
@@ -157,7 +157,7 @@ func (s *Sim) hasInput(i int32) bool {
 	return n.missing == 0
 }
 
-// mayRead is whether the output of a task can be read from anywhere. If not, it is being made again from now on.
+// mayRead reports whether the output of a task is available anywhere. If not, its recomputation starts now.
 func (s *Sim) mayRead(task int32) bool {
 	r := &s.losses
 	x := &r.outputs[task]
@@ -191,7 +191,7 @@ func (s *Sim) mayRead(task int32) bool {
 	return false
 }
 
-// stillNeeded is whether a phase that reads an output has not begun to.
+// stillNeeded reports whether some reader of an output has not begun reading.
 func (s *Sim) stillNeeded(output int32) bool {
 	return s.losses.readers[s.p.Tasks[s.losses.made[output]].Phase] > 0
 }
@@ -206,7 +206,7 @@ func (s *Sim) makeEarly(task int32) {
 	s.remake(task)
 }
 
-// remake makes the output of a task again, its inputs first where they are lost too.
+// remake recomputes the output of a task, and first its inputs if they are lost too.
 func (s *Sim) remake(task int32) {
 	r := &s.losses
 	if r.remaken[task] {
@@ -221,7 +221,7 @@ func (s *Sim) remake(task int32) {
 	s.enqueue(queued{phase: i, task: task, first: true, remake: true})
 }
 
-// launchAgain starts a task that is over once more, for its output.
+// launchAgain starts a finished task again, to recompute its output.
 func (s *Sim) launchAgain(i, task, slot int32) {
 	p, place := &s.p.Phases[i], s.place(task)
 	t := &s.tasks[place]
@@ -236,7 +236,7 @@ func (s *Sim) launchAgain(i, task, slot int32) {
 	})
 }
 
-// madeAgain is whether the attempt that has just ended made an output again, which those who waited for it now have.
+// madeAgain reports whether the attempt that has just ended recomputed an output; if so it resumes those who waited for it.
 func (s *Sim) madeAgain(i int32, a *Running) bool {
 	r := &s.losses
 	task := s.p.Phases[i].FirstTask + a.Task
@@ -272,7 +272,7 @@ func (s *Sim) madeAgain(i int32, a *Running) bool {
 	return true
 }
 
-// beginsToRead notes that a phase reads its input now, after which it needs the outputs no more.
+// beginsToRead records that a phase reads its input now, after which it no longer needs the outputs.
 func (s *Sim) beginsToRead(i int32) {
 	if s.losses.on {
 		for _, q := range s.p.Phases[i].Parents {
@@ -281,8 +281,8 @@ func (s *Sim) beginsToRead(i int32) {
 	}
 }
 
-// makeRoom kills an attempt, the one that was launched last, where an output that is to be made again finds all slots of its
-// class held by attempts that began early and wait for outputs: they might wait for this one.
+// makeRoom kills the attempt launched last if a recomputation finds all slots of its class held by attempts that began early
+// and wait for outputs, because they might wait for this one.
 func (s *Sim) makeRoom() bool {
 	if !s.losses.on {
 		return false
@@ -304,7 +304,7 @@ func (s *Sim) makeRoom() bool {
 			a := &s.phases[sr.phase].running[sr.at]
 			if !a.waits || s.phases[sr.phase].gates == 0 {
 				last = -1
-				break // it ends whatever the others wait for
+				break // it ends regardless of the others
 			}
 			if last < 0 || a.Start > s.phases[s.slots[last].phase].running[s.slots[last].at].Start {
 				last = int32(n)

@@ -2,7 +2,7 @@ package replay
 
 import "straggler/whatif/workload"
 
-// nearest is the waiting task of a phase that is nearest to a machine, if it is no farther than a level.
+// nearest is the waiting task of a phase with its input nearest to a machine, within a level.
 func (s *Sim) nearest(i, machine int32, most workload.Level) (int32, workload.Level, bool) {
 	if s.sched.phases[i].waiting <= 0 {
 		return -1, 0, false
@@ -31,8 +31,8 @@ func (s *Sim) nearest(i, machine int32, most workload.Level) (int32, workload.Le
 	return t, workload.OffRack, t >= 0
 }
 
-// reads counts where a task of a log runs, and gives how long it takes there: longer by the factor of its phase where its
-// input is on another machine.
+// reads counts the locality of a task of a log and returns its duration: longer by the factor of its phase if its input is on
+// another machine.
 func (s *Sim) reads(task, machine int32, dur int64) int64 {
 	if len(s.p.ReplicasOf(task)) == 0 {
 		return dur
@@ -48,7 +48,7 @@ func (s *Sim) reads(task, machine int32, dur int64) int64 {
 	return dur
 }
 
-// waitsUnder is the first task of an entry that waits, -1 where there is none.
+// waitsUnder is the first waiting task of an entry; -1 if there is none.
 func (s *Sim) waitsUnder(i, key int32) int32 {
 	in := s.p.Inputs
 	e := in.Entry(i, key)
@@ -64,11 +64,10 @@ func (s *Sim) waitsUnder(i, key int32) int32 {
 	return -1
 }
 
-// farTasks is how many tasks of a phase are asked what reading on any machine costs.
+// farTasks is the number of tasks of a phase sampled for the cost of reading on any machine.
 const farTasks = 100
 
-// farPlanned is how many times as long a task of a phase of a planned pool takes on any machine as those that succeeded took
-// where they ran.
+// farPlanned is the mean duration of a task of a planned pool on any machine, relative to those that succeeded where they ran.
 func (s *Sim) farPlanned(i int32) float64 {
 	p, run := &s.p.Phases[i], &s.phases[i]
 	if s.p.Stages.Network != nil || p.Shuffles || len(run.done) == 0 {

@@ -9,20 +9,20 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Observed shows policies an application that runs elsewhere, through the View that they have in a replay. What its
-// cluster reports goes in as events; Advance lets every policy look at the instants at which it would have looked, and
-// gives what it decided. Nothing is simulated and nothing is carried out: all policies see the application that runs, and
-// at each instant only what had happened by then. An event that is reported late is seen late.
+// Observed runs policies on a live application, through the same View as in a replay. Reports of its cluster are events;
+// Advance calls every policy at the instants at which it would have looked, and returns its decisions. Nothing is simulated and
+// nothing is carried out: all policies see the running application, at each instant only what had happened by then. An event
+// that is reported late is seen late.
 type Observed struct {
 	s         Sim
 	p         workload.Pool
 	policies  []observer
-	events    []Event // reported and not seen yet
-	active    []int32 // phases that were released and are not over
+	events    []Event // reported, not yet seen
+	active    []int32 // phases released and not over
 	executors map[string][]int32
 	machines  map[string]int32
-	slots     map[int32]int32 // by attempt that runs
-	beyond    []int32         // idle slots of attempts that ran where no slot was known to be free
+	slots     map[int32]int32 // by running attempt
+	beyond    []int32         // idle slots of attempts that ran when no slot was known to be free
 	sizes     []sizes         // by phase
 	estimate  func(*View, *Running) float64
 	decided   []Decision
@@ -32,22 +32,22 @@ type Observed struct {
 // sizes are the bytes and records of the tasks of a phase that are done, in ascending order.
 type sizes struct{ bytes, records []int64 }
 
-// Event is something that a cluster reports.
+// Event is a report of a cluster.
 type Event struct {
 	What     What
 	At       Time  // when it happened
 	Phase    int32 // of Observed.Phase
 	Task     int32 // from 0 within the phase
-	Attempt  int32 // the caller's number of it, which Running.Observed gives back
+	Attempt  int32 // the caller's number of it, returned by Running.Observed
 	Machine  string
 	Executor string
-	Slots    int   // of an executor that comes
+	Slots    int   // of a new executor
 	Copy     bool  // the attempt is a copy of a running one
-	Bytes    int64 // that an attempt has read, in all or so far; -1 unknown. Records likewise
+	Bytes    int64 // read by an attempt, in total or so far; -1 unknown. Records likewise
 	Records  int64
 }
 
-// What happened. Within an instant events are taken in the order of these constants, as a replay does.
+// Kinds of events. Within an instant events are processed in the order of these constants, as in a replay.
 type What uint8
 
 const (
@@ -56,12 +56,12 @@ const (
 	Failed // or was killed, or lost
 	Released
 	Launched
-	Reported // what an attempt has read so far
-	Over     // a phase, whatever its tasks did
+	Reported // progress of an attempt: what it has read so far
+	Over     // the end of a phase, whatever its tasks did
 	ExecutorLeft
 )
 
-// Verb is what a policy decides to do; each is a method of Actions.
+// Verb is the kind of a decision; each is a method of Actions.
 type Verb string
 
 const (
@@ -71,9 +71,9 @@ const (
 	AvoidMachine Verb = "avoid"
 )
 
-// Decision is something that a policy would do. A decision that it repeats is given once.
+// Decision is an action that a policy would take. Repeated decisions are returned once.
 type Decision struct {
-	Policy  int // its place among the policies
+	Policy  int // its index among the policies
 	At      Time
 	Phase   int32
 	Task    int32  // -1, and so is Phase: the decision is about a machine
@@ -81,7 +81,7 @@ type Decision struct {
 	Verb    Verb
 }
 
-// observer is a policy and what it keeps in memory.
+// observer is a policy with its memory.
 type observer struct {
 	policy Policy
 	phases []observedPhase
@@ -89,7 +89,7 @@ type observer struct {
 	notes  [][]note // by phase, one for each attempt that runs
 }
 
-// note is what one policy keeps with an attempt: in a replay there is one policy, here each has its own.
+// note is the data that a policy keeps with an attempt: in a replay there is one policy, here each has its own.
 type note struct{ note, last float64 }
 
 type observedPhase struct {
@@ -97,17 +97,17 @@ type observedPhase struct {
 	lookAt Time // 0: at no instant
 	looks  int
 	onEnd  bool
-	due    bool // an attempt ended and it asked for ends
+	due    bool // an attempt ended and the policy asked for ends
 }
 
-// Application is what is known of an application from its start.
+// Application is what is known about an application from its start.
 type Application struct {
 	schema.Application
 	Settings map[string]string
 }
 
-// NewObserved makes the state of an application of which nothing has happened. Instants are µs after its start.
-// The estimate is the progress of a running attempt now, 0 to 1, from what is known at that instant.
+// NewObserved returns the state of an application before its first event. Instants are µs after its start. The estimate is the
+// progress of a running attempt now, 0 to 1, from what is known at that instant.
 func NewObserved(app *Application, policies []Policy, estimate func(*View, *Running) float64) *Observed {
 	o := &Observed{executors: map[string][]int32{}, machines: map[string]int32{}, slots: map[int32]int32{}, known: map[Decision]bool{}}
 	o.p = workload.Pool{Applications: []*schema.Application{&app.Application}, Settings: app.Settings}
@@ -146,10 +146,10 @@ func (o *Observed) Phase(job int32, key schema.Key, kind string, gang bool, task
 	return int32(len(o.p.Phases)) - 1
 }
 
-// Report takes an event. Of one that happened before the instant of the last Advance it is seen in the next.
+// Report adds an event. If it happened before the instant of the last Advance, it is seen in the next one.
 func (o *Observed) Report(e Event) { o.events = append(o.events, e) }
 
-// Advance goes to an instant and gives what the policies decided on the way, unless the context ends first.
+// Advance proceeds to an instant and returns the decisions of the policies on the way, unless the context ends first.
 func (o *Observed) Advance(ctx context.Context, to Time) ([]Decision, error) {
 	for i := range o.events {
 		if e := &o.events[i]; e.What != Launched {
@@ -178,7 +178,7 @@ func (o *Observed) Advance(ctx context.Context, to Time) ([]Decision, error) {
 	return o.decided, nil
 }
 
-// seen is the instant at which an event is taken in.
+// seen is the instant at which an event is processed.
 func (o *Observed) seen(e *Event) Time { return max(e.At, Time(o.s.now)) }
 
 const never = Time(workload.Forever)
@@ -196,8 +196,8 @@ func (o *Observed) nextLook() Time {
 	return next
 }
 
-// instant takes in what happened now, and lets the policies look: at released phases before anything starts, at the
-// others after it, as in a replay.
+// instant processes the events of the present instant and calls the policies: for released phases before anything starts, for
+// the others afterwards, as in a replay.
 func (o *Observed) instant() {
 	now := Time(o.s.now)
 	var released []int32
@@ -219,7 +219,7 @@ func (o *Observed) instant() {
 	o.active = slices.DeleteFunc(o.active, o.s.phaseOver)
 }
 
-// look lets the policies look at phases.
+// look calls the policies for phases.
 func (o *Observed) look(phases []int32, wanted func(*observedPhase) bool) {
 	for k := range o.policies {
 		x := &o.policies[k]
@@ -251,7 +251,7 @@ func (o *Observed) look(phases []int32, wanted func(*observedPhase) bool) {
 	}
 }
 
-// keep keeps what a policy asked for.
+// keep records the actions of a policy.
 func (o *Observed) keep(policy int) {
 	for _, d := range o.s.actions.Decisions(&o.s.view) {
 		d.Policy, d.At = policy, 0
@@ -264,7 +264,7 @@ func (o *Observed) keep(policy int) {
 	o.s.actions.list = o.s.actions.list[:0]
 }
 
-// Decisions are what was asked for about attempts and machines, in order, when looking at a phase.
+// Decisions returns the actions on attempts and machines, in order, of a look at a phase.
 func (d *Actions) Decisions(v *View) []Decision {
 	var out []Decision
 	for i := range d.list {
@@ -289,7 +289,7 @@ func (d *Actions) Decisions(v *View) []Decision {
 	return out
 }
 
-// take takes an event in.
+// take processes an event.
 func (o *Observed) take(e *Event) {
 	switch e.What {
 	case ExecutorCame:
@@ -383,7 +383,7 @@ func (o *Observed) started(e *Event) {
 	}
 }
 
-// claimed is a free slot of an executor, which is taken; one beyond those that are known where it has none.
+// claimed takes a free slot of an executor, or adds one if it has none.
 func (o *Observed) claimed(executor string, machine int32) int32 {
 	for _, n := range o.executors[executor] {
 		if o.s.free[0].has(n) {
@@ -447,7 +447,7 @@ func (o *Observed) ended(e *Event) {
 	}
 }
 
-// release gives a slot back.
+// release frees a slot.
 func (o *Observed) release(slot int32) {
 	if o.p.Slots[slot].Till == 0 {
 		o.beyond = append(o.beyond, slot)
@@ -467,8 +467,8 @@ func inserted(sorted []int64, x int64) []int64 {
 	return slices.Insert(sorted, n, x)
 }
 
-// expected is what a task that is not done will have read: as much as the median task, unless it has read more; -1
-// where nothing tells. A cluster does not say how much a running task will read.
+// expected is the estimated input of a task that is not done: that of the median task, unless it has read more; -1 if unknown.
+// A cluster does not report how much a running task will read.
 func (o *Observed) expected(task int32, sofar int64, done []int64) int64 {
 	if o.s.tasks[task].done || len(done) == 0 {
 		return sofar
@@ -476,20 +476,21 @@ func (o *Observed) expected(task int32, sofar int64, done []int64) int64 {
 	return max(sofar, done[len(done)/2])
 }
 
-// Observed is the caller's number of an attempt that runs elsewhere; of a replay, that of the log's attempt, -1 for a copy.
+// Observed is the caller's number of an attempt of a live application; in a replay, the number of the log's attempt, or -1 for
+// a copy.
 func (a *Running) Observed() int { return int(a.observed) }
 
 // MachineName is the name of a machine.
 func (v *View) MachineName(machine int32) string { return v.s.p.Machines[machine].Name }
 
-// progress asks for the progress of an attempt of a phase, which need not be the one that is looked at.
+// progress is the progress of an attempt of a phase, which need not be the phase of the look.
 func (o *Observed) progress(phase int32, a *Running) float64 {
 	viewed := o.s.view.ph
 	defer func() { o.s.view.ph = viewed }()
 	return o.estimate(o.View(phase), a)
 }
 
-// View is what the policies see of a phase now.
+// View is the present view of a phase for the policies.
 func (o *Observed) View(phase int32) *View {
 	o.s.view.ph = phase
 	return &o.s.view

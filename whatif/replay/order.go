@@ -8,11 +8,10 @@ import (
 	"straggler/whatif/workload"
 )
 
-// turn is a launch of the log with what it takes to carry it out and to copy its task. A phase whose tasks are launched in
-// another order than the log's has its turns in that order: looked up in the log each would be waited for, as it lies far from
-// the one before in memory.
+// turn is a launch of the log with the data to carry it out and to copy its task. A phase whose tasks are launched in another
+// order than the log's stores its turns in that order, which avoids a cache miss per launch.
 type turn struct {
-	dur     int64 // of the attempt, as it is replayed
+	dur     int64 // of the attempt in the replay
 	key     int64 // its observed claim
 	reports workload.Curve
 	attempt int32
@@ -25,15 +24,15 @@ type turn struct {
 	work
 }
 
-// work is what a copy of a task is made of.
+// work is the data from which a copy of a task is drawn.
 type work struct {
 	bytes   int64
 	seconds float32 // on an average machine
-	ratio   int32   // its own place among the ratios of its phase, -1 none
+	ratio   int32   // its own index among the ratios of its phase, -1 none
 	machine int32   // where its first attempt ran in the log
 }
 
-// turnOf fills in the turn of an attempt of the log.
+// turnOf returns the turn of an attempt of the log.
 func (s *Sim) turnOf(a int32, x *turn) {
 	at := &s.p.Attempts[a]
 	x.dur, x.key, x.reports = at.Dur, at.Key, at.Reports
@@ -57,7 +56,7 @@ func (s *Sim) workOf(i, task int32) work {
 	return workOf(&s.p.Tasks[task])
 }
 
-// nextTurn is the turn of the launch of a phase that comes next; there must be one.
+// nextTurn is the turn of the next launch of a phase; there must be one.
 func (s *Sim) nextTurn(i int32) *turn {
 	ph := &s.phases[i]
 	if len(ph.turns) > 0 {
@@ -67,7 +66,7 @@ func (s *Sim) nextTurn(i int32) *turn {
 	return &s.logged
 }
 
-// nextTask is its task.
+// nextTask is the task of the next launch.
 func (s *Sim) nextTask(i int32) int32 {
 	ph := &s.phases[i]
 	if len(ph.turns) > 0 {
@@ -76,7 +75,7 @@ func (s *Sim) nextTask(i int32) int32 {
 	return s.p.Attempts[s.p.Phases[i].First+ph.next].Task
 }
 
-// nextPlace is where the state of its task lies.
+// nextPlace is the place of that task.
 func (s *Sim) nextPlace(i int32) int32 {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	if len(ph.turns) > 0 {
@@ -88,8 +87,8 @@ func (s *Sim) nextPlace(i int32) int32 {
 // task is the state of a task.
 func (s *Sim) task(n int32) *taskRun { return &s.tasks[s.place(n)] }
 
-// place is where the state of a task lies: those of a phase that has turns in their order, so that those that run lie near each
-// other.
+// place is the index of the state of a task. In a phase with turns it follows their order, so that running tasks are near each
+// other in memory.
 func (s *Sim) place(n int32) int32 {
 	if len(s.places) == 0 {
 		return n
@@ -97,7 +96,7 @@ func (s *Sim) place(n int32) int32 {
 	return s.places[n]
 }
 
-// longestFirst orders the launches of a phase by the data of their tasks, most first; equal ones keep their order.
+// longestFirst sorts the launches of a phase by the data of their tasks, largest first; the sort is stable.
 func (s *Sim) longestFirst(i int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	if ph.next > 0 || p.Launches < 2 || len(ph.turns) > 0 {
@@ -111,8 +110,8 @@ func (s *Sim) longestFirst(i int32) {
 		s.sizes[n] = uint64(bytes)
 	}
 	width := bits.Len32(uint32(p.Launches))
-	most = min(most, least+1<<(63-width)) // of larger ones, from many terabytes on, the order is that of the log
-	// with its place in the log a number each, which is faster to sort than the two it is made of
+	most = min(most, least+1<<(63-width)) // beyond many terabytes, larger tasks are in the order of the log
+	// combined with its index in the log into one number, which is faster to sort than a pair
 	for n, bytes := range s.sizes {
 		s.sizes[n] = uint64(most-min(int64(bytes), most))<<width | uint64(n)
 	}
@@ -124,7 +123,7 @@ func (s *Sim) longestFirst(i int32) {
 	s.inOrder(i, s.order)
 }
 
-// inOrder gives a phase its turns: in which place each launch comes that the log has.
+// inOrder stores the turns of a phase in the order given by launches.
 func (s *Sim) inOrder(i int32, order []int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	ph.turns = resize(ph.turns, len(order))
@@ -138,7 +137,7 @@ func (s *Sim) inOrder(i int32, order []int32) {
 	for n := range places {
 		places[n] = -1
 	}
-	const ahead = 64 // turns are read before they are written: many are waited for at once then, as in touch
+	const ahead = 64 // turns are read before they are written, so that many cache misses overlap, as in touch
 	for from := 0; from < len(order); from += ahead {
 		some, read := order[from:min(from+ahead, len(order))], int32(0)
 		for _, at := range some {
@@ -151,7 +150,7 @@ func (s *Sim) inOrder(i int32, order []int32) {
 			places[x.task-p.FirstTask] = p.FirstTask + at
 		}
 	}
-	last := p.FirstTask + p.Launches // where those go that the log does not launch from its queue
+	last := p.FirstTask + p.Launches // where tasks go that the log does not launch from its queue
 	for n := range places {
 		if places[n] < 0 {
 			places[n] = last
@@ -171,8 +170,8 @@ func (s *Sim) inOrder(i int32, order []int32) {
 	}
 }
 
-// bySize sorts numbers by the size above their lowest bits, by which they are in order already; it gives the two lists, the
-// sorted one first. Many are sorted by eleven bits of the size after the other, which takes as many passes and no comparisons.
+// bySize sorts numbers by their upper bits, the size; by the lower bits they are already in order. It returns both lists, the
+// sorted one first. Long lists are radix-sorted, eleven bits at a time.
 func bySize(list, other []uint64, low, size int) (sorted, spare []uint64) {
 	const digit = 11
 	if len(list) < 1<<digit {

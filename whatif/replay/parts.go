@@ -26,7 +26,7 @@ func (s *Sim) partProgress(ph int32, a *Running, at int64) float64 {
 	return c + (1-c)*synthetic(x, s.noise(ph, a))
 }
 
-// copiedShare is the share of the outputs of the phases before that an attempt has copied: no more than are there.
+// copiedShare is the share of the upstream outputs that an attempt has copied, at most those available.
 func (s *Sim) copiedShare(ph int32, a *Running, at int64) float64 {
 	there, all := 0.0, 0.0
 	for _, q := range s.p.Phases[ph].Parents {
@@ -48,7 +48,7 @@ func (s *Sim) computedShare(a *Running, at int64) float64 {
 	if s.sharing() {
 		x := &s.stages.hosts.slots[a.slot]
 		if !x.on {
-			return 0 // it stands in the line of its machine
+			return 0 // it waits in the queue of its machine
 		}
 		return 1 - x.remaining(at)/max(x.total, 1)
 	}
@@ -59,7 +59,7 @@ func (s *Sim) computedShare(a *Running, at int64) float64 {
 	return min(max(1-float64(end-at)/max(float64(a.done), 1), 0), 1)
 }
 
-// copyScore is that of the phase, 0 where it has none.
+// copyScore is that of the phase; 0: none.
 func (v *View) copyScore() float64 {
 	if v.s.observed != nil {
 		return 0
@@ -67,8 +67,8 @@ func (v *View) copyScore() float64 {
 	return float64(v.s.p.Phases[v.ph].CopyScore)
 }
 
-// reachedInParts is how long after its start an attempt reported a score, as if it had copied, and computed so far, at one pace
-// each.
+// reachedInParts is how long after its start an attempt reported a score, assuming a constant rate of copying and one of
+// computing.
 func (v *View) reachedInParts(a *Running, want float64) Time {
 	c, elapsed := v.copyScore(), v.Elapsed(a)
 	if v.s.stages.slots[a.slot].kind == copying {
@@ -92,7 +92,7 @@ func (s *Sim) partShare(ph int32, a *Running, want float64) float64 {
 	return syntheticShare(part, s.noise(ph, a))
 }
 
-// spentInParts is the same of an attempt that is done.
+// spentInParts is the same for an attempt that is done.
 func (v *View) spentInParts(d *Done, want float64) Time {
 	c := v.copyScore()
 	if want <= c {

@@ -1,21 +1,22 @@
 package replay
 
-// Policy is a straggler policy. A value of it decides for one replay, for all phases of it, and may remember what it
-// likes: per phase in View.Memory, or in itself.
+// Policy is a straggler policy. A value serves one replay, with all of its phases, and may keep state: per phase in
+// View.Memory, or in itself.
 type Policy interface {
-	// Look is called when a phase is released, before its first task is launched, and then whenever it asked for, the last time
-	// when the phase is over if it asked for ends. It sees what a live scheduler would see, writes down what to do, and says
-	// when to look again. What it asks for is done after it returns, in order; what cannot be done any more is left out.
+	// Look is called when a phase is released, before its first task is launched, and then as requested by its result, the last
+	// time when the phase is over if it requested ends. It sees what a live scheduler would see, records actions, and returns
+	// when to be called again. Actions are carried out in order after it returns; those that are no longer possible are
+	// skipped.
 	Look(v *View, do *Actions) Again
 }
 
-// Again says when a policy wants to look at the phase again; the zero value is never.
+// Again is when a policy wants to look at the phase again; the zero value means never.
 type Again struct {
 	At  Time // an instant; 0: at none
 	End bool // whenever an attempt of the phase has ended
 }
 
-// Actions are what a policy wants done.
+// Actions records the actions of a policy.
 type Actions struct{ list []action }
 
 type verb uint8
@@ -45,40 +46,40 @@ type action struct {
 	read   *Reading
 }
 
-// Copy starts a copy of a running task on any free slot of a machine on which the task is not running. It is left out
-// when there is none.
+// Copy starts a copy of a running task on any free slot of a machine on which the task is not running. It is skipped if there
+// is none.
 func (d *Actions) Copy(task int32) { d.list = append(d.list, action{verb: doCopy, task: task}) }
 
-// CopyOn starts a copy on a machine. It is left out when the machine has no free slot.
+// CopyOn starts a copy on a machine. It is skipped if the machine has no free slot.
 func (d *Actions) CopyOn(task, machine int32) {
 	d.list = append(d.list, action{verb: doCopyOn, task: task, where: machine})
 }
 
-// QueueCopy starts a copy as soon as no task waits for the slot, unless the task is over by then. The task need not
-// have been started.
+// QueueCopy starts a copy on the first slot that no task waits for, unless the task is done by then. The task need not have
+// been started.
 func (d *Actions) QueueCopy(task int32) { d.list = append(d.list, action{verb: doQueue, task: task}) }
 
-// CopyFirst is QueueCopy of a copy that gets the next slot before tasks that were never started.
+// CopyFirst is like QueueCopy, but the copy precedes tasks that were never started.
 func (d *Actions) CopyFirst(task int32) {
 	d.list = append(d.list, action{verb: doQueue, task: task, first: true})
 }
 
-// QueueFresh is QueueCopy on a machine that never ran an attempt of the task. It waits for ever where there is none.
+// QueueFresh is like QueueCopy, but only on a machine that never ran an attempt of the task. The copy waits forever if there is
+// none.
 func (d *Actions) QueueFresh(task int32) {
 	d.list = append(d.list, action{verb: doQueue, task: task, fresh: true})
 }
 
-// Clone starts a copy when it is the turn of the task itself, after the task: it stands in line as another task would. Under
-// a scheduler of its own it is QueueCopy.
+// Clone starts a copy right after the task itself: it is queued like another task. Under a Scheduler it is QueueCopy.
 func (d *Actions) Clone(task int32) { d.list = append(d.list, action{verb: doClone, task: task}) }
 
-// Withdraw takes the copies of a task that wait for a slot out of the queue. Restarts stay.
+// Withdraw removes the waiting copies of a task from the queue, except restarts.
 func (d *Actions) Withdraw(task int32) {
 	d.list = append(d.list, action{verb: doWithdraw, task: task})
 }
 
-// Read says how the clones of the phase, its originals among them, read what the phases before it made; nil as if there
-// were none. It holds for what is started from now on.
+// Read sets how the clones of the phase, including originals, read upstream outputs; nil means as if there were no clones. It
+// applies to attempts started from now on.
 func (d *Actions) Read(r *Reading) { d.list = append(d.list, action{verb: doRead, read: r}) }
 
 // Kill ends an attempt for good. The last running attempt of a task cannot be killed; see Restart.
@@ -86,22 +87,23 @@ func (d *Actions) Kill(a Running) {
 	d.list = append(d.list, action{verb: doKill, task: a.Task, where: a.slot, number: a.Number})
 }
 
-// Restart kills an attempt and starts its task anew on another machine as soon as there is a slot, before tasks that
-// were never started.
+// Restart kills an attempt and starts its task again on another machine as soon as there is a slot, before tasks that were
+// never started.
 func (d *Actions) Restart(a Running) {
 	d.list = append(d.list, action{verb: doRestart, task: a.Task, where: a.slot, number: a.Number})
 }
 
-// CancelCopies takes the copies of a phase's tasks that wait for a slot out of the queue and kills those that run, as
-// long as one attempt of the task remains. The phase may be another than the one looked at.
+// CancelCopies removes the waiting copies of a phase's tasks from the queue and kills running ones, as long as one attempt of
+// the task remains. The phase need not be the one of the look.
 func (d *Actions) CancelCopies(phase int) {
 	d.list = append(d.list, action{verb: doCancelCopies, where: int32(phase)})
 }
 
-// LongestFirst makes the tasks of the phase start in descending order of their data. It works until the first is launched.
+// LongestFirst starts the tasks of the phase in descending order of their data. It has no effect once the first task is
+// launched.
 func (d *Actions) LongestFirst() { d.list = append(d.list, action{verb: doLongestFirst}) }
 
-// Avoid starts nothing on a machine until an instant. It is left out when it would leave no machine.
+// Avoid starts nothing on a machine until an instant. It is skipped if no machine would be left.
 func (d *Actions) Avoid(machine int32, till Time) {
 	d.list = append(d.list, action{verb: doAvoid, where: machine, till: till})
 }

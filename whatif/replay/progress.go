@@ -7,8 +7,8 @@ import (
 	"straggler/whatif/workload"
 )
 
-// score is what was reported after a share x of the duration, interpolated between reports. Attempts begin with nothing;
-// one that succeeded ends with everything, and of one that did not the last report stands until its end.
+// score is the progress after a share x of the duration, interpolated between reports. It starts at 0; a successful attempt
+// ends at 1, and an unsuccessful one keeps its last report until its end.
 func score(points []workload.Point, x float64, succeeded bool) float64 {
 	n, _ := slices.BinarySearchFunc(points, float32(x), func(p workload.Point, x float32) int {
 		if p.At <= x {
@@ -32,7 +32,7 @@ func score(points []workload.Point, x float64, succeeded bool) float64 {
 	return min(float64(from.Score)+float64(to.Score-from.Score)*(x-float64(from.At))/float64(to.At-from.At), 1)
 }
 
-// shareAt is the share of the duration after which a score was reached: the inverse of score for one that succeeded.
+// shareAt is the share of the duration after which a score was reached: the inverse of score for a successful attempt.
 func shareAt(points []workload.Point, want float64) float64 {
 	from := workload.Point{}
 	for _, to := range append(slices.Clone(points), workload.Point{At: 1, Score: 1}) {
@@ -51,7 +51,7 @@ func shareAt(points []workload.Point, want float64) float64 {
 // z, so that elapsed/progress estimates its duration as (1 + z(1 − x)) times what it will be.
 func synthetic(x, z float64) float64 { return min(x/(1+z*(1-x)), 1) }
 
-// syntheticShare is its inverse.
+// syntheticShare is the inverse of synthetic.
 func syntheticShare(score, z float64) float64 { return min(score*(1+z)/(1+score*z), 1) }
 
 // progress is what an attempt reports now.
@@ -81,11 +81,11 @@ func (s *Sim) progressAt(ph int32, a *Running, at int64) float64 {
 	return synthetic(x, s.noise(ph, a))
 }
 
-// whole is how long an attempt takes from its start to its end, as far as it is known by now; in µs.
+// whole is the duration of an attempt from start to end, as far as it is determined by now, in µs.
 func (s *Sim) whole(a *Running) float64 {
 	end := s.tree.end(a.slot)
 	if end == workload.Forever {
-		end = max(s.now, int64(a.Start)) + a.done // it still waits for its parents
+		end = max(s.now, int64(a.Start)) + a.done // it is still waiting for its parents
 	}
 	return max(float64(end-int64(a.Start)), 1)
 }
@@ -99,7 +99,7 @@ func (s *Sim) noise(ph int32, a *Running) float64 {
 	return float64(a.noise)
 }
 
-// noiseAtMost is 0 or more, and not less than the error.
+// noiseAtMost is a nonnegative upper bound of the error.
 func (s *Sim) noiseAtMost(ph int32, a *Running) float64 {
 	s.out.Drew = true
 	return s.o.Sigma * normalAtMost(s.noiseBits(ph, a)) * (1 + 1e-6) // the error is rounded to 24 bits
@@ -109,7 +109,7 @@ func (s *Sim) noiseBits(ph int32, a *Running) uint64 {
 	return draw(s.o.Seed, s.p.Phases[ph].Key, a.Task, a.Number, drawProgress)
 }
 
-// Reached is how long after its start a running attempt reported a score; false while it has not.
+// Reached is how long after its start a running attempt reported a score; false if it has not yet.
 func (v *View) Reached(a *Running, want float64) (Time, bool) {
 	if v.Progress(a) < want {
 		return 0, false
@@ -118,7 +118,7 @@ func (v *View) Reached(a *Running, want float64) (Time, bool) {
 	switch {
 	case v.copyScore() > 0:
 		return v.reachedInParts(a, want), true
-	case v.s.observed != nil: // as if it had been linear
+	case v.s.observed != nil: // assuming linear progress
 		return min(Time(math.Round(want/v.Progress(a)*float64(v.Elapsed(a)))), v.Elapsed(a)), true
 	case a.reports.N > 0:
 		x = shareAt(v.s.p.Reported(a.reports), want)

@@ -6,9 +6,9 @@ import (
 	"straggler/whatif/workload"
 )
 
-// tree knows which running attempt ends first. A slot runs one attempt at a time and is a leaf of the tree, so that an
-// attempt that is killed takes its end out of the queue by changing one leaf. Every node holds the least of its four
-// children: node n has 4n … 4n+3, the root is 1.
+// tree is a priority queue of the ends of running attempts, as a tournament tree with a leaf per slot, since a slot runs one
+// attempt at a time. Killing an attempt removes its end by changing one leaf. Every node holds the least of its four children:
+// node n has children 4n … 4n+3, the root is 1.
 type tree struct {
 	key  []int64
 	base int // of the leaves
@@ -28,7 +28,7 @@ func (t *tree) reset(slots int) {
 	}
 }
 
-// set changes when the attempt of a slot ends; forever where none does.
+// set changes the end of the attempt on a slot; forever if there is none.
 func (t *tree) set(slot int32, at int64) {
 	n := t.base + int(slot)
 	t.key[n] = at
@@ -49,13 +49,13 @@ func (t *tree) end(slot int32) int64 { return t.key[t.base+int(slot)] }
 // next is when the first attempt ends.
 func (t *tree) next() int64 { return t.key[1] }
 
-// first is the slot of the attempt that ends first; of equal ones the lowest.
+// first is the slot of the attempt that ends first; on ties the lowest.
 func (t *tree) first() int32 {
 	n, at := 1, t.key[1]
 	for n < t.base {
 		n *= 4
 		c := (*[4]int64)(t.key[n:])
-		// -1 where the child ends later, otherwise 0: which one it is no processor predicts, so that jumps would take longer
+		// -1 if the child ends later, otherwise 0; branch-free, since the outcome is unpredictable
 		a := (at - c[0]) >> 63
 		b := a & ((at - c[1]) >> 63)
 		n -= int(a + b + b&((at-c[2])>>63))
@@ -74,8 +74,8 @@ const (
 	attemptReady
 	waitOver
 	machineBack
-	sample    // the cluster is shown to who watches
-	scheduler // it is called once everything else of the instant has happened
+	sample    // Options.Sample is called
+	scheduler // the scheduler is called once everything else of the instant has happened
 	look      // last: policies look once everything else of the instant has happened
 )
 
@@ -90,7 +90,7 @@ func (t timer) kind() kind                    { return kind(t.id >> 56) }
 func (t timer) n() int32                      { return int32(uint32(t.id)) }
 func (t timer) before(u timer) bool           { return t.at < u.at || t.at == u.at && t.id < u.id }
 
-// timers is a heap of four children a node.
+// timers is a heap with four children per node.
 type timers []timer
 
 func (h *timers) push(t timer) {
@@ -141,24 +141,24 @@ func (h *timers) pop() timer {
 
 // head is the first launch of a queue that waits for a slot.
 type head struct {
-	key   int64 // smaller is served first
+	key   int64 // the smallest is served first
 	queue int32 // a phase, or -1-a for a solo attempt a; of clones the task
 }
 
 // Before orders heads by their keys.
 func (h head) Before(g head) bool { return h.key < g.key || h.key == g.key && h.queue < g.queue }
 
-// queue is copies that wait for a slot, in the order in which they came.
+// queue holds copies that wait for a slot, in the order of arrival.
 type queue struct {
 	list []queued
-	head int // those before it are gone
+	head int // those before it were removed
 }
 
 func (q *queue) reset()        { q.list, q.head = q.list[:0], 0 }
 func (q *queue) n() int        { return len(q.list) - q.head }
 func (q *queue) push(x queued) { q.list = append(q.list, x) }
 
-// remove takes out the copy at a position, mostly the head.
+// remove removes the copy at a position, usually the head.
 func (q *queue) remove(n int) {
 	copy(q.list[q.head+1:n+1], q.list[q.head:n])
 	if q.head++; q.head == len(q.list) {
@@ -166,7 +166,7 @@ func (q *queue) remove(n int) {
 	}
 }
 
-// freeSlots is a set of slots: a bit each, and a bit for each word that has any.
+// freeSlots is a set of slots, as a two-level bitmap.
 type freeSlots struct {
 	words []uint64
 	some  []uint64
@@ -181,7 +181,7 @@ func (f *freeSlots) reset(slots int) {
 	f.n = 0
 }
 
-// grow makes room for more slots, which are not free.
+// grow adds slots that are not free.
 func (f *freeSlots) grow(slots int) {
 	for len(f.words) < (slots+63)/64 {
 		f.words = append(f.words, 0)
@@ -206,7 +206,7 @@ func (f *freeSlots) remove(s int32) {
 	f.n--
 }
 
-// from is the first free slot at or after a slot, going round; -1 when none is free.
+// from is the first free slot at or after a slot, wrapping around; -1 if none is free.
 func (f *freeSlots) from(slot int32) int32 {
 	if s := f.after(slot); s >= 0 || slot == 0 {
 		return s
@@ -214,7 +214,7 @@ func (f *freeSlots) from(slot int32) int32 {
 	return f.after(0)
 }
 
-// after is the first free slot at or after a slot, -1 when there is none.
+// after is the first free slot at or after a slot; -1 if there is none.
 func (f *freeSlots) after(slot int32) int32 {
 	w := int(slot >> 6)
 	if x := f.words[w] >> (uint(slot) & 63); x != 0 {

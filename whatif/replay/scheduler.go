@@ -2,14 +2,13 @@ package replay
 
 import "straggler/whatif/workload"
 
-// Scheduler decides who gets the next slot. A value of it decides for one replay, for all jobs of a pool, and may
-// remember what it likes in itself. Straggler policies run under any scheduler: their restarts come before its tasks, and
-// their copies wait for what it gives the job; what it leaves idle is theirs too.
+// Scheduler decides which job gets the next slot. A value serves one replay, with all jobs of a pool, and may keep state.
+// Straggler policies run under any scheduler: their restarts precede its tasks, and their copies get slots that it assigns to
+// the job or leaves idle.
 type Scheduler interface {
-	// Assign is called at every instant at which something changed — a slot came free, tasks came to wait, an attempt or
-	// a job ended — and at the one that it asked for, once everything else of the instant has happened. It starts tasks
-	// and kills attempts with the methods of Cluster, which take effect at once. It returns when to call it at the
-	// latest, or 0: when something has changed.
+	// Assign is called at every instant with a change (a slot became free, tasks were queued, an attempt or a job ended) and at
+	// the instant that it requested, after all other events of the instant. It starts tasks and kills attempts with the methods
+	// of Cluster, which take effect at once. It returns the latest instant of the next call; 0: at the next change.
 	Assign(c *Cluster) Time
 }
 
@@ -42,20 +41,20 @@ type Change struct {
 	Machine int32
 }
 
-// Cluster is what a scheduler sees, and how it acts: what a live one would know at this instant, and nothing of the
-// future. Jobs, phases and machines are numbered within the pool, tasks within their phase.
+// Cluster is what a scheduler sees and acts on: what a live scheduler would know at this instant, and nothing of the future.
+// Jobs, phases and machines are numbered within the pool, tasks within their phase.
 type Cluster struct{ s *Sim }
 
 // Now is the instant.
 func (c *Cluster) Now() Time { return Time(c.s.now) }
 
-// Seed is the luck of the replay, for schedulers that draw.
+// Seed is the seed of the replay, for randomised schedulers.
 func (c *Cluster) Seed() int64 { c.s.out.Drew = true; return c.s.o.Seed }
 
-// Changes are what happened since the last call, in order, what the scheduler did itself included. The slice must not be kept.
+// Changes are the events since the last call, in order, including actions of the scheduler itself. The slice must not be kept.
 func (c *Cluster) Changes() []Change { return c.s.sched.changes }
 
-// Jobs are those that were released and have not ended, in order of submission. The slice must not be kept.
+// Jobs are the released jobs that have not ended, in order of submission. The slice must not be kept.
 func (c *Cluster) Jobs() []int32 { return c.s.sched.active }
 
 // Queue is the queue, pool or user that a job belongs to, a number below the length of Queues.
@@ -67,14 +66,14 @@ func (c *Cluster) NumJobs() int     { return len(c.s.p.Jobs) }
 func (c *Cluster) NumPhases() int   { return len(c.s.p.Phases) }
 func (c *Cluster) NumMachines() int { return len(c.s.p.Machines) }
 
-// Phases are the phases of a job that were released and are not over, in order of release. The slice must not be kept.
+// Phases are the released phases of a job that are not over, in order of release. The slice must not be kept.
 func (c *Cluster) Phases(job int32) []int32 { return c.s.sched.jobs[job].phases }
 
 // Job is the job of a phase, Class the slots that its tasks need.
 func (c *Cluster) Job(phase int32) int32            { return c.s.p.Phases[phase].Job }
 func (c *Cluster) Class(phase int32) workload.Class { return c.s.p.Phases[phase].Class }
 
-// JobName is what the log calls a job; jobs that come again and again have the same. Empty where it does not say.
+// JobName is the name of a job in the log, which recurring jobs share; empty if unknown.
 func (c *Cluster) JobName(job int32) string { return c.s.p.Jobs[job].Name }
 
 // Done are the attempts of a phase that succeeded, in the order in which they did. The slice must not be changed.
@@ -83,8 +82,8 @@ func (c *Cluster) Done(phase int32) []Done { return c.s.phases[phase].done }
 // PhaseTasks is the number of tasks of a phase.
 func (c *Cluster) PhaseTasks(phase int32) int { return int(c.s.p.Phases[phase].Tasks) }
 
-// Waiting is how many tasks of a phase wait for a slot, Running the attempts that run, in no particular order. The slice
-// must not be kept.
+// Waiting is the number of tasks of a phase that wait for a slot, Running its running attempts, in no particular order. The
+// slice must not be kept.
 func (c *Cluster) Waiting(phase int32) int       { return int(c.s.sched.phases[phase].waiting) }
 func (c *Cluster) Running(phase int32) []Running { return c.s.phases[phase].running }
 
@@ -97,40 +96,39 @@ func (c *Cluster) JobRunning(job int32, class workload.Class) int {
 	return int(c.s.sched.jobs[job].running[class])
 }
 
-// Wants is how many tasks of a job and copies of them wait for slots of a class.
+// Wants is the number of tasks of a job, and of their copies, that wait for slots of a class.
 func (c *Cluster) Wants(job int32, class workload.Class) int {
 	j := &c.s.sched.jobs[job]
 	return int(j.waiting[class] + j.copies[class])
 }
 
-// Waits is whether a task waits for a slot.
+// Waits reports whether a task waits for a slot.
 func (c *Cluster) Waits(phase, task int32) bool {
 	return c.s.sched.first[c.s.p.Phases[phase].FirstTask+task] >= 0
 }
 
-// Bytes is the input of a task, -1 where it is unknown.
+// Bytes is the input of a task; -1 if unknown.
 func (c *Cluster) Bytes(phase, task int32) int64 {
 	return c.s.p.Tasks[c.s.p.Phases[phase].FirstTask+task].Bytes
 }
 
-// Replicas are the machines that have the input of a task; none where it has no preference. The slice must not be changed.
+// Replicas are the machines that hold the input of a task; none if it has no preference. The slice must not be changed.
 func (c *Cluster) Replicas(phase, task int32) []int32 {
 	return c.s.p.ReplicasOf(c.s.p.Phases[phase].FirstTask + task)
 }
 
-// Prefers is whether any task of a phase has data somewhere.
+// Prefers reports whether any task of a phase has preferred machines.
 func (c *Cluster) Prefers(phase int32) bool {
 	from, till := c.s.p.Inputs.Entries(phase)
 	return from < till
 }
 
-// Nearest is the waiting task of a phase that is nearest to a machine, in order of launch among equals, if it is no
-// farther than a level.
+// Nearest is the waiting task of a phase with its input nearest to a machine, within a level; ties are in order of launch.
 func (c *Cluster) Nearest(phase, machine int32, most workload.Level) (task int32, at workload.Level, ok bool) {
 	return c.s.nearest(phase, machine, most)
 }
 
-// Next is the waiting task of a phase whose turn it is, wherever its data.
+// Next is the next waiting task of a phase, wherever its data.
 func (c *Cluster) Next(phase int32) (task int32, ok bool) {
 	t := c.s.nextWaiting(phase)
 	return t, t >= 0
@@ -140,7 +138,7 @@ func (c *Cluster) Next(phase int32) (task int32, ok bool) {
 func (c *Cluster) Rack(machine int32) int32 { return c.s.p.Machines[machine].Rack }
 func (c *Cluster) Racks() int               { return max(c.s.p.Racks, 1) }
 
-// Idle is how many more attempts of a class could run now, Free how many slots of the class a machine has free.
+// Idle is how many more attempts of a class could run now, Free the number of free slots of the class on a machine.
 func (c *Cluster) Idle(class workload.Class) int { return c.s.idleIn(class) }
 func (c *Cluster) Free(machine int32, class workload.Class) int {
 	return int(c.s.sched.freeOn[class][machine])
@@ -152,9 +150,9 @@ func (c *Cluster) MachineSlots(machine int32, class workload.Class) int {
 	return int(c.s.sched.slotsOn[class][machine])
 }
 
-// HasRoom is whether a machine would take one more task of a phase, apart from its slots: a job may have a limit, and under
-// copy-compute splitting a machine refuses a job that copies with as many attempts as the machine may compute with at once
-// (FAIR §5.2).
+// HasRoom reports whether a machine would accept another task of a phase, apart from its slots: a job may have a limit, and
+// under copy-compute splitting a machine refuses a job that already copies with as many attempts as the machine may compute
+// with at once (FAIR §5.2).
 func (c *Cluster) HasRoom(phase, machine int32) bool {
 	return !c.s.atLimit(phase) && c.s.hasRoom(phase, machine)
 }
@@ -164,27 +162,27 @@ func (c *Cluster) FreeMachines(class workload.Class, to []int32) []int32 {
 	return c.s.freeMachines(class, to)
 }
 
-// Start starts a waiting task on a machine. It is false, and nothing happens, when the task does not wait or the machine
-// has no free slot for it.
+// Start starts a waiting task on a machine. It does nothing and returns false if the task does not wait or the machine has no
+// free slot for it.
 func (c *Cluster) Start(phase, task, machine int32) bool { return c.s.startTask(phase, task, machine) }
 
-// StartCopy starts on a machine the copy of a job that has waited longest of those that may run there. It is false, and
-// nothing happens, when there is none, or the machine has no free slot of the class.
+// StartCopy starts on a machine the copy of a job that has waited longest among those that may run there. It does nothing and
+// returns false if there is none, or if the machine has no free slot of the class.
 func (c *Cluster) StartCopy(job, machine int32, class workload.Class) bool {
 	return c.s.startCopy(job, machine, class)
 }
 
-// Kill ends an attempt that runs. Its work is lost; unless another attempt of it runs, the task waits again as if it had
-// never been started. It is false when the attempt does not run any more.
+// Kill ends an attempt that runs. Its work is lost; unless another attempt of it runs, the task waits again as if it had never
+// been started. It returns false if the attempt no longer runs.
 func (c *Cluster) Kill(phase int32, a Running) bool { return c.s.preempt(phase, a) }
 
-// Link is a rack's connection with the others.
+// Link is the uplink and downlink of a rack.
 type Link struct {
 	Up, Down                 float64 // bytes/s that it carries now
 	UpCapacity, DownCapacity float64 // bytes/s; 0: no limit
 }
 
-// Link is that of a rack. It is empty where there is no network.
+// Link returns the link of a rack; the zero Link if there is no network.
 func (c *Cluster) Link(rack int32) Link {
 	net := c.s.stages.net
 	if !c.s.staged() || net == nil {
@@ -200,8 +198,8 @@ func (c *Cluster) Link(rack int32) Link {
 	return l
 }
 
-// Left appends the bytes that the phases which a phase reads have left in each rack so far; none where there is no
-// network, or the phase reads no other.
+// Left appends the bytes in each rack of the outputs that a phase reads, so far; none if there is no network, or if the phase
+// reads no other.
 func (c *Cluster) Left(phase int32, to []float64) []float64 {
 	p := &c.s.p.Phases[phase]
 	if !c.s.staged() || c.s.stages.net == nil || !p.Shuffles {

@@ -9,18 +9,18 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Options of one replay.
+// Options are the options of one replay.
 type Options struct {
 	Policy    Policy // nil: none
 	Seed      int64
-	Sigma     float64        // relative standard deviation of the first estimate that an attempt's synthetic progress gives
-	Watch     func(Span)     // is called with every attempt that ended; may be nil
-	Took      []int64        // of each attempt, µs, in place of what was observed; nil: as observed
-	Stop      func() bool    // asked now and then whether to give up; nil: never
-	Sample    func(*Cluster) // under a scheduler: is called with the cluster every Every; may be nil
+	Sigma     float64        // initial relative standard deviation of estimates from synthetic progress
+	Watch     func(Span)     // called with every attempt that ended; may be nil
+	Took      []int64        // duration of each attempt, µs, instead of the observed one; nil: as observed
+	Stop      func() bool    // polled from time to time; true aborts the replay; nil: never
+	Sample    func(*Cluster) // under a scheduler: called with the cluster every Every; may be nil
 	Every     Time
 	Scheduler Scheduler // nil: tasks are launched as the log did
-	Protector Protector // of outputs, in a planned pool whose machines lose some; nil: none
+	Protector Protector // protects outputs, in a planned pool whose machines lose some; nil: none
 }
 
 // Span is an attempt of a replay, for timelines.
@@ -31,34 +31,34 @@ type Span struct {
 	observed                           int32
 }
 
-// Observed is the number of the attempt of the log that the span is, -1 for a copy.
+// Observed is the number of the attempt in the log, -1 for a copy.
 func (x *Span) Observed() int { return int(x.observed) }
 
-// Outcome is what a replay of a pool gave, by job.
+// Outcome is the outcome of a replay, by job.
 type Outcome struct {
 	Jobs    []JobOutcome
 	Events  int64 // launches, ends and timers
-	Drew    bool  // it used random numbers; otherwise every seed gives the same
-	Stopped int   // jobs that did not end: a mistake in the simulator
+	Drew    bool  // it used random numbers; otherwise all seeds are equal
+	Stopped int   // jobs that did not end: a bug in the simulator
 }
 
-// JobOutcome is what a replay gave for one job; times in µs.
+// JobOutcome is the outcome for one job; times in µs.
 type JobOutcome struct {
 	Took   int64 // completion time
-	Copies int32 // that the policy launched, restarts among them
-	Wins   int32 // of them, those that finished first
+	Copies int32 // launched by the policy, including restarts
+	Wins   int32 // copies that finished first
 	Kills  int32 // attempts that the policy or its winning copies killed
 	Waste  int64 // slot time of attempts that were killed
 	Slots  int64 // slot time of all attempts
-	// Of a planned pool: attempts with input on some machine and the bytes they read, by where they ran, and the bytes
-	// of earlier phases' outputs that others fetched, by whether they lay in their own rack.
+	// For a planned pool: attempts with preferred machines and the bytes they read, by locality, and the bytes of upstream
+	// outputs fetched, by whether they were in the same rack.
 	Levels  [workload.Levels]int32
 	Read    [workload.Levels]int64
 	Fetched [workload.Levels]float64
 	Losses  LossOutcome // where machines lose outputs
 }
 
-// Sim replays pools. It keeps its memory from one replay to the next; a Sim must not be used by two goroutines at once.
+// Sim replays pools. It reuses its memory from one replay to the next and must not be used concurrently.
 type Sim struct {
 	p   *workload.Pool
 	o   Options
@@ -72,9 +72,9 @@ type Sim struct {
 	ready       heap.Heap[head] // queues whose head may have a slot
 	soon        heap.Heap[head] // the same, once nothing else happens at the instant
 	held        heap.Heap[heldHead]
-	firsts      queue           // copies that wait and go before tasks that were never started
-	queue       queue           // the other copies that wait
-	clones      heap.Heap[head] // clones that wait in line with their tasks; not under a scheduler
+	firsts      queue           // waiting copies that precede tasks that were never started
+	queue       queue           // other waiting copies
+	clones      heap.Heap[head] // clones queued with their tasks; not under a scheduler
 	phases      []phaseRun
 	tasks       []taskRun // by place
 	places      []int32   // see place
@@ -94,7 +94,7 @@ type Sim struct {
 	touched     int32   // the same
 	avoided     []int64 // by machine, until when; nil where none is
 	view        View
-	observed    *Observed // the application runs elsewhere, and nothing is simulated; nil in a replay
+	observed    *Observed // a live application, which is not simulated; nil in a replay
 	actions     Actions
 	sched       schedRun // under a scheduler of its own
 	stages      stagesRun
@@ -107,14 +107,15 @@ type slotRun struct {
 	at    int32 // index into the phase's running attempts, -1: none
 	next  int32 // another slot that runs the same task, -1: none
 	kept
-	gone bool // it is not there: it has not come yet, or has gone
+	gone bool // it does not exist yet, or no longer
 }
 
-// kept is what every start and end asks about a slot of the pool: beside the rest of the slot it is in the cache by then.
+// kept is the data of a slot of the pool needed at every start and end, stored with the rest of the slot so that it is in the
+// cache.
 type kept struct {
 	machine, executor int32
 	class             workload.Class
-	leaves            bool // it goes some time
+	leaves            bool // it is removed at some time
 }
 
 func keptOf(x *workload.Slot) kept {
@@ -124,11 +125,11 @@ func keptOf(x *workload.Slot) kept {
 type queueRun struct {
 	head   int32 // attempt at its head, -1 none
 	place  place
-	parked bool  // its job runs as many tasks as it may
+	parked bool  // its job runs as many tasks as allowed
 	until  int64 // end of its wait
 }
 
-// place is the line in which the head of a queue waits.
+// place is the set in which the head of a queue waits.
 type place uint8
 
 const (
@@ -139,16 +140,16 @@ const (
 
 type phaseRun struct {
 	queueRun
-	next      int32 // launches that were taken from its order
+	next      int32 // launches taken from its order
 	over      int32
 	anchors   int32
 	gates     int32
 	watch     int32
 	waiting   int32
 	released  int64
-	opened    int64 // when its parents were over, where attempts waited for that
+	opened    int64 // when its parents ended, if attempts waited for that
 	lookAt    int64
-	looks     int // of the policy at it
+	looks     int // of the policy at the phase
 	onEnd     bool
 	looking   bool
 	begun     bool    // it was released
@@ -161,7 +162,7 @@ type phaseRun struct {
 	finished  int32         // tasks that have succeeded
 	reading   *Reading      // how its clones read; nil: it has none
 	cloneEnds [][]cloneEnds // by rank, of its tasks
-	cloned    bool          // later phases may want to know of its cloneEnds
+	cloned    bool          // later phases may need its cloneEnds
 	anywhere  float64       // of a planned pool: the factor of reading on any machine; 0 until it is asked for
 	read      float64       // the sum of the factors at which as many attempts that succeeded have read
 	counted   int
@@ -177,7 +178,7 @@ type taskRun struct {
 	pending   int16
 	done      bool
 	over      bool
-	preempted bool // the scheduler killed an attempt of it
+	preempted bool // the scheduler has killed an attempt of it
 	again     bool // an attempt of the log waits for its success, and was after the one that was started last
 }
 
@@ -193,8 +194,8 @@ type jobRun struct {
 type queued struct {
 	phase   int32
 	task    int32
-	first   bool // goes before tasks that were never started
-	fresh   bool // on no machine that ever ran the task
+	first   bool // precedes tasks that were never started
+	fresh   bool // only on a machine that never ran the task
 	restart bool
 	remake  bool // its output is lost
 }
@@ -223,7 +224,7 @@ func (s *Sim) Run(p *workload.Pool, o Options) *Outcome {
 	return &s.out
 }
 
-// step runs everything that happens at the next instant; false when nothing more does.
+// step processes all events of the next instant; false if there are none.
 func (s *Sim) step() bool {
 	at := s.tree.next()
 	if len(s.timers) > 0 && s.timers[0].at < at {
@@ -260,7 +261,7 @@ func (s *Sim) step() bool {
 	return true
 }
 
-// sampled shows the cluster to who watches.
+// sampled calls Options.Sample.
 func (s *Sim) sampled() {
 	s.sched.sampling = false
 	s.o.Sample(&s.sched.view)
@@ -313,10 +314,10 @@ func (s *Sim) fire(t timer) {
 	}
 }
 
-// moreToCome is whether anything happens after now.
+// moreToCome reports whether any events remain.
 func (s *Sim) moreToCome() bool { return len(s.timers) > 0 || s.tree.next() < workload.Forever }
 
-// staged is whether attempts have stages.
+// staged reports whether attempts have stages.
 func (s *Sim) staged() bool { return s.p.Stages != nil }
 
 func (s *Sim) phaseOver(n int32) bool { return s.phases[n].over == s.p.Phases[n].Tasks }
@@ -347,7 +348,7 @@ func (s *Sim) endJob(j int32) {
 	if s.scheduled() {
 		s.jobLeft(j)
 	}
-	// where a log has attempts end after their job, the tail is negative
+	// the tail is negative if attempts of a log end after their job
 	s.out.Jobs[j].Took = max(0, s.now-s.jobs[j].released+jb.Tail)
 	for _, f := range jb.Followers {
 		s.timers.push(timerOf(s.now+s.p.Jobs[f].Gap, jobReleased, f))
@@ -376,7 +377,7 @@ func (s *Sim) releasePhase(i int32) {
 	}
 }
 
-// reached releases the phases that waited for as many tasks of phase i as are over now.
+// reached releases the phases that waited for as many tasks of phase i as have finished now.
 func (s *Sim) reached(i int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	for int(ph.watch) < len(p.Watchers) && p.Watchers[ph.watch].Count <= ph.over {
@@ -464,7 +465,7 @@ func resize[T any](v []T, n int) []T {
 
 var nan32 = float32(math.NaN())
 
-// Err says that something is wrong with the simulator itself: jobs that did not end.
+// Err returns an error if jobs did not end, which is a bug in the simulator.
 func (o *Outcome) Err() error {
 	if o.Stopped > 0 {
 		return fmt.Errorf("replay: %d jobs did not end", o.Stopped)

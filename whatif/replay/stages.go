@@ -8,22 +8,23 @@ import (
 	"straggler/whatif/network"
 )
 
-// stageKind is what an attempt of a planned pool does.
+// stageKind is the activity of an attempt of a planned pool.
 type stageKind uint8
 
 const (
-	working stageKind = iota // it reads and computes at the same time: it ends when both are over
-	copying                  // it fetches outputs of the phases before, as far as they are there
-	inLine                   // it has them and waits until it may compute
+	working stageKind = iota // it reads and computes concurrently, and ends when both are done
+	copying                  // it fetches upstream outputs, as far as they are available
+	inLine                   // it has them all and waits until it may compute
 	computing
 )
 
-// stage is what the attempt on a slot does.
+// stage is the stage of the attempt on a slot.
 type stage struct {
-	kind   stageKind
-	flows  []network.ID
-	until  int64     // working: end of its computing
-	copied bool      // copying, on machines that share hosts: all that was there, before the phases before ended
+	kind  stageKind
+	flows []network.ID
+	until int64 // working: end of its computing
+	// copying, on machines that share hosts: it has copied everything available before the upstream phases ended
+	copied bool
 	got    []float64 // copying: outputs it has, by rack
 }
 
@@ -32,13 +33,13 @@ type stagesRun struct {
 	net       *network.Net
 	slots     []stage
 	computing []int32     // by machine
-	line      [][]int32   // by machine: slots that wait to compute
+	line      [][]int32   // by machine: slots waiting to compute
 	outputs   [][]float64 // by phase and rack: bytes that its tasks left
-	reported  []int32     // by phase: tasks over when those who read from it were told last
+	reported  []int32     // by phase: finished tasks when its readers were last notified
 	hosts     hostsRun
 }
 
-// reportEvery is the share of a phase's tasks after which those who read its outputs fetch again.
+// reportEvery is the share of a phase's tasks after which the readers of its outputs fetch again.
 const reportEvery = 0.05
 
 func (s *Sim) resetStages() {
@@ -57,7 +58,7 @@ func (s *Sim) resetStages() {
 	if p.Stages.Network == nil {
 		return
 	}
-	r.net, _ = network.New(p.Stages.Network) // it was checked with the plan
+	r.net, _ = network.New(p.Stages.Network) // the plan was validated
 	r.outputs, r.reported = resize(r.outputs, len(p.Phases)), resize(r.reported, len(p.Phases))
 	clear(r.reported)
 	for i := range r.outputs {
@@ -101,7 +102,7 @@ func (s *Sim) begin(i, slot int32, r *Running) {
 	s.work(slot, r, int64(r.Start))
 }
 
-// readFrom is the replica that an attempt reads: its machine's, else one of its rack, else any, chosen by its own draw.
+// readFrom is the replica that an attempt reads: on its machine, else in its rack, else any, chosen by its random number.
 func (s *Sim) readFrom(task int32, r *Running, level workload.Level) int32 {
 	replicas := s.p.ReplicasOf(task)
 	if level == workload.NodeLocal {
@@ -119,7 +120,7 @@ func (s *Sim) readFrom(task int32, r *Running, level workload.Level) int32 {
 	return replicas[first]
 }
 
-// fetchMore goes on with the copying of the attempt on a slot, when it has nothing left to fetch of what it knows.
+// fetchMore continues the copying of the attempt on a slot when it has fetched everything it knows of.
 func (s *Sim) fetchMore(slot int32) {
 	sr := &s.slots[slot]
 	i := sr.phase
@@ -131,10 +132,10 @@ func (s *Sim) fetchMore(slot int32) {
 	}
 	if s.stages.net == nil {
 		if s.phases[i].gates > 0 {
-			return // what it waits for decides
+			return // it continues when what it waits for is there
 		}
 		fetch := s.p.Stages.Fetch[p.FirstTask+r.Task]
-		last := int64(reportEvery * float64(fetch)) // what the last outputs take
+		last := int64(reportEvery * float64(fetch)) // time of the last outputs
 		at := int64(r.Start) + fetch
 		if p.Gated > 0 {
 			at = max(at, s.phases[i].opened+last)
@@ -166,7 +167,7 @@ func (s *Sim) fetchMore(slot int32) {
 	}
 }
 
-// mayCompute lets an attempt that has all its input compute, or stand in the line of its machine (FAIR §5.2).
+// mayCompute lets an attempt that has all its input compute, or wait in the queue of its machine (FAIR §5.2).
 func (s *Sim) mayCompute(slot int32) {
 	sr, st := &s.slots[slot], &s.stages.slots[slot]
 	r := &s.phases[sr.phase].running[sr.at]
@@ -194,7 +195,7 @@ func (s *Sim) compute(slot int32) {
 	s.work(slot, r, s.now)
 }
 
-// goesOn is whether an attempt whose time has come only goes to its next stage.
+// goesOn reports whether an attempt whose time has come proceeds to its next stage instead of ending.
 func (s *Sim) goesOn(slot int32) bool {
 	if int(slot) >= len(s.p.Slots) || s.stages.slots[slot].kind != copying {
 		return false
@@ -212,7 +213,7 @@ func (s *Sim) goesOn(slot int32) bool {
 	return true
 }
 
-// leave frees what the attempt on a slot held beside the slot.
+// leave frees the resources of the attempt on a slot besides the slot.
 func (s *Sim) leave(slot int32, m int32) {
 	st := &s.stages.slots[slot]
 	for _, id := range st.flows {
@@ -235,7 +236,7 @@ func (s *Sim) leave(slot int32, m int32) {
 	st.kind = working
 }
 
-// nextFlow is the first instant at which a flow is over.
+// nextFlow is the first instant at which a flow ends.
 func (s *Sim) nextFlow() int64 {
 	if s.stages.net == nil {
 		return workload.Forever
@@ -247,7 +248,7 @@ func (s *Sim) nextFlow() int64 {
 	return int64(math.Floor(at*1e6)) + 1
 }
 
-// moveFlows brings the network to the instant.
+// moveFlows advances the network to the present instant.
 func (s *Sim) moveFlows() {
 	for _, f := range s.stages.net.Advance(float64(s.now) / 1e6) {
 		s.out.Events++
@@ -264,7 +265,7 @@ func (s *Sim) moveFlows() {
 	}
 }
 
-// leaves adds the output of a task to what its phase has left, and tells those who read it now and then.
+// leaves adds the output of a task to those of its phase, and notifies the readers from time to time.
 func (s *Sim) leaves(i, task, machine int32) {
 	if s.stages.net == nil {
 		return
@@ -280,7 +281,7 @@ func (s *Sim) leaves(i, task, machine int32) {
 	}
 }
 
-// fetchAll goes on with the attempts of a phase that have nothing to do.
+// fetchAll continues the idle attempts of a phase.
 func (s *Sim) fetchAll(i int32) {
 	for n := 0; n < len(s.phases[i].running); n++ {
 		slot := s.phases[i].running[n].slot
