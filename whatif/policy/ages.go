@@ -5,17 +5,17 @@ import (
 	"straggler/whatif/replay"
 )
 
-// ages are the tasks of a phase that run in one attempt and were never copied, oldest first: who waits for a task to reach
-// an age looks at the first of them. Each look takes in what was started since the one before, so that what it costs
-// depends on how much happened, and not on how many tasks run.
+// ages holds the tasks of a phase that run as a single attempt and were never copied, oldest first, for policies that wait for
+// a task to reach an age. Each look adds what was started since the previous one, so its cost depends on the number of events
+// and not on the number of running tasks.
 type ages struct {
 	seen  int // of View.Started
 	heap  heap.Nearly[aged]
-	aside []aged // tasks of several attempts, which may come to have one again
+	aside []aged // tasks of several attempts, which may have a single one again later
 	in    []uint64
 }
 
-// aged is a task and when the oldest attempt of it started; that one may be over by now.
+// aged is a task and the start of its oldest attempt, which may have ended by now.
 type aged struct {
 	start replay.Time
 	task  int32
@@ -23,7 +23,7 @@ type aged struct {
 
 func (a aged) Before(b aged) bool { return a.start < b.start || a.start == b.start && a.task < b.task }
 
-// update takes in what has started.
+// update adds what has started.
 func (g *ages) update(v *replay.View) {
 	started := v.Started()
 	if g.in == nil {
@@ -83,10 +83,10 @@ func (g *ages) first(v *replay.View) (aged, bool) {
 	return aged{}, false
 }
 
-// release lets a task in again when it starts once more.
+// release makes a task eligible again when it restarts.
 func (g *ages) release(task int32) { g.in[task>>6] &^= 1 << (task & 63) }
 
-// until takes out the tasks that have started by an instant and appends them.
+// until removes the tasks that started by an instant and appends them.
 func (g *ages) until(v *replay.View, start replay.Time, to []aged) []aged {
 	for {
 		a, ok := g.first(v)

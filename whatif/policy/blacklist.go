@@ -4,10 +4,10 @@ import "straggler/whatif/replay"
 
 // Blacklist keeps tasks off machines that are likely to cause stragglers (DOLLY §2.1.2). It makes no copies.
 //
-// Rules: the probability that a machine causes a straggler in a window is predicted to be the mean of what it was in the
-// window before and of its long-term average. Machines above the threshold p_b are avoided for the window. A task is a
-// straggler when its rate is under half the median of those of its phase that have finished. Windows: 5 min or 1 h. The
-// threshold is not in the text of the paper; 0.25 is ours.
+// Rules: the probability that a machine causes a straggler in a window is predicted as the mean of its value in the previous
+// window and its long-term average. Machines above the threshold p_b are avoided for the window. A task is a straggler when its
+// rate is under half the median of those of its phase that have finished. Windows: 5 min or 1 h. The threshold is not in the
+// text of the paper; 0.25 is ours.
 type Blacklist struct {
 	Window    float64 `option:"window" unit:"s" doc:"length of a window"`
 	Threshold float64 `option:"threshold" doc:"predicted probability above which a machine is avoided (p_b)"`
@@ -61,7 +61,7 @@ func (b *blacklist) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return replay.Again{End: true}
 }
 
-// turn ends a window.
+// turn closes a window.
 func (b *blacklist) turn(do *replay.Actions) {
 	end := b.next + replay.Seconds(b.Window)
 	for i := range b.machines {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// The analysis behind Dolly (DOLLY §3.1, §4): how likely a job straggles that has n tasks in each of two phases, c clones
-// of each task and a probability p that a task straggles.
+// The analysis behind Dolly (DOLLY §3.1, §4): the probability that a job straggles if it has n tasks in each of two phases, c
+// clones of each task, and a probability p that a task straggles.
 
 // StraggleTasks is the probability that one of n tasks straggles when each has c clones: 1 − (1 − p^c)^n.
 func StraggleTasks(n, c int, p float64) float64 {
@@ -50,9 +50,9 @@ func choose(n, k int) float64 {
 	return c
 }
 
-// readTimes are how long two downstream clones take to have read an upstream output, counted from the end of the first
-// upstream clone, when the second one comes a gap later and is waited for at most omega (DOLLY §4.4). alone is the time to
-// read the output without contention (r/B), alpha the share of the bandwidth that is left under contention (α).
+// readTimes returns how long two downstream clones take to read an upstream output, from the end of the first upstream clone,
+// if the second upstream clone ends a gap later and is waited for at most omega (DOLLY §4.4). alone is the time to read the
+// output without contention (r/B), alpha the share of the bandwidth that is left under contention (α).
 //
 // The first reads at once. In time, the second gets a copy of its own and is taken to have it after min(r/B, ω), which makes
 // T_E = r/B + min(r/B, ω): by r/B the first has read its copy, and the second can read that alone. Otherwise it shares the copy
@@ -67,10 +67,9 @@ func readTimes(gap, omega, alone, alpha float64) (first, second float64) {
 	return first, first + wait
 }
 
-// bestWait is the ω that makes the mean duration of a task of two clones least over a sample: of the gaps, and of what the
-// clones compute after they have read. A task is over when the faster of its clones is (§4.4, step 2). Between two gaps a
-// duration is the least of two linear functions of ω up to the reading time, and constant after it, so that no end of such a
-// piece is better than the gaps, 0 and the reading time.
+// bestWait is the ω that minimises the mean duration of a task of two clones over a sample of gaps and of computing times after
+// reading. A task ends with the faster of its clones (§4.4, step 2). Between two gaps a duration is the minimum of two linear
+// functions of ω up to the reading time, and constant after it, so the optimum is at a gap, at 0 or at the reading time.
 func bestWait(gaps []float64, computing [][2]float64, alone, alpha float64) float64 {
 	candidates := append([]float64{0, alone}, gaps...)
 	slices.Sort(candidates)

@@ -60,7 +60,7 @@ type clonedPhase struct {
 	memory *dollyPhase
 }
 
-// slots are those of the budget that it uses: of a task that is over no clone is left.
+// slots is the part of the budget in use; a finished task uses none.
 func (p *dollyPhase) slots() int { return p.running * p.clones }
 
 type dollyPhase struct {
@@ -74,16 +74,16 @@ type dollyPhase struct {
 	over    bool
 }
 
-// dollyJob is how many clones the job's earlier phases got, by phase, and how long its finished attempts took.
+// dollyJob holds the number of clones of each earlier phase of the job, and the durations of its finished attempts.
 type dollyJob struct {
 	clones map[int32]int
 	took   []float64
 }
 
-// mostGaps bounds the finished attempts of a job that ω is worked out from.
+// mostGaps bounds the finished attempts of a job from which ω is computed.
 const mostGaps = 200
 
-// Clones is how many clones of each of n tasks keep the probability that one straggles under risk (DOLLY §3.2).
+// Clones is the number of clones of each of n tasks with which the probability that any straggles is below risk (DOLLY §3.2).
 func Clones(n int, p, risk float64) int {
 	if p <= 0 {
 		return 1
@@ -136,7 +136,7 @@ func (d *dolly) count(v *replay.View, p *dollyPhase) {
 	}
 }
 
-// clone decides on the clones of a phase when it is released.
+// clone decides how to clone a phase when it is released.
 func (d *dolly) clone(v *replay.View, do *replay.Actions, p *dollyPhase) {
 	if d.p == 0 {
 		d.p = d.P
@@ -191,7 +191,7 @@ func (p *dollyPhase) add(do *replay.Actions, first, tasks int) {
 	p.size, p.running, p.next = p.size+tasks, p.running+tasks, first+tasks
 }
 
-// goOn has a phase that came first, and got a part of the budget, use for its next tasks what those that are over leave of it.
+// goOn continues a phase that got only a part of the budget under fcfs: its next tasks use what finished ones free.
 func (d *dolly) goOn(v *replay.View, do *replay.Actions, p *dollyPhase) {
 	for room := d.room(v); p.next < v.Tasks() && room >= p.clones; {
 		if task := int32(p.next); v.Finished(task) || v.Copies(task) > 0 {
@@ -203,10 +203,10 @@ func (d *dolly) goOn(v *replay.View, do *replay.Actions, p *dollyPhase) {
 	}
 }
 
-// room is what is left of the budget, in slots.
+// room is the unused part of the budget, in slots.
 func (d *dolly) room(v *replay.View) int { return int(d.Budget*float64(v.Slots())) - d.used() }
 
-// used is the budget in use, of the tasks that are not over; phases that are over are forgotten.
+// used is the budget in use by tasks that are not over; it drops finished phases.
 func (d *dolly) used() int {
 	sum, n := 0, 0
 	for _, c := range d.cloned {
@@ -220,7 +220,7 @@ func (d *dolly) used() int {
 	return sum
 }
 
-// reading is how the clones of a phase read from the phases before it.
+// reading returns how the clones of a phase read from upstream phases.
 func (d *dolly) reading(job *dollyJob) *replay.Reading {
 	r := &replay.Reading{Contention: d.Contention * d.Transfer}
 	switch d.Assignment {
@@ -256,8 +256,8 @@ func (d *dolly) wait(job *dollyJob) float64 {
 	return bestWait(gaps, computing, d.Transfer*s.median(), 1/(1+d.Contention))
 }
 
-// preempt kills the clones of larger phases, the largest first, until enough of the budget is free for a phase of n tasks;
-// none where all of them would not be enough.
+// preempt kills the clones of larger phases, the largest first, until enough of the budget is free for a phase of n tasks; it
+// kills none if all of them would not be enough.
 func (d *dolly) preempt(do *replay.Actions, need, n int) bool {
 	larger := 0
 	for _, c := range d.cloned {

@@ -23,7 +23,7 @@ type hadoop struct {
 	found []int32
 }
 
-// hadoopPhase is what is remembered of a phase.
+// hadoopPhase is the state of a phase.
 type hadoopPhase struct{ ages ages }
 
 func (h *hadoop) Look(v *replay.View, do *replay.Actions) replay.Again {
@@ -62,8 +62,8 @@ func (h *hadoop) Look(v *replay.View, do *replay.Actions) replay.Again {
 // HadoopThreshold is the score below which a task is a straggler, given the average score of its category.
 func HadoopThreshold(average, gap float64) float64 { return average - gap }
 
-// idleUntil says when a policy that speculates only with idle slots and nothing waiting needs to look next, if there is
-// nothing to look at now: not before the oldest attempt without a copy has the age.
+// idleUntil is the next look of a policy that speculates only on idle slots when nothing waits, if there is nothing to do now:
+// when the oldest attempt without a copy reaches the age.
 func idleUntil(v *replay.View, g *ages, age, heartbeat float64) (replay.Again, bool) {
 	if v.Waiting() > 0 {
 		return replay.Again{End: true}, true
@@ -77,7 +77,7 @@ func idleUntil(v *replay.View, g *ages, age, heartbeat float64) (replay.Again, b
 	return replay.Again{}, false
 }
 
-// untilAge says when the oldest attempt without a copy has the age, unless it has.
+// untilAge is when the oldest attempt without a copy reaches the age, unless it has done so.
 func untilAge(v *replay.View, g *ages, age float64) (replay.Again, bool) {
 	g.update(v)
 	oldest, ok := g.first(v)

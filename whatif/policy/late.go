@@ -21,8 +21,8 @@ import (
 // the rate is the mean of the other attempts' of the phase; where no other has finished such a part, the plain estimate
 // stands. A map's progress always tells how much of it is done.
 //
-// Early acts before all tasks have been started, as the variant of MANTRI §6.3 does: a copy then takes the slot of a
-// waiting task. Nodes ask every Heartbeat.
+// Early copies before all tasks have been started, like the variant of MANTRI §6.3: a copy then takes the slot of a waiting
+// task. Nodes ask every Heartbeat.
 type LATE struct {
 	Cap       float64 `option:"cap" doc:"copies that may run at once, as a share of the slots"`
 	SlowNode  float64 `option:"slow_node" doc:"percentile of node progress below which a node gets no copies"`
@@ -45,10 +45,10 @@ type late struct {
 	found   []candidate
 }
 
-// lateJob is the finished work of a job by machine.
+// lateJob is the finished work of a job, by machine.
 type lateJob []float64
 
-// latePhase is what is known of a phase: how many of its finished attempts were counted, and their rates.
+// latePhase is the state of a phase: the number of finished attempts counted, and their rates.
 type latePhase struct {
 	counted int
 	rates   sample
@@ -99,7 +99,7 @@ func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return again
 }
 
-// longest are the n attempts that may be copied with the longest time left, in order.
+// longest returns the n attempts that may be copied with the longest time left, in order.
 func (l *late) longest(v *replay.View, phase *latePhase, n int) []candidate {
 	g := &phase.longest
 	if g.scans > 0 {
@@ -121,7 +121,7 @@ func (l *late) count(v *replay.View) (*latePhase, lateJob) {
 		*v.Memory() = phase
 	}
 	job, ok := (*v.JobMemory()).(lateJob)
-	if !ok || len(job) < v.Machines() { // of an application that runs, machines become known
+	if !ok || len(job) < v.Machines() { // a live application may add machines
 		job = append(job, make([]float64, v.Machines()-len(job))...)
 		*v.JobMemory() = job
 	}
@@ -186,7 +186,7 @@ func (c candidate) Before(d candidate) bool {
 	return c.left > d.left || c.left == d.left && c.task < d.task
 }
 
-// first are the n first candidates, in order; the list is in disorder afterwards.
+// first returns the first n candidates, in order; it reorders the list.
 func first(candidates []candidate, n int) []candidate {
 	h := heap.Of(candidates)
 	out := make([]candidate, 0, min(n, len(h)))
@@ -196,13 +196,13 @@ func first(candidates []candidate, n int) []candidate {
 	return out
 }
 
-// mayCopy is whether an attempt is old enough and was never copied.
+// mayCopy reports whether an attempt is old enough and was never copied.
 func (l *late) mayCopy(v *replay.View, a *replay.Running) bool {
 	elapsed := v.Elapsed(a).Seconds()
 	return elapsed >= l.Age && elapsed > 0 && v.Copies(a.Task) == 1 && v.Launched(a.Task) == 0
 }
 
-// assign gives the nodes that ask, one after the other, the best candidate that does not run there.
+// assign gives each requesting node, one after the other, the best candidate that does not run there.
 func (l *late) assign(v *replay.View, do *replay.Actions, candidates []candidate, job lateJob, room int) {
 	threshold := l.nodeThreshold(v, job)
 	l.free = v.FreeMachines(l.free[:0])

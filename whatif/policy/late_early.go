@@ -8,10 +8,10 @@ import (
 	"straggler/whatif/replay"
 )
 
-// longest finds the attempts with the longest time left, of those of a phase that LATE may copy, without estimating the time
-// left of all at every look. The time left of a steady attempt only falls: attempts wait in a heap by a bound of it, which is
-// known when they start and is better after each estimate, and only those are estimated whose bound is above the time left of
-// the last one wanted. Most attempts are never slow enough to be copied and do not go into the heap.
+// longest finds the attempts of a phase with the longest time left that LATE may copy, without estimating all of them at every
+// look. The time left of a steady attempt only decreases: attempts are in a heap by an upper bound, which is known when they
+// start and improves with each estimate, and only those are estimated whose bound exceeds the time left of the last one wanted.
+// Most attempts are never slow enough to be copied and are not in the heap.
 type longest struct {
 	seen   int // of View.Started
 	young  heap.Nearly[young]
@@ -28,7 +28,7 @@ type longest struct {
 	scans  int       // looks at which all are estimated, as bounds told too little
 }
 
-// bounded is an attempt with bounds of what it is estimated to need still and to take in all once it has the age, in seconds.
+// bounded is an attempt with upper bounds of its estimated time left and total time once it has reached the age, in seconds.
 type bounded struct {
 	left, total float64
 	aged
@@ -38,7 +38,7 @@ func (b bounded) Before(c bounded) bool {
 	return b.left > c.left || b.left == c.left && b.aged.Before(c.aged)
 }
 
-// over is whether the attempt has ended for sure. It only tells what to forget.
+// over reports whether the attempt has certainly ended. It only serves to free memory.
 func (b bounded) over(v *replay.View) bool { return (v.Now() - b.start).Seconds() > b.total }
 
 // young is an attempt that has not reached the age. The first is the one that started first.
@@ -57,7 +57,7 @@ func (e estimated) Before(f estimated) bool { return e.candidate.Before(f.candid
 // most is a little more than a time, since estimates are rounded.
 func most(left, elapsed float64) float64 { return left + 1e-9*(left+elapsed+1) }
 
-// update takes in what has started, and what has reached the age.
+// update adds what has started, and what has reached the age.
 func (g *longest) update(v *replay.View, l *late) {
 	started := v.Started()
 	for _, task := range started[min(g.seen, len(started)):] {
@@ -129,7 +129,7 @@ func (g *longest) shorten(v *replay.View, short float64) {
 	}
 }
 
-// find is the attempt if it still runs, alone and never copied; nil otherwise.
+// find returns the attempt if it still runs, alone and never copied; nil otherwise.
 func (g *longest) find(v *replay.View, e bounded) *replay.Running {
 	if e.over(v) || v.Launched(e.task) > 0 {
 		return nil
@@ -169,7 +169,7 @@ func (g *longest) until(v *replay.View, age float64) (replay.Again, bool) {
 	return replay.Again{End: true}, true
 }
 
-// first are the n attempts that may be copied with the longest time left, in order; false where bounds tell too little.
+// first returns the n attempts that may be copied with the longest time left, in order; false if the bounds do not decide.
 func (g *longest) first(v *replay.View, l *late, phase *latePhase, n int) ([]candidate, bool) {
 	slow := slownessOf(v, l, phase)
 	g.shorten(v, 1/slow.from)
@@ -201,7 +201,7 @@ func (g *longest) first(v *replay.View, l *late, phase *latePhase, n int) ([]can
 	return out, estimates >= 0
 }
 
-// estimate works out the time left of an attempt.
+// estimate computes the time left of an attempt.
 func (g *longest) estimate(v *replay.View, a *replay.Running, e bounded) {
 	elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
 	left := TimeLeft(score, elapsed)
@@ -213,9 +213,9 @@ func (g *longest) estimate(v *replay.View, a *replay.Running, e bounded) {
 	}
 }
 
-// slowness is whether a rate is under the percentile of the rates of a phase, found in steps that cost more and tell more: what
-// the finished attempts alone say, then how many of those that run are slower than a rate that was slow before, then the
-// percentile.
+// slowness decides whether a rate is below the percentile of the rates of a phase, in steps of increasing cost: from the
+// finished attempts alone, then from the number of running ones that are slower than an earlier slow rate, then from the
+// percentile itself.
 type slowness struct {
 	l           *late
 	v           *replay.View

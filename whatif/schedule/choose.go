@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ErrChoice is a choice of schedulers that cannot be made.
+// ErrChoice is wrapped by errors about an invalid choice of schedulers.
 var ErrChoice = errors.New("schedulers")
 
-// Choose gives the schedulers that texts name, each a name with options behind it, as in: delay t1=5 t2=5.
+// Choose returns the schedulers given by texts, each a name followed by options, as in: delay t1=5 t2=5.
 func Choose(texts []string) ([]Scheduler, error) {
 	var out []Scheduler
 	for _, text := range texts {

@@ -24,18 +24,18 @@ type Delay struct {
 // delayDefaults are the waits of FAIR §4.2 and §6.2.1.
 var delayDefaults = Delay{T1: 15, T2: 15}
 
-// LocalWithin is the chance that at least one of n slots comes free within a share of the tasks' length, each at an
-// instant of its own: 1 − (1 − share)^n (FAIR §4.2).
+// LocalWithin is the probability that at least one of n slots becomes free within a share of the tasks' length, at independent
+// instants: 1 − (1 − share)^n (FAIR §4.2).
 func LocalWithin(share float64, n int) float64 { return 1 - math.Pow(1-share, float64(n)) }
 
-// delay is how the jobs of a replay wait.
+// delay is the state of a replay.
 type delay struct {
 	Delay
 	jobs []waiting
 	rate map[string]float64 // MB/s by name of the job
 }
 
-// waiting is how a job waits.
+// waiting is the state of a job.
 type waiting struct {
 	level  workload.Level
 	passed bool // it was passed over since its last start
@@ -66,7 +66,7 @@ func (d *delay) most(c *replay.Cluster, job, phase int32) workload.Level {
 	return workload.NodeLocal
 }
 
-// skipped notes that a job was passed over, and says when it may go farther.
+// skipped records that a job was passed over, and returns when it may start farther away.
 func (d *delay) skipped(c *replay.Cluster, job, phase int32) replay.Time {
 	w := &d.jobs[job]
 	if !w.passed {
@@ -89,13 +89,13 @@ func (d *delay) started(c *replay.Cluster, job, phase int32, at workload.Level) 
 	}
 }
 
-// slow is whether the job reads less than the bias.
+// slow reports whether the job reads slower than the bias.
 func (d *delay) slow(c *replay.Cluster, job int32) bool {
 	rate, known := d.rate[c.JobName(job)]
 	return known && rate < d.Bias
 }
 
-// learn notes how fast the jobs of a name read: what their tasks show, the later the more.
+// learn updates the reading rate of jobs of a name from their tasks, giving more weight to later ones.
 func (d *delay) learn(c *replay.Cluster, changes []replay.Change) {
 	for n := range changes {
 		x := &changes[n]

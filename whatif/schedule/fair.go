@@ -30,7 +30,7 @@ type fair struct {
 	list  []victim
 }
 
-// shares are who has what of a class of slots.
+// shares holds the shares of a class of slots.
 type shares struct {
 	pools   []poolShare
 	jobs    []jobShare // by job
@@ -71,8 +71,8 @@ func (f *fair) begin(c *replay.Cluster) {
 	}
 }
 
-// see notes whose demand has changed in a way that changes shares: only one that falls below its share, or rises where it
-// was met.
+// see records whose demand has changed in a way that changes shares: when it falls below the share, or rises after having been
+// met.
 func (f *fair) see(c *replay.Cluster, changes []replay.Change) {
 	if !f.class[0].ready {
 		f.begin(c)
@@ -103,7 +103,7 @@ func demandOf(c *replay.Cluster, job int32, class workload.Class) int {
 	return c.Wants(job, class) + c.JobRunning(job, class)
 }
 
-// divide computes the shares of a class anew, where they may have changed.
+// divide recomputes the shares of a class if they may have changed.
 func (f *fair) divide(c *replay.Cluster, class workload.Class) *shares {
 	s := &f.class[class]
 	if !s.stale {
@@ -169,7 +169,7 @@ func (s *shares) among(jobs []int32, share int) {
 	}
 }
 
-// before is whether the jobs of pool a are served before those of pool b.
+// before reports whether the jobs of pool a are served before those of pool b.
 func (s *shares) before(a, b int32) bool {
 	p, q := &s.pools[a], &s.pools[b]
 	if x, y := max(p.least-p.running, 0), max(q.least-q.running, 0); x != y {
@@ -254,8 +254,7 @@ func (f *fair) kill(c *replay.Cluster) replay.Time {
 	return again
 }
 
-// starved counts the slots of a class that pools and jobs have lacked for longer than they must, and says when the next
-// will have.
+// starved counts the slots of a class that pools and jobs have lacked for too long, and returns when the next one will have.
 func (f *fair) starved(c *replay.Cluster, class workload.Class) (lack int, again replay.Time) {
 	s, now := f.divide(c, class), c.Now()
 	due := func(since *replay.Time, missing int, after float64) int {
@@ -285,7 +284,7 @@ func (f *fair) starved(c *replay.Cluster, class workload.Class) (lack int, again
 	return max(lack, fairly), again
 }
 
-// makeRoom kills so many attempts of jobs above their share, the last started first.
+// makeRoom kills a number of attempts of jobs above their share, the last started first.
 func (f *fair) makeRoom(c *replay.Cluster, class workload.Class, lack int) {
 	s := &f.class[class]
 	f.list = f.list[:0]

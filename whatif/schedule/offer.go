@@ -7,15 +7,15 @@ import (
 	"straggler/whatif/workload"
 )
 
-// order says which job is served first.
+// order is the order in which jobs are served.
 type order interface {
-	// see is told what happened since the last time.
+	// see processes the changes since the last call.
 	see(c *replay.Cluster, changes []replay.Change)
-	// first is the job that is to be asked first of those that wait for a slot of a class, -1 where none does.
+	// first is the first job that waits for a slot of a class; -1 if there is none.
 	first(c *replay.Cluster, class workload.Class) int32
-	// jobs appends all of them, in the order in which they are to be asked.
+	// jobs appends all such jobs, in order.
 	jobs(c *replay.Cluster, class workload.Class, to []int32) []int32
-	// kill makes room for jobs that have waited too long, and says when to be called again; 0: at no time.
+	// kill makes room for jobs that have waited too long, and returns when to call it again; 0: never.
 	kill(c *replay.Cluster) replay.Time
 }
 
@@ -38,8 +38,8 @@ type offers struct {
 
 func newOffers(o order, d Delay) *offers { return &offers{order: o, delay: delay{Delay: d}} }
 
-// Assign offers the slots that may find a taker: all idle ones when tasks came to wait or a wait is over, else those that
-// came free.
+// Assign offers the slots that a job may take: all idle ones if tasks were queued or a wait is over, otherwise those that
+// became free.
 func (o *offers) Assign(c *replay.Cluster) replay.Time {
 	if o.machines == nil {
 		o.begin(c)
@@ -73,7 +73,7 @@ func (o *offers) begin(c *replay.Cluster) {
 	}
 }
 
-// notice takes in what happened.
+// notice processes the changes.
 func (o *offers) notice(c *replay.Cluster) {
 	changes := c.Changes()[o.past:]
 	o.past += len(changes)
@@ -94,7 +94,7 @@ func (o *offers) notice(c *replay.Cluster) {
 	}
 }
 
-// offer offers the idle slots of a class, a task a machine at a time, until none is taken.
+// offer offers the idle slots of a class, one task per machine at a time, until none is taken.
 func (o *offers) offer(c *replay.Cluster, class workload.Class) {
 	machines := o.some
 	if o.all {

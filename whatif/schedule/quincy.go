@@ -25,7 +25,7 @@ var quincyDefaults = Quincy{Fair: true, Preempt: true, Wait: 0.5, Core: 2, Every
 // HDFS in the years of the paper.
 const blockBytes = 64 << 20
 
-// flow tells quincy what happens, and does what it says.
+// flow passes events to package quincy and carries out its decisions.
 type flow struct {
 	Quincy
 	classes [workload.Classes]*network
@@ -38,7 +38,7 @@ type flow struct {
 	started bool
 }
 
-// ref is what stands for a task in its network.
+// ref refers to a task in its network.
 type ref struct {
 	task quincy.Task
 	has  bool
@@ -86,7 +86,7 @@ func (f *flow) begin(c *replay.Cluster) {
 	}
 }
 
-// Assign tells the networks what happened and does what they say.
+// Assign passes the changes to the networks and carries out their decisions.
 func (f *flow) Assign(c *replay.Cluster) replay.Time {
 	if !f.started {
 		f.begin(c)
@@ -117,7 +117,7 @@ func (f *flow) Assign(c *replay.Cluster) replay.Time {
 	return again
 }
 
-// notice takes in a change. What tasks it is about is looked at again by settle.
+// notice processes a change. settle updates the tasks concerned.
 func (f *flow) notice(c *replay.Cluster, x replay.Change) {
 	switch x.What {
 	case replay.JobEnded:
@@ -146,7 +146,7 @@ func (f *flow) notice(c *replay.Cluster, x replay.Change) {
 	}
 }
 
-// settle lets the networks hold those tasks that wait, and those that they run.
+// settle makes the networks contain exactly the waiting tasks and those that they run.
 func (f *flow) settle(c *replay.Cluster) {
 	for _, x := range f.touched {
 		n := f.classes[c.Class(x.phase)]
@@ -168,7 +168,7 @@ func (f *flow) add(c *replay.Cluster, n *network, x taskOf) {
 	if n.jobs[j] < 0 {
 		n.jobs[j] = n.s.AddJob(quincy.Share{})
 	}
-	// What lies nowhere in particular is moved wherever the task runs, and is no reason to wait.
+	// Data without a location is moved wherever the task runs, and is no reason to wait.
 	var in quincy.Input
 	if at := c.Replicas(x.phase, x.task); len(at) > 0 {
 		if in.Bytes = c.Bytes(x.phase, x.task); in.Bytes < 0 {
@@ -186,7 +186,7 @@ func (f *flow) add(c *replay.Cluster, n *network, x taskOf) {
 	f.tasks[x.phase][x.task] = ref{t, true}
 }
 
-// guarantee divides what each queue is guaranteed among its jobs.
+// guarantee divides the guarantee of each queue among its jobs.
 func (f *flow) guarantee(c *replay.Cluster, n *network) {
 	if !n.owed || len(c.Changes()) == 0 {
 		return
@@ -214,7 +214,7 @@ func (f *flow) drop(n *network, x taskOf) {
 	f.tasks[x.phase][x.task] = ref{}
 }
 
-// forget takes a job that ended out of the networks.
+// forget removes a job that ended from the networks.
 func (f *flow) forget(job int32) {
 	for _, n := range f.classes {
 		if n.jobs[job] >= 0 {
@@ -228,7 +228,7 @@ func (f *flow) forget(job int32) {
 	f.phases[job] = nil
 }
 
-// carryOut does what a network says. What cannot be done is told back to it.
+// carryOut carries out the decisions of a network. It reports back what cannot be done.
 func (f *flow) carryOut(c *replay.Cluster, n *network, x quincy.Change) {
 	at := n.at[x.Task]
 	if x.Kind == quincy.Start {

@@ -8,15 +8,14 @@ import (
 	"straggler/whatif/workload"
 )
 
-// ErrLacks is wrapped by the error about a scheduler for which a pool does not hold what it needs: under it the replay
-// would silently be of another scheduler.
+// ErrLacks is wrapped by errors about a pool that lacks what a scheduler needs, in which case the replay would silently be that
+// of another scheduler.
 var ErrLacks = errors.New("the log does not hold what this scheduler needs")
 
-// Lacks is what a pool lacks for the scheduler to do what its name says; nil where it can.
+// Lacks returns an error about what a pool lacks for the scheduler; nil if it lacks nothing.
 func (s Scheduler) Lacks(p *workload.Pool) error { return option.Lacks(s.options, p) }
 
-// Lacks asks for what is split: machines with reduce slots, and tasks of which it is known how long they copy and how long they
-// compute.
+// Lacks requires machines with reduce slots, and tasks with separate times for copying and computing.
 func (o CopyCompute) Lacks(p *workload.Pool) error {
 	if p.Stages != nil {
 		return nil
@@ -24,8 +23,8 @@ func (o CopyCompute) Lacks(p *workload.Pool) error {
 	return errors.New("the log does not say which slots are for reduces, or how long a reduce copies before it computes; simulate the log's jobs on a cluster that has both (straggler simulate, with a workload file whose jobs are 'store: DIR'), or choose fifo or fair")
 }
 
-// Lacks asks for inputs that lie on some machine, for racks where a job waits for one, and for sizes where some jobs do not
-// wait because they read slowly. Waits of 0 need none.
+// Lacks requires locations of inputs, racks if a job waits for one, and sizes if slowly reading jobs do not wait. Waits of 0
+// require nothing.
 func (o Delay) Lacks(p *workload.Pool) error {
 	switch {
 	case o.T1+o.T2 == 0 || p.Stages != nil:
@@ -40,7 +39,7 @@ func (o Delay) Lacks(p *workload.Pool) error {
 	return nil
 }
 
-// Lacks asks for pools with minimum shares where others are killed for them.
+// Lacks requires pools with minimum shares if others are killed for them.
 func (o Fair) Lacks(p *workload.Pool) error {
 	if o.Tmin > 0 && !slices.ContainsFunc(p.Queues, func(q workload.Queue) bool { return slices.Max(q.Min[:]) > 0 }) {
 		return errors.New("the log does not say that any pool has a minimum share, so none can lack it (tmin); give tmin=0 and tfair, or simulate the log's jobs with pools that have one (straggler simulate, with a workload file whose jobs are 'store: DIR')")
@@ -58,7 +57,7 @@ func (o fairAll) Lacks(p *workload.Pool) error {
 	return errors.Join(o.CopyCompute.Lacks(p), o.Delay.Lacks(p), o.Fair.Lacks(p))
 }
 
-// Lacks asks for data that can be moved, and, where a price between racks was given, for racks.
+// Lacks requires data that can be moved, and racks if a price between racks was given.
 func (o Quincy) Lacks(p *workload.Pool) error {
 	switch {
 	case p.Stages != nil:
@@ -71,7 +70,7 @@ func (o Quincy) Lacks(p *workload.Pool) error {
 	return nil
 }
 
-// Lacks asks for the links between racks.
+// Lacks requires links between racks.
 func (o spread) Lacks(p *workload.Pool) error {
 	if p.Stages != nil && p.Stages.Network != nil {
 		return nil

@@ -105,10 +105,10 @@ func (s Scheduler) With(name, value string) (Scheduler, error) {
 // Parameters are the options as a JSON object.
 func (s Scheduler) Parameters() string { return option.JSON(s.options) }
 
-// Other is whether it is another scheduler than the one that the log had.
+// Other reports whether it is not the log's own scheduler.
 func (s Scheduler) Other() bool { return s.Spec != nil && s.make != nil }
 
-// Pool is what the scheduler makes of the machines of a pool: the pool to replay under it.
+// Pool returns the pool to replay under the scheduler, which may change its machines.
 func (s Scheduler) Pool(p *workload.Pool) *workload.Pool {
 	if o, ok := s.options.(splitter); ok {
 		return o.pool(p)
@@ -116,7 +116,7 @@ func (s Scheduler) Pool(p *workload.Pool) *workload.Pool {
 	return p
 }
 
-// New is a scheduler for one replay; nil for the one that the log had.
+// New returns a scheduler for one replay; nil for the log's own.
 func (s Scheduler) New() replay.Scheduler {
 	if !s.Other() {
 		return nil

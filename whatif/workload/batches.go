@@ -5,19 +5,19 @@ import (
 	"straggler/schema"
 )
 
-// Batch is a set of pools that are built, and replayed, at once.
+// Batch is a set of pools that are built and replayed together.
 type Batch struct {
 	pools        []int
 	Applications []schema.Key // in these pools
 }
 
-// Builder makes workloads batch by batch, of rows of which only the attempts of one batch are in memory: all batches are
-// observed first, and then built, since the model of machines and of work is of all of them.
+// Builder builds workloads batch by batch, with only the attempts of one batch in memory. All batches are observed before the
+// first is built, since all contribute to the model of machines and of work.
 //
 //	for each batch: load its attempts into the rows, Observe, and Learn from what that gives
 //	for each batch: load its attempts into the rows, Build
 //
-// A single batch is made by Only.
+// Only builds a single batch.
 type Builder struct {
 	rows    *Rows
 	shares  map[schema.Key]int // pool of each application
@@ -78,8 +78,8 @@ func (b *Builder) group() {
 	}
 }
 
-// Batches divides the pools, in their order, into batches of at most so many attempts, where one pool alone does not have more;
-// attempts says how many an application has.
+// Batches divides the pools, in order, into batches of at most so many attempts, unless a single pool has more; attempts is the
+// number of attempts by application.
 func (b *Builder) Batches(most int64, attempts func(application schema.Key) int64) []Batch {
 	var out []Batch
 	room := int64(-1)
@@ -104,8 +104,8 @@ func (b *Builder) Batches(most int64, attempts func(application schema.Key) int6
 	return out
 }
 
-// Observe sums up, pool by pool, what the attempts of a batch say, which the rows hold now. The pools that it gives are without
-// what the model says of them, and valid until the attempts of another batch are loaded.
+// Observe computes, pool by pool, the statistics of the batch whose attempts are loaded. The pools that it returns lack
+// everything computed from the model, and are valid until the attempts of another batch are loaded.
 func (b *Builder) Observe(batch Batch) (*Workload, []*model.Statistics) {
 	w, drafts := b.drafts(batch)
 	sums := make([]*model.Statistics, len(drafts))
@@ -116,14 +116,14 @@ func (b *Builder) Observe(batch Batch) (*Workload, []*model.Statistics) {
 	return w, sums
 }
 
-// Learn takes what a batch says. The batches come in their order, which decides the last bits of the model.
+// Learn adds the statistics of a batch. Batches must be in order, since the last bits of the model depend on it.
 func (b *Builder) Learn(pools []*model.Statistics) {
 	for _, s := range pools {
 		b.learner.Merge(s)
 	}
 }
 
-// Build makes the workload of a batch whose attempts the rows hold now.
+// Build builds the workload of the batch whose attempts are loaded.
 func (b *Builder) Build(batch Batch) *Workload {
 	w, drafts := b.drafts(batch)
 	b.finish(w, drafts)
@@ -140,7 +140,7 @@ func (b *Builder) Only(batch Batch) *Workload {
 	return w
 }
 
-// Model is what all batches say, which are observed.
+// Model is the model of all batches, which must have been observed.
 func (b *Builder) Model() *model.Model {
 	if b.model == nil {
 		b.model = b.learner.Model()
@@ -148,7 +148,7 @@ func (b *Builder) Model() *model.Model {
 	return b.model
 }
 
-// UseModel has batches built that another builder, of rows with the same names in the same order, has observed.
+// UseModel sets the model, from another builder that observed all batches of rows with the same names in the same order.
 func (b *Builder) UseModel(m *model.Model) { b.model = m }
 
 func (b *Builder) finish(w *Workload, drafts []*draft) {
@@ -159,7 +159,7 @@ func (b *Builder) finish(w *Workload, drafts []*draft) {
 	}
 }
 
-// drafts are the pools of a batch, but for what the model says of them.
+// drafts are the pools of a batch before the model is applied.
 func (b *Builder) drafts(batch Batch) (*Workload, []*draft) {
 	w := &Workload{}
 	b.rows.warm()

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// Build makes a workload of the rows of one or more applications, which hold all their attempts.
+// Build builds a workload from rows with all attempts of one or more applications.
 func Build(r *Rows) *Workload {
 	b := NewBuilder(r)
 	batches := b.Batches(math.MaxInt64, func(schema.Key) int64 { return 0 })
@@ -29,8 +29,8 @@ type group struct {
 	attempts []int32 // into Rows.Attempts
 }
 
-// shareSlots says which pool each application belongs to. Applications without slots of their own share those of the
-// whole cluster, where the log declares any.
+// shareSlots assigns applications to pools. Applications without slots of their own share those of the whole cluster, if the
+// log declares any.
 func shareSlots(r *Rows) map[schema.Key]int {
 	own := map[schema.Key]bool{}
 	cluster := false
@@ -61,8 +61,8 @@ func shareSlots(r *Rows) map[schema.Key]int {
 	return pools
 }
 
-// Share leaves the applications whose slots some of them use, and their machines, and gives the keys of these applications: a
-// replay of some is one of all that they share slots with.
+// Share keeps only some applications and those that share slots with them, and their machines, and returns the keys of the
+// applications kept, since applications that share slots are replayed together.
 func (r *Rows) Share(some []schema.Key) []schema.Key {
 	pools, used := shareSlots(r), map[int]bool{}
 	for _, k := range some {
@@ -84,7 +84,7 @@ func (g group) with(attempts []int32) *group {
 	return &g
 }
 
-// draft is a pool being built, with what was observed; it is thrown away once the pool is calibrated.
+// draft is a pool under construction with the observed times; it is discarded once the pool is calibrated.
 type draft struct {
 	*Pool
 	group *group
@@ -106,7 +106,7 @@ type draft struct {
 	cutoff  int64 // the last instant of the log
 }
 
-// newDraft makes a pool of a group, but for what the model says of its tasks and machines.
+// newDraft builds the pool of a group, before the model is applied to its tasks and machines.
 func newDraft(r *Rows, g *group, notes *Notes) *draft {
 	d := &draft{Pool: &Pool{Applications: g.apps, Points: r.points}, group: g, rows: r, notes: notes}
 	d.settings(g.apps)
@@ -124,7 +124,7 @@ func newDraft(r *Rows, g *group, notes *Notes) *draft {
 	return d
 }
 
-// finish gives the pool of a draft.
+// finish returns the pool of a draft.
 func (d *draft) finish(m *model.Model) *Pool {
 	d.model(m)
 	d.sizes()
@@ -182,7 +182,7 @@ func (d *draft) origin(g *group) {
 	}
 }
 
-// at is an instant of the log in the pool's time.
+// at converts an instant of the log to the pool's time.
 func (d *draft) at(t int64) int64 {
 	if t == NoTime {
 		return NoTime
@@ -311,8 +311,8 @@ func (d *draft) newAttempt(row *LoggedAttempt) {
 	d.start, d.end = append(d.start, start), append(d.end, max(end, start))
 }
 
-// latest is when an attempt of a phase has ended at the latest: with its phase, else with its job, else with the log. Where a
-// log has lost events, attempts that ended long before look as if they were still running.
+// latest is the latest possible end of an attempt of a phase: the end of its phase, else of its job, else of the log. In a log
+// with lost events, attempts that ended long before may appear to be running.
 func (d *draft) latest(phase int32) int64 {
 	end := d.at(micros(d.phaseRow[phase].FinishTime))
 	if end == NoTime {
@@ -324,8 +324,8 @@ func (d *draft) latest(phase int32) int64 {
 	return min(end, d.cutoff)
 }
 
-// chains says what started each attempt: the first of a task is launched with its phase, a retry by the end of the one
-// before, a copy by the start of the one it copies, a recomputation by the success of the one whose output was lost.
+// chains finds what started each attempt: the first attempt of a task is launched with its phase, a retry at the end of the
+// previous one, a copy at the start of the one it copies, a recomputation after the success of the one whose output was lost.
 func (d *draft) chains() {
 	d.prev = make([]int32, len(d.Attempts))
 	d.taskEnd = make([]int64, len(d.Tasks))
@@ -377,8 +377,8 @@ func (d *draft) chain(from, to int) {
 	}
 }
 
-// truncate ends every attempt that was still running when another attempt of its task succeeded. The framework kills
-// it then; logs write its end some milliseconds later.
+// truncate ends every attempt that was still running when another attempt of its task succeeded. The framework kills it at that
+// time, although logs record its end some milliseconds later.
 func (d *draft) truncate(from, to int) {
 	for i := from; i < to; i++ {
 		if !d.Attempts[i].Ok {
@@ -394,7 +394,7 @@ func (d *draft) truncate(from, to int) {
 	}
 }
 
-// endings finds when phases and jobs had no more to do.
+// endings finds when phases and jobs finished their work.
 func (d *draft) endings() {
 	d.phaseEnd = make([]int64, len(d.Phases))
 	d.ends = make([][]int64, len(d.Phases))

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// gate marks the attempts that began before all parents of their phase were over and ended after them, as reduces do
-// that start early. What they still had to do once the parents were over is what they keep.
+// gate marks the attempts that began before all parents of their phase were over and ended after them, as reduces do that start
+// early. They keep the time that they still ran after their parents ended.
 func (d *draft) gate() {
 	opened := make([]int64, len(d.Phases))
 	for q := range d.Phases {
@@ -26,7 +26,7 @@ func (d *draft) gate() {
 	}
 }
 
-// order puts the attempts of each phase in the order of their claims, solo ones behind.
+// order sorts the attempts of each phase by their claims, solo ones last.
 func (d *draft) order() {
 	perm := make([]int32, len(d.Attempts))
 	for a := range perm {
@@ -96,9 +96,9 @@ func pick[T any](from []T, perm []int32) []T {
 	return out
 }
 
-// calibrate finds how long each launch waited at the head of its queue, and the most slots that were left idle
-// meanwhile. The replay of an unchanged log then claims every slot when the log did: not sooner, because no more slots
-// are ever idle than the most that were, and not later, because the wait is over.
+// calibrate finds how long each launch waited at the head of its queue, and the largest number of idle slots during that wait.
+// The replay of an unchanged log then claims every slot when the log did: not earlier, because there are never more idle slots
+// than that number, and not later, because the wait is over.
 func (d *draft) calibrate() {
 	h := &holds{draft: d}
 	var idle []int32
@@ -121,7 +121,7 @@ func (d *draft) calibrate() {
 	}
 }
 
-// holds finds out what launches let pass while they waited.
+// holds finds the idle slots that launches left unused while they waited.
 type holds struct {
 	*draft
 	times []int64 // instants at which the number of idle slots changed
@@ -131,7 +131,7 @@ type holds struct {
 
 type span64 struct{ from, till int64 }
 
-// busy finds when each job that has a limit was at it.
+// busy finds when each job with a limit was at its limit.
 func (h *holds) busy() {
 	type change struct {
 		at int64
@@ -163,8 +163,8 @@ func (h *holds) busy() {
 	}
 }
 
-// hold keeps how long attempt a waited at the head of its queue and the most idle slots that it let pass, while its job
-// was not at its limit.
+// hold records how long attempt a waited at the head of its queue, and the most idle slots that it left unused while its job
+// was below its limit.
 func (h *holds) hold(a int32, head int64) {
 	at := &h.Attempts[a]
 	at.Wait = h.claim[a] - head
@@ -182,7 +182,7 @@ func (h *holds) hold(a int32, head int64) {
 	at.Held = max(at.Held, h.idle(from, h.claim[a]))
 }
 
-// idle is the most idle slots from an instant until before another, 0 where there is nothing between them.
+// idle is the largest number of idle slots in a half-open time span; 0 if the span is empty.
 func (h *holds) idle(from, till int64) int32 {
 	if from >= till {
 		return 0
@@ -242,7 +242,7 @@ func (d *draft) idleSeries() (times []int64, idle []int32) {
 	return times, idle
 }
 
-// maxTree answers for the maximum of a range in logarithmic time.
+// maxTree finds the maximum of a range in logarithmic time.
 type maxTree struct {
 	n    int
 	node []int32

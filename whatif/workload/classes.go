@@ -9,18 +9,18 @@ const (
 	Classes     = 2
 )
 
-// Level is how near its data a task runs.
+// Level is the locality of a task.
 type Level uint8
 
 const (
-	NodeLocal Level = iota // on a machine that has it, or it has none
-	RackLocal              // on another machine of a rack that has it
+	NodeLocal Level = iota // on a machine that has its data, or it has no data
+	RackLocal              // on another machine of a rack that has its data
 	OffRack
 	Levels = 3
 )
 
-// Queue is one of the parts of a pool that share its slots: a queue, a user or, as FAIR §3 calls it, a pool.
+// Queue is a group of jobs for sharing the slots of a pool: a queue, a user or, in the terms of FAIR §3, a pool.
 type Queue struct {
 	Name string
-	Min  [Classes]int32 // slots of each class that it is guaranteed
+	Min  [Classes]int32 // guaranteed slots of each class
 }

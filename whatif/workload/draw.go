@@ -12,16 +12,16 @@ import (
 	"straggler/whatif/network"
 )
 
-// maxTasks bounds what one seed of a workload may come to.
+// maxTasks bounds the tasks of one seed of a workload.
 const maxTasks = 20_000_000
 
-// Source gives the jobs that a workload takes from files.
+// Source reads the jobs that a workload takes from files.
 type Source struct {
 	SWIM  func(ctx context.Context, name string) ([]Size, error)
 	Store func(ctx context.Context, dir string) ([]PlanJob, error)
 }
 
-// Loaded is a workload file with the jobs that its entries take from other files.
+// Loaded is a workload file with the jobs from the files that it refers to.
 type Loaded struct {
 	f     *File
 	sizes [][]Size
@@ -49,7 +49,7 @@ func (f *File) Load(ctx context.Context, from Source) (*Loaded, error) {
 	return in, nil
 }
 
-// Size is a job of which only bytes are known.
+// Size is a job given only by bytes.
 type Size struct {
 	Name                   string
 	Submit                 float64 // seconds
@@ -92,7 +92,7 @@ func (in *Loaded) Plan(seed int64) (*Plan, error) {
 	return d.plan, nil
 }
 
-// order puts the jobs that arrive in order of arrival; those behind another stay behind it.
+// order sorts the jobs by arrival; a job that waits for another one stays behind it.
 func (d *drawing) order() {
 	jobs := d.plan.Jobs
 	perm := make([]int, len(jobs))
@@ -125,7 +125,7 @@ func first(j PlanJob) float64 {
 
 func (d *drawing) rand(what uint64) *rand.Rand { return rand.New(rand.NewPCG(uint64(d.seed), what)) }
 
-// cluster lays machines out in racks, one after the other, and makes those that are slow.
+// cluster assigns machines to racks in order, and makes some of them slow.
 func (d *drawing) cluster() {
 	c := &d.f.Cluster
 	d.topo = &network.Topology{Rack: make([]int32, c.Machines), Up: make([]float64, c.Racks), Down: make([]float64, c.Racks)}
@@ -201,7 +201,7 @@ func (d *drawing) classes(r *rand.Rand) {
 	}
 }
 
-// leastFactor keeps a distribution without a least number from giving machines that take no time, or no end of it.
+// leastFactor bounds the factors drawn from distributions without a least number.
 const leastFactor = 1e-3
 
 // jobs draws the jobs of an entry.
@@ -284,7 +284,7 @@ func (d *drawing) file(x *Jobs, r *rand.Rand) *network.Blocks {
 	return blocks
 }
 
-// work is what is known of a job before its entry is asked.
+// work is the part of a job that does not come from its entry.
 type work struct {
 	maps    int
 	file    *network.Blocks // what the maps read, where jobs share it

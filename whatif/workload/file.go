@@ -10,14 +10,14 @@ import (
 	"straggler/strictyaml"
 )
 
-// ErrFile is wrapped by errors about what a workload file says.
+// ErrFile is wrapped by errors about the contents of a workload file.
 var ErrFile = errors.New("workload")
 
-// File is what a workload file says: a cluster, the jobs that come to it, and what to try on them.
+// File is a workload file: a cluster, its jobs, and the schedulers and policies to try on them.
 type File struct {
 	Name       string       `yaml:"name" required:"true"`
 	About      string       `yaml:"about"`
-	Source     string       `yaml:"source"`  // where the numbers come from
+	Source     string       `yaml:"source"`  // source of the numbers
 	Assumed    []string     `yaml:"assumed"` // what the source does not say
 	Cluster    Cluster      `yaml:"cluster"`
 	Queues     []QueueShare `yaml:"queues"`
@@ -31,7 +31,7 @@ type File struct {
 	Until float64 `yaml:"count_until_s" min:"0" max:"1e9"`
 }
 
-// Cluster is what a workload runs on.
+// Cluster describes the cluster of a workload.
 type Cluster struct {
 	Machines    int            `yaml:"machines" min:"1" max:"20000"`
 	Racks       int            `yaml:"racks" min:"1" max:"2000"`
@@ -51,21 +51,21 @@ type MachineClass struct {
 	Count  int    `yaml:"count" min:"1" max:"1000000"`
 	Factor Number `yaml:"factor"` // time relative to a normal machine
 	Speed  Number `yaml:"speed"`  // in a unit of the file's own
-	// PerHost is how many of them are virtual machines of one host, whose disks and network they share in equal parts: each is
-	// as fast as its factor or speed says while all of its host work, and faster, up to a normal machine, as fewer do. Its
-	// attempts share what it has: they take as long as is said of their tasks while all its slots are in use, and less while
-	// fewer are. 0: nothing is shared.
+	// PerHost is the number of virtual machines per host, which share its disks and network equally: each is as fast as its
+	// factor or speed says while all machines of its host are active, and faster, up to a normal machine, while fewer are.
+	// Attempts share their machine: their tasks take the given time while all slots are in use, and less while fewer are. 0:
+	// nothing is shared.
 	PerHost int `yaml:"per_host" min:"0" max:"1000"`
 }
 
-// Slow is so many machines that take a factor longer than they would.
+// Slow is a number of machines that are slower by a factor.
 type Slow struct {
 	Machines int     `yaml:"machines" min:"1" max:"20000"`
 	Factor   float64 `yaml:"factor" min:"0.01" max:"1000"`
 }
 
-// Losing is so many machines that lose what tasks have left on them for later phases, each at instants of its own: each output
-// with the same probability, whatever happens to the others. It is made again when it is needed (PlanLoss).
+// Losing is a number of machines that lose task outputs, each at instants of its own: each output with the same probability,
+// independently. Lost outputs are recomputed when needed (PlanLoss).
 type Losing struct {
 	Machines int     `yaml:"machines" min:"1" max:"20000"`
 	At       float64 `yaml:"at_s" min:"0" max:"1e9"`    // the first; with a mean gap, it comes after one
@@ -82,7 +82,7 @@ type Network struct {
 	InRack float64 `yaml:"in_rack_mb_s" min:"0" max:"1e9"` // of one fetch of a reduce within its rack
 }
 
-// Slowdown is the factor of the time of tasks away from their data, without a network.
+// Slowdown has the factors of the time of tasks away from their data, without a network.
 type Slowdown struct {
 	Rack   float64 `yaml:"rack" min:"1" max:"1000"`
 	Remote float64 `yaml:"remote" min:"1" max:"1000"`
@@ -97,19 +97,20 @@ type QueueShare struct {
 
 // Jobs are jobs of one kind.
 type Jobs struct {
-	Name    string  `yaml:"name"`
-	Mix     Mix     `yaml:"mix"`   // sizes by the table of a paper
-	SWIM    string  `yaml:"swim"`  // sizes and arrivals of a SWIM file
-	Store   string  `yaml:"store"` // the jobs of a store, as they were
-	Queue   string  `yaml:"queue"`
-	Count   int     `yaml:"count" min:"1" max:"1e6"`
-	Workers int     `yaml:"workers" min:"0" max:"1e5"` // so many send one job after the other, count each; 0: they arrive
+	Name  string `yaml:"name"`
+	Mix   Mix    `yaml:"mix"`   // sizes by the table of a paper
+	SWIM  string `yaml:"swim"`  // sizes and arrivals of a SWIM file
+	Store string `yaml:"store"` // the jobs of a store, as they were
+	Queue string `yaml:"queue"`
+	Count int    `yaml:"count" min:"1" max:"1e6"`
+	// so many users submit one job after the other, count each; 0: jobs arrive
+	Workers int     `yaml:"workers" min:"0" max:"1e5"`
 	At      float64 `yaml:"at_s" min:"0" max:"1e9"`    // the first
 	Every   float64 `yaml:"every_s" min:"0" max:"1e9"` // mean gap, Poisson; 0: all at once
 
 	Maps       Number  `yaml:"maps"`
 	MapTime    Number  `yaml:"map_s"`
-	PerJob     bool    `yaml:"time_per_job"` // one draw of the times a job, and not a task
+	PerJob     bool    `yaml:"time_per_job"` // one draw of the times per job instead of per task
 	Spread     float64 `yaml:"spread" min:"0" max:"3"`
 	Block      float64 `yaml:"block_mb" min:"0" max:"1e6"` // input of a map; 0: it has none
 	File       bool    `yaml:"one_file"`                   // all of these jobs read the same
@@ -120,9 +121,9 @@ type Jobs struct {
 	Fetch      Number  `yaml:"fetch_s"` // without a network
 	// most slots that one of the jobs takes at once, copies apart; 0: as many as it gets
 	Limit   int     `yaml:"limit" min:"0" max:"1e6"`
-	Early   float64 `yaml:"early" min:"0" max:"1"`      // share of the maps that are over when reduces may start
+	Early   float64 `yaml:"early" min:"0" max:"1"`      // share of finished maps at which reduces may start
 	Unlucky float64 `yaml:"unlucky" min:"0" max:"1"`    // share of tasks that take longer for no reason
-	Luck    Number  `yaml:"luck"`                       // how many times as long
+	Luck    Number  `yaml:"luck"`                       // by what factor
 	Scale   float64 `yaml:"scale" min:"1e-6" max:"1e6"` // of a SWIM file's bytes
 	// MapReports and ReduceReports are what every task reports of its progress: pairs of a share of its time and its score
 	// then; none: it is linear, with an error.
@@ -178,7 +179,7 @@ func ParseFile(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// check says what is wrong with the workload as a whole.
+// check validates the workload as a whole.
 func (f *File) check() error {
 	c := &f.Cluster
 	slow, kinds, lost := 0, 0, 0

@@ -11,7 +11,7 @@ import (
 	"straggler/whatif/network"
 )
 
-// Plan is a cluster and the jobs that come to it, without a log of how it went: a scheduler decides that.
+// Plan is a cluster with jobs, without a log: a scheduler decides what runs when.
 type Plan struct {
 	Machines []PlanMachine
 	Network  *network.Topology // nil: reading takes as long as Slowdown says
@@ -21,7 +21,7 @@ type Plan struct {
 	Jobs     []PlanJob         // numbered in their order, which is that of submission among equals
 }
 
-// PlanMachine is a machine; those of a network stand in its order.
+// PlanMachine is a machine; with a network, machines are in its order.
 type PlanMachine struct {
 	Rack      int32
 	Slots     [Classes]int
@@ -32,11 +32,10 @@ type PlanMachine struct {
 	Losses    []PlanLoss
 }
 
-// PlanLoss is an instant at which a machine loses what tasks have left on it for later phases: each output with the same
-// probability, whatever happens to the others.
+// PlanLoss is an instant at which a machine loses task outputs: each with the same probability, independently.
 type PlanLoss struct{ At, Share float64 }
 
-// PlanJob arrives and runs its phases.
+// PlanJob is a job.
 type PlanJob struct {
 	Name    string
 	Arrival float64 // seconds
@@ -53,10 +52,10 @@ type PlanPhase struct {
 	After []int   // phases of the job, of lower number, that it reads from
 	Early float64 // share of their tasks that must be over for it to be released, its tasks then wait for the others; 0 is 1
 	Tasks []PlanTask
-	// Reports are what every task reports of its progress, copies among them; none: it is linear, with an error.
+	// Reports is the progress that every task, including copies, reports; none: progress is linear, with an error.
 	Reports []Point
-	// CopyScore is the score of a task that has copied the outputs of the phases before; Reports are then of its time from
-	// there on, and of what is left of the score. 0: copying is not told apart.
+	// CopyScore is the score of a task that has copied the upstream outputs; Reports then covers its time and score from there
+	// on. 0: copying is not distinguished.
 	CopyScore float32
 }
 
@@ -71,7 +70,7 @@ type PlanTask struct {
 	Output int64 // bytes that it leaves for the phases after
 }
 
-// Stages are what a planned pool knows of the parts of a task's time, which a log does not tell apart.
+// Stages has the stages of tasks in a planned pool, which a log does not distinguish.
 type Stages struct {
 	Network  *network.Topology
 	Slowdown [Levels]float32
@@ -84,20 +83,20 @@ type Stages struct {
 	Alone    []float64
 }
 
-// Host is what virtual machines share.
+// Host is a host shared by virtual machines.
 type Host struct{ Machines []int32 }
 
-// Loss is an instant at which a machine loses a share of the outputs that it holds.
+// Loss is an instant at which a machine loses a share of its outputs.
 type Loss struct {
 	At     int64
 	Share  float64
 	Number int32 // of the pool's losses, by machine
 }
 
-// ErrPlan is wrapped by errors about a plan that cannot be.
+// ErrPlan is wrapped by errors about an invalid plan.
 var ErrPlan = errors.New("not a cluster with jobs")
 
-// Build makes a pool of the plan. It can be replayed under a scheduler only.
+// Build builds a pool from the plan. It can be replayed only under a scheduler.
 func (pl *Plan) Build() (*Pool, error) {
 	if err := pl.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
@@ -283,8 +282,8 @@ func (pl *Plan) phase(p *Pool, f *PlanPhase, j, first int32, key schema.Key) {
 
 func micro(s float64) int64 { return int64(s*1e6 + 0.5) }
 
-// Split is the pool with so many times as many reduce slots, of which as many may compute as there were: copy-compute
-// splitting (FAIR §5.2).
+// Split returns the pool with the reduce slots multiplied by a factor, of which only the original number may compute at once:
+// copy-compute splitting (FAIR §5.2).
 func (p *Pool) Split(times int) *Pool {
 	q := *p
 	q.Slots, q.Machines = nil, slices.Clone(p.Machines)

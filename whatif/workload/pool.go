@@ -6,16 +6,16 @@ import (
 	"straggler/schema"
 )
 
-// Workload is a log made ready for replays: pools that share nothing with each other. It is never changed by a replay,
-// so any number of them may run at once.
+// Workload is a log prepared for replays: pools that share nothing with each other. Replays do not modify it, so any number of
+// them may run at once.
 type Workload struct {
 	Pools []*Pool
 	Notes Notes
 }
 
-// Pool is a set of slots and the applications that share them. Instants are µs after Origin. The jobs, phases, tasks
-// and attempts of a pool are numbered from 0; the attempts of a phase that start its tasks stand together, in the order
-// in which they claimed their slots.
+// Pool is a set of slots and the applications that share them. Instants are µs after Origin. The jobs, phases, tasks and
+// attempts of a pool are numbered from 0; the attempts of a phase that start its tasks are contiguous, in the order in which
+// they claimed their slots.
 type Pool struct {
 	Origin int64 // µs since 1970
 
@@ -167,7 +167,7 @@ type Attempt struct {
 	Solo    int32 // its number among the attempts with a queue of their own, -1: it waits in the queue of its phase
 }
 
-// Notes say what was assumed to make the workload and what had to be left out.
+// Notes count what was assumed in building the workload and what had to be left out.
 type Notes struct {
 	Attempts         int     // taken
 	NoTimes          int     // attempts left out because the log has no start for them
@@ -178,7 +178,7 @@ type Notes struct {
 	OverSlots        int     // attempts that ran beyond the declared slots; they need none in the replay
 	NoMachine        int     // attempts whose machine is unknown
 	Gated            int     // attempts that began before their parents ended
-	LonelyPhases     int     // phases of one task: a copy has nothing to be drawn from
+	LonelyPhases     int     // phases of one task: there is no distribution for a copy
 	MachinesSlow     int     // machines that differ from the others by 15 % or more, in some window of time
 	Reported         int     // attempts whose progress the log holds
 	LongestS         float64 // duration of the longest attempt that succeeded
@@ -230,8 +230,8 @@ func (p *Pool) MostlyUnended(j int) bool { return 2*p.Jobs[j].Unended > p.Jobs[j
 func (p *Pool) JobName(j int) string { return p.Jobs[j].Name }
 func (p *Pool) JobQueue(j int) Queue { return p.Queues[p.Jobs[j].Queue] }
 
-// Work is the seconds that all slots together would take for the original attempts, and when the last job that arrives by
-// itself does.
+// Work returns the seconds that all slots together need for the original attempts, and the last arrival of a job that does not
+// wait for another one.
 func (p *Pool) Work() (work, arrival float64) {
 	var sum [Classes]float64
 	for a := range p.Attempts {
@@ -255,7 +255,7 @@ func (p *Pool) Work() (work, arrival float64) {
 // JobTasks is the number of tasks of job j.
 func (p *Pool) JobTasks(j int) int { return int(p.Jobs[j].TaskCount) }
 
-// Capacity is how many tasks can run at once.
+// Capacity is the number of tasks that can run at once.
 func (p *Pool) Capacity() int { return min(p.Limit, len(p.Slots)) }
 
 // NumTasks is the number of tasks of the pool.

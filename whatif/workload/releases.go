@@ -8,8 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// releases says what each phase waited for. A parent of which all tasks were over is a barrier; one that was still
-// running when the phase was released (Hadoop starts reduces early) counts with the tasks it had finished by then.
+// releases finds what each phase waited for. A parent that had finished all tasks is a barrier; one that was still running when
+// the phase was released (Hadoop starts reduces early) counts with the tasks it had finished by then.
 func (d *draft) releases(edges []*schema.Edge) {
 	type stage struct {
 		job    schema.Key
@@ -55,8 +55,8 @@ func (d *draft) releases(edges []*schema.Edge) {
 	}
 }
 
-// resubmissions gives the later submissions of a stage more to wait for: what the job was doing when it was submitted
-// again, since that is where the loss was noticed.
+// resubmissions makes later submissions of a stage wait also for what the job was running when the stage was resubmitted, since
+// that is where the loss was noticed.
 func (d *draft) resubmissions(parents [][]int32) {
 	byJob := make([][]int32, len(d.Jobs))
 	for i := range d.Phases {
@@ -100,8 +100,8 @@ func (d *draft) anchor(i int32, parents []int32) {
 	}
 }
 
-// jobReleases says what each job waited for: the end of the job that ended last before it was submitted, in an
-// application that runs several (a driver program thinks between two actions), otherwise its own time of arrival.
+// jobReleases finds what each job waited for: the end of the job that ended last before it was submitted, in an application
+// that runs several (a driver program thinks between two actions), otherwise its own time of arrival.
 func (d *draft) jobReleases() {
 	submitted := d.submissions()
 	for i := range d.Phases {
@@ -198,8 +198,8 @@ func (d *draft) followOn(jobs []int32, submitted []int64) {
 	}
 }
 
-// blocking says whether the application submits its jobs one after the other, as a driver program does that waits for
-// each result: at least half of them came when no other was running. Otherwise jobs arrive by themselves.
+// blocking reports whether the application submits its jobs one after the other, like a driver program that waits for each
+// result: at least half of them were submitted when no other was running. Otherwise jobs arrive independently.
 func (d *draft) blocking(bySubmit []int32, submitted []int64) bool {
 	alone, busyUntil := 0, int64(-1)
 	for i, j := range bySubmit {

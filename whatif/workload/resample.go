@@ -8,7 +8,8 @@ import (
 	"straggler/causes/machines"
 )
 
-// Sample is a pool with another draw of what the log does not say for certain; it keeps its memory from one draw to the next.
+// Sample is a pool with another draw of the quantities that the log leaves uncertain; it reuses its memory from one draw to the
+// next.
 type Sample struct {
 	pool     Pool
 	machines []Machine
@@ -17,9 +18,10 @@ type Sample struct {
 	attempts []Attempt
 }
 
-// Draw is the pool as it may as well have been, by the errors of the model: the factors of machines, the coefficients of the
-// regressions, and how long attempts that were killed would have taken. What the log says stays: under no policy it takes as
-// long. Draws of one seed are the same for all policies, so that their differences are paired. It is valid until the next one.
+// Draw returns the pool with parameters drawn from their distributions: the factors of machines, the coefficients of the
+// regressions, and how long killed attempts would have taken. The log itself is unchanged: without a policy the replay takes as
+// long. Draws of one seed are the same for all policies, so that differences are paired. The result is valid until the next
+// draw.
 //
 //	factor' = factor · e^(sd z)          z ~ N(0, 1) of the machine and the window of time; sd of ln(factor), MODEL.md section 5
 //	work'   = work · e^(slope z)         z of the phase; slope: change of ln(work) with one standard error of the coefficients
@@ -28,7 +30,7 @@ type Sample struct {
 // Seeds 2n−1 and 2n have opposite z (antithetic variates, Hammersley and Morton 1956), so that means are of the model itself.
 // Coefficients of a phase are moved together, which makes the errors of work larger than independent ones would.
 func (s *Sample) Draw(p *Pool, seed int64) *Pool {
-	if p.Stages != nil { // a plan is certain
+	if p.Stages != nil { // a plan has no uncertainty
 		return p
 	}
 	s.machines, s.tasks, s.ratios = append(s.machines[:0], p.Machines...), append(s.tasks[:0], p.Tasks...), append(s.ratios[:0], p.Ratios...)
@@ -94,9 +96,9 @@ func (q *Pool) outlive(p *Pool, seed int64) {
 	}
 }
 
-// Again gives durations, in µs by attempt, that another run of the same log would have had with the same faults: each attempt
-// with the scatter of its phase, each machine with what it differs by from phase to phase (MODEL.md, sections 2 and 5), and all
-// with the scatter that they share.
+// Again draws durations, in µs by attempt, of another run of the same jobs with the same faults: each attempt with the scatter
+// of its phase, each machine with its variation from phase to phase (MODEL.md, sections 2 and 5), and all with the scatter that
+// they share.
 func (p *Pool) Again(seed int64) []int64 {
 	took := p.Durations()
 	inWindow, inPhase := math.Sqrt(machines.WindowPrior.Spike), math.Sqrt(machines.PhasePrior.Spike)
@@ -137,7 +139,7 @@ func (p *Pool) Again(seed int64) []int64 {
 	return took
 }
 
-// ReplayLuck is a standard normal number, by which the replay of job j may be wrong under a seed.
+// ReplayLuck is the error of the replay of job j for a seed, as a standard normal number.
 func (p *Pool) ReplayLuck(j int, seed int64) float64 {
 	return drawOf(seed, drawWrong, p.Jobs[j].Key).NormFloat64()
 }

@@ -6,10 +6,10 @@ import (
 	"straggler/schema"
 )
 
-// NoTime stands for an instant that the log does not say.
+// NoTime is an unknown instant.
 const NoTime = int64(-1 << 63)
 
-// LoggedAttempt is an attempt of a log as the replay needs it; the rest of its row is left in the store.
+// LoggedAttempt has the fields of an attempt of a log that a replay needs.
 type LoggedAttempt struct {
 	ID       schema.Key
 	Phase    schema.Key
@@ -30,7 +30,7 @@ type LoggedAttempt struct {
 	Measured Measured
 }
 
-// Measured is what the log measured of an attempt beyond its input, in seconds and bytes; NaN where it does not say.
+// Measured is what the log measured of an attempt besides its input, in seconds and bytes; NaN if unknown.
 type Measured struct {
 	Wait    float32
 	GC      float32
@@ -52,11 +52,11 @@ const (
 	Unended // the log stops before its end
 )
 
-// Nearness is whether an attempt ran where its data was.
+// Nearness tells whether an attempt ran where its data was.
 type Nearness uint8
 
 const (
-	NoLocality Nearness = iota // the log does not say, or the task did not care
+	NoLocality Nearness = iota // unknown, or the task had no preference
 	Near
 	Far
 )
@@ -99,7 +99,7 @@ func (r *Rows) Intern(name string) int32 {
 	return i
 }
 
-// Forget makes room for the attempts of another batch.
+// Forget removes the attempts, for those of another batch.
 func (r *Rows) Forget() {
 	r.Attempts, r.points, r.reporting = r.Attempts[:0], nil, 0
 	clear(r.outputs)

@@ -10,9 +10,9 @@ import (
 	"straggler/causes/stats"
 )
 
-// SharedScatter is what the attempts of some time differ by together, on all machines: while something else uses the host of
-// all of them, or disks, a network or a quota that they share, all take longer. The scatter of each attempt's own averages out
-// over a phase, this does not.
+// SharedScatter is the deviation common to the attempts of some time on all machines: while something else uses their host, or
+// disks, a network or a quota that they share, all take longer. The individual scatter of attempts averages out over a phase;
+// this does not.
 //
 //	ln(body_i) = ln(prediction_i · factor) + s̄_i + first_i (b_p + u_p) + ε_i        package causes/fit, but for s̄ and u
 //	s(t)  Ornstein-Uhlenbeck process: N(0, SD²), cov(s(t), s(t+ℓ)) = SD² e^(−ℓ/Time); s̄_i its mean from start to end of i
@@ -28,21 +28,21 @@ import (
 // there is, since one of the three deviates by nothing: where three slots had own scatter of 0.1 and nothing in common, SD is
 // 0.06.
 //
-// The zero value is nothing shared, and likewise that the log cannot tell: phases of one window, or of fewer than leastOfWindow
-// attempts at a time.
+// The zero value means that nothing is shared, or that it cannot be estimated: phases of one window, or with fewer than
+// leastOfWindow attempts at a time.
 //
-// First is what u adds to the differences of the first tasks' excess, over the median of the others, from one phase to the
-// next: 1.4826/√2 times their median absolute value, less own scatter, SD, and firstDiffers. What first tasks always take
-// longer cancels in differences (von Neumann 1941), and so does that they do less the longer processes run.
+// First is estimated from the differences between successive phases of the first tasks' excess over the median of the others:
+// 1.4826/√2 times their median absolute value, minus individual scatter, SD, and firstDiffers. The constant part of the excess
+// cancels in differences (von Neumann 1941), and so does its slow decrease as processes run.
 //
-// The log drew s and u once, another run draws them again: they differ by √2 of each (Pool.Again).
+// The log has one draw of s and u, another run a second one: they differ by √2 of each (Pool.Again).
 type SharedScatter struct {
 	SD    float64 // of ln(time)
 	Time  float64 // s
 	First float64 // standard deviation of ln(time)
 }
 
-// scatterSample is what the phases of a pool show of it.
+// scatterSample is the data of the phases of a pool for the estimate.
 type scatterSample struct {
 	phases     []scatterPhase // those with two windows or more
 	first      []firstExcess
@@ -78,7 +78,7 @@ type residual struct {
 	first           bool
 }
 
-// leastOfWindow is how many attempts a median is of: of fewer, one that is slow by itself may be the median.
+// leastOfWindow is the least number of attempts for a median: with fewer, an outlier may be the median.
 const leastOfWindow = 3
 
 // scatter adds the phase that was fitted.
@@ -174,7 +174,7 @@ func (s *scatterSample) median(of []residual, value func(residual) float64) floa
 	return stats.Median(s.values)
 }
 
-// estimate is the scatter that all machines share.
+// estimate estimates the scatter that all machines share.
 func (s *scatterSample) estimate() (out SharedScatter) {
 	if len(s.phases) > 0 {
 		s.ofTime(&out)
@@ -210,7 +210,7 @@ func (s *scatterSample) ofTime(out *SharedScatter) {
 	}
 }
 
-// correlate notes what windows have to do with each other at a correlation time, for all likelihoods with it.
+// correlate computes the correlations between windows for a correlation time, used by all likelihoods with it.
 func (s *scatterSample) correlate(time float64) {
 	for i := range s.phases {
 		f := &s.phases[i]

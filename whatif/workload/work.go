@@ -10,14 +10,14 @@ import (
 	"straggler/schema"
 )
 
-// model says how long each task should take for its data, how the tasks of its phase differ beyond that, and how slow each
-// machine was.
+// model computes how long each task should take given its data, how the tasks of its phase differ beyond that, and how slow
+// each machine was.
 //
 // The duration of task i is work_i × ratio_i × factor(machine). work_i is what the regression of package causes/fit predicts
-// for its data near them on a machine of factor 1, with the phase's usual waits; ratio_i is its own luck, which is what a
-// copy draws anew (from the others of its phase). This is 'work × rate' of MANTRI §5.5 (t_new = processRate ·
-// locationFactor · d + schedLag) with a constant part: tasks take some time whatever their data, and a rate per byte would
-// call a short last split slow.
+// for its data near them on a machine of factor 1, with the phase's usual waits; ratio_i is its individual deviation, which a
+// copy draws anew (from the others of its phase). This is 'work × rate' of MANTRI §5.5 (t_new = processRate · locationFactor ·
+// d + schedLag) with a constant part: tasks take some time whatever their data, and a rate per byte would call a short last
+// split slow.
 func (d *draft) model(m *model.Model) {
 	d.machineFactors(m)
 	for a := range d.Attempts {
@@ -38,8 +38,7 @@ func (d *draft) model(m *model.Model) {
 // worthNaming is the factor from which assumptions say that a machine differs from the others; causes names it slow from there.
 const worthNaming = 1.15
 
-// machineFactors keeps what is known of each machine's time relative to the others: over all, and in the windows of time in
-// which something was seen of it.
+// machineFactors stores each machine's factor: overall, and in the windows of time in which it was observed.
 func (d *draft) machineFactors(m *model.Model) {
 	for k := range d.Machines {
 		x := &d.Machines[k]
@@ -81,7 +80,7 @@ type phaseModel struct {
 	attempts []int32 // of the tasks of the fit
 }
 
-// work fits phase i, and gives its tasks their work and their ratios.
+// work fits phase i and computes the work and ratios of its tasks.
 func (f *phaseModel) work(i int) {
 	p := &f.Phases[i]
 	p.FirstRatio, p.Far = int32(len(f.Ratios)), 1
@@ -119,7 +118,8 @@ func (f *phaseModel) work(i int) {
 	}
 }
 
-// load takes the attempts of phase i whose durations the log says. Those that began before their parents ended count from then.
+// load collects the attempts of phase i with known durations. Those that began before their parents ended are counted from
+// then.
 func (f *phaseModel) load(i int) {
 	f.phase = fit.Phase{ID: f.Phases[i].Key, Signature: f.rows.signature(f.phaseRow[i]), Tasks: f.phase.Tasks[:0]}
 	f.attempts = f.attempts[:0]
@@ -164,7 +164,7 @@ func (f *phaseModel) values(k int) (x [fit.Predictors]float64) {
 	return x
 }
 
-// usualParts are the medians of what a phase's attempts wait and do beside their own work.
+// usualParts are the medians of the parts of a phase's attempts besides their body.
 type usualParts struct {
 	data  float64 // waits for blocks and collections, which grow with the work
 	fixed float64
@@ -185,7 +185,7 @@ func (u usualParts) around(body, base float64) float64 {
 	return body + u.data*body/base + u.fixed
 }
 
-// phaseLag is the median lag of the phase's launches: what a copy of it waits between getting a slot and starting.
+// phaseLag is the median lag of the phase's launches: the time between getting a slot and starting, also for copies.
 func (d *draft) phaseLag(p *Phase) {
 	lags := make([]float64, 0, p.Launches)
 	for a := p.First; a < p.First+p.Launches; a++ {
