@@ -165,7 +165,7 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 	case len(others) > 0:
 		return Advice{Kind: CannotTell}
 	case !l.LostS.OK && l.Outliers > 0:
-		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low, Reason: "the log does not say when tasks started",
+		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low, Reason: "the log says of no phase from when to when it ran",
 			Action: fmt.Sprintf("%s, with %s of excess. The log does not say whether a job waited.", prose.Upper(prose.Plural(l.Outliers, "attempt is an outlier", "attempts are outliers")), prose.Seconds(l.ExcessS))}
 	case !l.LostS.OK:
 		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks that ended well before one can be called slow."}

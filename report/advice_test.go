@@ -114,6 +114,17 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
+// Where a phase has no end because the log stops in it, the reason for knowing no cost is not that its tasks had no start.
+func TestUnknownCost(t *testing.T) {
+	var d Document
+	d.Trust.Counts.Attempts, d.Trust.Counts.Incomplete = 16, 1
+	d.Cost.Loss.Outliers, d.Cost.Loss.ExcessS = 1, 6.94
+	got := advise(&d, &facts{})[0]
+	if got.Title != "Cannot tell what slow tasks cost" || got.Reason != "the log says of no phase from when to when it ran" {
+		t.Errorf("%q: %s", got.Title, got.Reason)
+	}
+}
+
 // A log without a task is not one that could not be read.
 func TestNoTask(t *testing.T) {
 	var d Document

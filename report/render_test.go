@@ -5,6 +5,7 @@ import (
 	"context"
 	encoding "encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -82,6 +83,10 @@ func TestHostileNames(t *testing.T) {
 		apps := back["trust"].(map[string]any)["applications"].(map[string]any)["rows"].([]any)
 		if got := apps[0].(map[string]any)["native_id"]; got != tr.Applications[0].NativeID {
 			t.Errorf("native_id came back as %q", got)
+		}
+		key := strconv.FormatInt(tr.Applications[0].ApplicationID, 10)
+		if got := apps[0].(map[string]any)["application_id"]; got != key { // as a reader has it who takes numbers for doubles
+			t.Errorf("application_id %s came back as %v", key, got)
 		}
 	})
 	t.Run("perfetto", func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf16"
 
@@ -19,7 +20,8 @@ import (
 )
 
 // Write writes a document, which is a pointer to a struct, as one object. Fields are named as the columns they come from
-// (their `col` tags); NULL is null, instants are RFC 3339 in UTC, keys are integers of up to 63 bits.
+// (their `col` tags); NULL is null, instants are RFC 3339 in UTC. Keys, whose names end in _id, are decimal numbers in strings:
+// they have up to 63 bits, and readers that take numbers for doubles, such as JavaScript and jq, would round them.
 func Write(w io.Writer, document any) error {
 	b := bufio.NewWriter(w)
 	e := writer{Writer: b}
@@ -44,7 +46,8 @@ func Line(w io.Writer, parts ...any) error {
 // writer writes values; errors stick to the buffer.
 type writer struct {
 	*bufio.Writer
-	line bool // all on one line
+	line   bool // all on one line
+	quoted bool // integers are strings
 }
 
 // next begins a line.
@@ -86,7 +89,11 @@ func (e writer) value(v reflect.Value, indent string) {
 			e.text(time.UnixMicro(int64(t)).UTC().Format("2006-01-02T15:04:05.999999Z07:00"))
 			return
 		}
-		e.WriteString(strconv.FormatInt(v.Int(), 10))
+		digits := strconv.FormatInt(v.Int(), 10)
+		if e.quoted {
+			digits = `"` + digits + `"`
+		}
+		e.WriteString(digits)
 	}
 }
 
@@ -113,7 +120,9 @@ func (e writer) fields(v reflect.Value, indent, sep string) string {
 		e.next(indent + "  ")
 		e.text(col)
 		e.WriteString(": ")
-		e.value(v.Field(i), indent+"  ")
+		value := e
+		value.quoted = strings.HasSuffix(col, "_id")
+		value.value(v.Field(i), indent+"  ")
 		sep = ","
 	}
 	return sep
