@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	pq "github.com/parquet-go/parquet-go"
@@ -36,6 +37,29 @@ func benchmarkRowGroup(b *testing.B, rows []schema.Attempt) {
 		used += cputime.Used() - start
 	}
 	b.ReportMetric(float64(used)/float64(b.N*len(rows)), "cpu-ns/row")
+}
+
+// BenchmarkAppend copies rows into a buffer, some thousand at a time as formats emit them, and reports the processor time.
+func BenchmarkAppend(b *testing.B) {
+	b.Run("spark", func(b *testing.B) { benchmarkAppend(b, benchrows.Spark(1000)) })
+	b.Run("csv", func(b *testing.B) { benchmarkAppend(b, benchrows.CSV(1000)) })
+}
+
+func benchmarkAppend(b *testing.B, rows []schema.Attempt) {
+	buffer := NewBuffer(columnsOf[schema.Attempt]())
+	var used time.Duration
+	appended := 0
+	for b.Loop() {
+		start := cputime.Used()
+		for buffer.Reset(); !buffer.Full(); {
+			for at := 0; at < len(rows) && !buffer.Full(); {
+				at += buffer.Append(unsafe.Pointer(&rows[at]), unsafe.Sizeof(rows[0]), len(rows)-at, 1)
+			}
+		}
+		used += cputime.Used() - start
+		appended += buffer.Rows()
+	}
+	b.ReportMetric(float64(used)/float64(appended), "cpu-ns/row")
 }
 
 // TestSameAsParquetGo: parquet-go writes the same rows into a file with the same statistics.

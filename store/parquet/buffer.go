@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"slices"
 	"unsafe"
 
 	"straggler/schema"
@@ -18,7 +17,7 @@ const rowGroupText = 16 << 20
 type Buffer struct {
 	columns []column
 	rows    int
-	flags   []uint64 // scratch of anySet
+	unset   []uintptr // scratch of Append: the flags of columns that have no value yet
 }
 
 // NewBuffer makes an empty buffer.
@@ -70,10 +69,16 @@ const appendBytes = 24 << 10
 func (b *Buffer) Append(p unsafe.Pointer, stride uintptr, n int, key int64) int {
 	n = min(n, max(appendBytes/int(stride), 1), RowGroupRows-b.rows)
 	last := len(b.columns) - 1
-	b.anySet(p, stride, n)
+	b.unset = b.unset[:0]
+	for i := range b.columns[:last] {
+		if c := &b.columns[i]; c.nullable && c.values == 0 {
+			b.unset = append(b.unset, c.flagOffset)
+		}
+	}
+	stillUnset := !anySet(p, stride, n, b.unset)
 	for i := range b.columns[:last] {
 		c := &b.columns[i]
-		if !c.nullable || c.values > 0 || *(*bool)(unsafe.Add(unsafe.Pointer(&b.flags[0]), c.flagOffset)) {
+		if !c.nullable || c.values > 0 || !stillUnset {
 			c.append(p, stride, n, b.rows)
 		}
 	}
@@ -87,17 +92,17 @@ func (b *Buffer) Append(p unsafe.Pointer, stride uintptr, n int, key int64) int 
 	return n
 }
 
-// anySet lays rows one upon the other, word by word: flags that none of them sets, which are most, need not be looked at
-// column by column. All rows have a field of 8 bytes, and so consist of whole words.
-func (b *Buffer) anySet(p unsafe.Pointer, stride uintptr, n int) {
-	words := int(stride / 8)
-	b.flags = resized(b.flags, words)
-	clear(b.flags)
-	for row := range slices.Chunk(unsafe.Slice((*uint64)(p), n*words), words) {
-		for i, w := range row[:len(b.flags)] {
-			b.flags[i] |= w
+// anySet says whether a row has one of the flags set. Most columns of most logs have no value at all, and rows that set no
+// flag of theirs, which is looked at row by row, need not be looked at column by column.
+func anySet(p unsafe.Pointer, stride uintptr, n int, flags []uintptr) bool {
+	var any uint8
+	for i := range n {
+		row := unsafe.Add(p, uintptr(i)*stride)
+		for _, offset := range flags {
+			any |= *(*uint8)(unsafe.Add(row, offset)) // a bool is 0 or 1
 		}
 	}
+	return any != 0
 }
 
 // AppendValues adds a row by its values: bool, int32, int64, float64, string or schema.Time as the types of the columns are,
