@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -13,11 +14,17 @@ type dictionary struct {
 	rows  []int32 // entry of each row; anything for NULL
 	ends  []int32 // where each entry ends in bytes
 	bytes []byte
-	known map[string]int32
 	plain bool
 
+	slots  []int32               // one more than the number of an entry, by the hash of its string; 0: none. A power of two
 	recent *[recentEntries]int32 // entries by the address of their string
 }
+
+// seed makes hashes that nobody who writes a log can foresee.
+var seed = maphash.MakeSeed()
+
+// fewestSlots is a power of two, for columns of a few strings.
+const fewestSlots = 64
 
 // maxEntries is how many entries a dictionary may have: indexes of 14 bits. The entries of the widest table's strings
 // then take some MB.
@@ -30,7 +37,7 @@ const recentEntries = 4096
 // before is tried before anything is hashed.
 func (d *dictionary) entryOf(s string) int32 {
 	if d.plain {
-		return d.addEntry(s)
+		return d.addEntry(valid(s))
 	}
 	if d.recent == nil {
 		d.recent = new([recentEntries]int32)
@@ -39,35 +46,65 @@ func (d *dictionary) entryOf(s string) int32 {
 	if id := *slot; int(id) < len(d.ends) && d.entry(id) == s {
 		return id
 	}
-	id, ok := d.known[s]
-	if !ok {
-		id = d.addEntry(s)
+	id, free := d.find(s)
+	if id >= 0 {
+		*slot = id
+		return id
 	}
-	*slot = id
-	return id
+	if v := valid(s); v != s {
+		return d.entryOf(v)
+	}
+	*slot = d.addEntry(s)
+	if !d.plain {
+		d.keep(*slot, free)
+	}
+	return *slot
 }
 
-func (d *dictionary) addEntry(s string) int32 {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD") // Parquet strings are UTF-8, and readers refuse others
-		if id, ok := d.known[s]; ok && !d.plain {
-			return id
+// find gives the number of the entry of s, or -1 and the slot where it belongs.
+func (d *dictionary) find(s string) (id int32, free int) {
+	if d.slots == nil {
+		d.slots = make([]int32, fewestSlots)
+	}
+	at := int(maphash.String(seed, s))
+	for ; ; at++ {
+		at &= len(d.slots) - 1
+		id := d.slots[at] - 1
+		if id < 0 || d.entry(id) == s {
+			return id, at
 		}
 	}
+}
+
+// keep puts the last entry into its slot. Half of the slots stay free, so that few entries are passed to find one.
+func (d *dictionary) keep(id int32, free int) {
+	d.slots[free] = id + 1
+	if 2*len(d.ends) <= len(d.slots) {
+		return
+	}
+	d.slots = make([]int32, 2*len(d.slots))
+	for id := range d.ends {
+		_, free := d.find(d.entry(int32(id)))
+		d.slots[free] = int32(id) + 1
+	}
+}
+
+// valid is what Parquet takes for a string: it must be UTF-8, and readers refuse others.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// addEntry adds an entry. One too many for a dictionary makes the column plain.
+func (d *dictionary) addEntry(s string) int32 {
 	id := int32(len(d.ends))
 	d.bytes = append(d.bytes, s...)
 	d.ends = append(d.ends, int32(len(d.bytes)))
-	if d.plain {
-		return id
-	}
 	if id == maxEntries {
-		d.plain, d.known = true, nil
-		return id
+		d.plain, d.slots = true, nil
 	}
-	if d.known == nil {
-		d.known = make(map[string]int32)
-	}
-	d.known[strings.Clone(s)] = id
 	return id
 }
 
@@ -81,6 +118,6 @@ func (d *dictionary) entry(id int32) string {
 }
 
 func (d *dictionary) reset() {
-	clear(d.known)
+	clear(d.slots)
 	d.rows, d.ends, d.bytes = d.rows[:0], d.ends[:0], d.bytes[:0]
 }

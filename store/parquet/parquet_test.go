@@ -279,3 +279,28 @@ func FuzzPages(f *testing.F) {
 		}
 	})
 }
+
+// TestManyStrings writes columns of few strings, of many, of more than a dictionary holds, and of strings that are the same
+// once they are UTF-8, all with repeats.
+func TestManyStrings(t *testing.T) {
+	rows := make([]schema.Attempt, 60_000)
+	for i := range rows {
+		rows[i].NativeID = fmt.Sprint(i * 7 % 50_000)
+		rows[i].Machine = schema.Some(fmt.Sprintf("host-%d", i*7%9000))
+		if i%5 > 0 {
+			rows[i].Rack = schema.Some(fmt.Sprintf("rack %d", i%3))
+		}
+		rows[i].Executor = schema.Some("\xfe\xff"[i%2:][:1])
+	}
+	f := opened(t, fileOf(t, rows, nil, false))
+	ids, machines, racks, executors := readColumn(t, f, "native_id"), readColumn(t, f, "machine"), readColumn(t, f, "rack"), readColumn(t, f, "executor")
+	for i := range rows {
+		var rack any
+		if rows[i].Rack.OK {
+			rack = rows[i].Rack.V
+		}
+		if ids[i] != rows[i].NativeID || machines[i] != rows[i].Machine.V || racks[i] != rack || executors[i] != "\uFFFD" {
+			t.Fatalf("row %d is %q, %q, %q, %q", i, ids[i], machines[i], racks[i], executors[i])
+		}
+	}
+}
