@@ -1,7 +1,7 @@
 package read
 
 import (
-	"encoding/binary"
+	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 
@@ -49,58 +49,73 @@ func plain(s string) bool {
 // Interner gives one string for equal bytes, so that a host that a log names a million times is allocated once. It
 // cleans values as Text does. The zero Interner is ready; it is not safe for concurrent use.
 type Interner struct {
-	known  map[string]string
-	recent []string // by a quick hash; nil while there are few
+	slots   []string          // values by their hash, "" where there is none. A power of two of slots
+	cleaned map[string]string // values by what the log has, where that had to be cleaned
+	known   int               // values in both
 }
+
+// seed makes hashes that nobody who writes a log can foresee.
+var seed = maphash.MakeSeed()
 
 // maxInterned bounds what a log full of different values can make an Interner hold: 64 Ki short strings.
 const (
 	maxInterned     = 64 << 10
 	maxInternedText = 256
-	fewInterned     = 32 // as long as a map is as quick
-	recentBits      = 12
+	fewestSlots     = 64
 )
 
 // Text is the value of b, which may be reused afterwards.
 func (in *Interner) Text(b []byte) string {
+	if len(in.slots) == 0 || len(b) > maxInternedText {
+		return in.add(b)
+	}
+	at := in.slot(b)
+	if s := in.slots[at]; s != "" {
+		return s
+	}
+	return in.add(b)
+}
+
+// slot is where the value of b is, or where it belongs.
+func (in *Interner) slot(b []byte) int {
+	for at := int(maphash.Bytes(seed, b)); ; at++ {
+		at &= len(in.slots) - 1
+		if s := in.slots[at]; s == "" || s == string(b) {
+			return at
+		}
+	}
+}
+
+// add is the value of bytes that are in no slot.
+func (in *Interner) add(b []byte) string {
 	if len(b) > maxInternedText {
 		return Text(string(b))
 	}
-	if in.recent == nil {
-		return in.text(b)
-	}
-	at := &in.recent[quickHash(b)]
-	if *at != string(b) {
-		*at = in.text(b)
-	}
-	return *at
-}
-
-func (in *Interner) text(b []byte) string {
-	if s, ok := in.known[string(b)]; ok {
+	if s, ok := in.cleaned[string(b)]; ok {
 		return s
 	}
-	if in.known == nil || len(in.known) >= maxInterned {
-		in.known = make(map[string]string)
+	if in.known == maxInterned || in.slots == nil {
+		*in = Interner{slots: make([]string, fewestSlots), cleaned: map[string]string{}}
 	}
 	s := Text(string(b))
-	in.known[string(b)] = s
-	if len(in.known) > fewInterned && in.recent == nil {
-		in.recent = make([]string, 1<<recentBits)
+	in.known++
+	if s == "" || s != string(b) {
+		in.cleaned[string(b)] = s
+		return s
 	}
+	if 2*in.known > len(in.slots) { // half of them stay free, so that few values are passed to find one
+		in.grow()
+	}
+	in.slots[in.slot(b)] = s
 	return s
 }
 
-// quickHash is of the first and the last 8 bytes, in which names of a kind differ.
-func quickHash(b []byte) uint64 {
-	var head, tail uint64
-	if len(b) >= 8 {
-		head, tail = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[len(b)-8:])
-	} else {
-		for _, c := range b {
-			head = head<<8 | uint64(c)
+func (in *Interner) grow() {
+	old := in.slots
+	in.slots = make([]string, 2*len(old))
+	for _, s := range old {
+		if s != "" {
+			in.slots[in.slot([]byte(s))] = s
 		}
 	}
-	const odd = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio
-	return (head*odd ^ tail + uint64(len(b))) * odd >> (64 - recentBits)
 }

@@ -1,6 +1,8 @@
 package read_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -81,5 +83,22 @@ func TestInterner(t *testing.T) {
 		if got := in.Text(b); got != read.Text(string(b)) {
 			t.Fatalf("value %d is %q", i, got)
 		}
+	}
+}
+
+// BenchmarkInterner interns the names of machines of small and large clusters.
+func BenchmarkInterner(b *testing.B) {
+	for _, machines := range []int{1, 40, 300, 4000, 30_000} {
+		b.Run(fmt.Sprint(machines), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			names := make([][]byte, 100_000)
+			for i := range names {
+				names[i] = fmt.Appendf(nil, "m_%d", rng.IntN(machines))
+			}
+			var in read.Interner
+			for i := 0; b.Loop(); i++ {
+				in.Text(names[i%len(names)])
+			}
+		})
 	}
 }
