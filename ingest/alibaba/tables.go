@@ -3,6 +3,8 @@ package alibaba
 import (
 	"bytes"
 	"slices"
+
+	"straggler/ingest/read"
 )
 
 // table is one of the files of a trace.
@@ -75,23 +77,11 @@ func tableLike(name string, f [][]byte) *table {
 
 // split cuts a row at its commas; blanks and quotes around a value are no part of it.
 func split(line []byte, dst [][]byte) [][]byte {
-	start, first := 0, len(dst)
-	trim := false
-	for i, c := range line {
-		if c > ',' { // most are
-			continue
-		}
-		if c == ',' {
-			dst = append(dst, line[start:i])
-			start = i + 1
-		} else if c <= ' ' || c == '"' {
-			trim = true
-		}
-	}
-	dst = append(dst, line[start:])
-	if trim {
-		for i := range dst[first:] {
-			dst[first+i] = bytes.Trim(dst[first+i], " \t\r\"")
+	first := len(dst)
+	dst = read.Fields(line, ',', dst)
+	for i, f := range dst[first:] {
+		if n := len(f); n > 0 && (f[0] <= '"' || f[n-1] <= '"') { // what is trimmed is among the least of ASCII
+			dst[first+i] = bytes.Trim(f, " \t\r\"")
 		}
 	}
 	return dst

@@ -3,6 +3,8 @@ package canonical
 import (
 	"bytes"
 	"errors"
+
+	"straggler/ingest/read"
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -45,7 +47,7 @@ func header(b []byte) (columns []string, delimiter byte, end int) {
 // quotes had to be resolved lie in *buf.
 func splitRecord(s []byte, delimiter byte, fields [][]byte, buf *[]byte) ([][]byte, error) {
 	if bytes.IndexByte(s, '"') < 0 {
-		return splitPlain(s, delimiter, fields), nil
+		return read.Fields(s, delimiter, fields), nil
 	}
 	for {
 		if len(s) == 0 || s[0] != '"' {
@@ -77,18 +79,6 @@ func splitRecord(s []byte, delimiter byte, fields [][]byte, buf *[]byte) ([][]by
 		}
 		s = s[1:]
 	}
-}
-
-// splitPlain appends the fields of a record without quotes.
-func splitPlain(s []byte, delimiter byte, fields [][]byte) [][]byte {
-	start := 0
-	for i, c := range s {
-		if c == delimiter {
-			fields = append(fields, s[start:i])
-			start = i + 1
-		}
-	}
-	return append(fields, s[start:])
 }
 
 func unquoted(f []byte, buf *[]byte) []byte {

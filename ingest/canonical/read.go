@@ -129,6 +129,15 @@ func (f *filer) block(b *read.Block, out *batch) {
 		}
 		return
 	}
+	if bytes.IndexByte(b.Data, '"') < 0 { // each line is a record
+		for line := range b.Lines() {
+			if line.Cut {
+				line.Data = trimCR(line.Data)
+			}
+			f.record(line.Data, line.Number, line.Offset, out)
+		}
+		return
+	}
 	number := b.Line
 	for rest := b.Data; len(rest) > 0; {
 		record, next := cutRecord(rest, f.delimiter)
@@ -145,7 +154,7 @@ func (f *filer) block(b *read.Block, out *batch) {
 }
 
 func (f *filer) record(text []byte, line, offset int64, out *batch) {
-	if len(bytes.TrimSpace(text)) == 0 {
+	if len(trimmed(text)) == 0 {
 		out.decoded++
 		return
 	}

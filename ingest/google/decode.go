@@ -83,7 +83,7 @@ func (f *file) look(head []byte, whole bool) (text bool) {
 			break
 		}
 		if len(line) > 0 && line[0] != '{' {
-			f.table = shapeOf(split(line, nil))
+			f.table = shapeOf(read.Fields(line, ',', nil))
 		}
 	}
 	return true
@@ -136,7 +136,7 @@ func (d *decoder) line(f *file, line read.Line) bool {
 	case line.Data[0] == '{':
 		return d.jsonLine(f.table, line.Data)
 	}
-	d.fields = split(line.Data, d.fields[:0])
+	d.fields = read.Fields(line.Data, ',', d.fields[:0])
 	if f.columns != nil {
 		return d.flat(f.table, f.columns, d.fields)
 	}
@@ -146,17 +146,6 @@ func (d *decoder) line(f *file, line read.Line) bool {
 	}
 	// task_usage has 19 columns in the first release and 20 since.
 	return t != nil && (len(d.fields) == t.columns || t.name == "task_usage" && len(d.fields) == t.columns-1) && t.csv(d, d.fields)
-}
-
-func split(line []byte, dst [][]byte) [][]byte {
-	start := 0
-	for i, c := range line {
-		if c == ',' {
-			dst = append(dst, line[start:i])
-			start = i + 1
-		}
-	}
-	return append(dst, line[start:])
 }
 
 // event puts an event to be sorted by (job, task, time, kind). Events of other kinds say nothing that a row needs, but

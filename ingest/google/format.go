@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 )
 
 // Format is a trace of either year.
@@ -139,7 +140,7 @@ func sniff(h ingest.Head) ingest.Match {
 	if header2019(line) != nil {
 		return ingest.Match{Confidence: ingest.Certain, Why: "CSV with the columns of a table of 2019"}
 	}
-	f := split(line, nil)
+	f := read.Fields(line, ',', nil)
 	if t := shapeOf(f); t != nil {
 		return ingest.Match{Confidence: 2, Why: fmt.Sprintf("rows of the shape of %s of 2011", t.name)}
 	}

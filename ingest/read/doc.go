@@ -6,7 +6,7 @@
 //     bytes of a file before that.
 //  3. lines.go reads files line by line, and rejects lines; blocks.go cuts lines and blocks from a stream.
 //  4. objects.go reads files of JSON objects; json.go reads NaN and Infinity, and says where JSON is wrong.
-//  5. times.go reads times; text.go cleans, bounds and interns values.
+//  5. fields.go cuts lines into fields; times.go reads times; text.go cleans, bounds and interns values.
 //
 // Package pull gives the members of an object that is in memory one by one, parquet reads Parquet by batches of rows, and
 // extsort sorts more records than memory holds.
