@@ -10,17 +10,13 @@ import (
 // files, and each mention must give the same key without a look at the others. n names of a table collide with
 // probability n²/2^64: 1e-5 for 14 million.
 func HashKey(input Key, table string, name ...[]byte) Key {
-	var d xxhash.Digest
-	d.Reset()
-	var buf [8]byte
-	binary.LittleEndian.PutUint64(buf[:], uint64(input))
-	d.Write(buf[:])
-	d.WriteString(table)
+	var buf [hashedBytes]byte
+	b := append(binary.LittleEndian.AppendUint64(buf[:0], uint64(input)), table...)
 	for _, part := range name {
-		d.Write(zero)
-		d.Write(part)
+		b = append(append(b, 0), part...)
 	}
-	return Key(d.Sum64() >> 1)
+	return Key(xxhash.Sum64(b) >> 1)
 }
 
-var zero = []byte{0}
+// hashedBytes is what most names take with what stands before them; others are hashed from the heap.
+const hashedBytes = 128
