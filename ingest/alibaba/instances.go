@@ -54,11 +54,10 @@ func (d *decoder) instance(i instance) bool {
 		return true
 	}
 	phase := d.phaseKey(i.job, i.task)
-	d.out.rows.Attempts = append(d.out.rows.Attempts, schema.Attempt{
-		PhaseID: phase, JobID: d.jobHash, ApplicationID: d.app, Status: st,
-		Machine: d.nullText(i.machine), Quality: i.quality | schema.RackUnknown | schema.MetricsMissing,
-	})
+	d.out.rows.Attempts = append(d.out.rows.Attempts, schema.Attempt{}) // and filled in where it lies: it is large
 	row := &d.out.rows.Attempts[len(d.out.rows.Attempts)-1]
+	row.PhaseID, row.JobID, row.ApplicationID, row.Status = phase, d.jobHash, d.app, st
+	row.Machine, row.Quality = d.nullText(i.machine), i.quality|schema.RackUnknown|schema.MetricsMissing
 	if n, ok := number(i.sequence); ok && n >= 1 && n < 1<<30 {
 		row.Number = int32(n) - 1
 	}

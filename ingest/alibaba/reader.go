@@ -121,19 +121,13 @@ func (r *reader) widen(w *window) {
 	sum.last = max(sum.last, w.last)
 }
 
-// spill moves the windows to the sorter, in the order of their keys.
+// spill moves the windows to the sorter, whose order does not depend on theirs.
 func (r *reader) spill() {
-	ids := make([]taskID, 0, len(r.sums))
-	for id := range r.sums {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b taskID) int {
-		return extsort.Compare(extsort.Record{Key: extsort.Key{a.job, a.phase}}, extsort.Record{Key: extsort.Key{b.job, b.phase}})
-	})
-	for _, id := range ids {
-		w := r.sums[id]
+	var payload []byte
+	for id, w := range r.sums {
 		p := planned{job: w.job, task: w.task, instances: w.count, start: w.first, end: w.last}
-		r.add(extsort.Key{id.job, id.phase, kindWindow}, p.append(nil))
+		payload = p.append(payload[:0])
+		r.add(extsort.Key{id.job, id.phase, kindWindow}, payload)
 	}
 	clear(r.sums)
 }
