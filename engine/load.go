@@ -11,31 +11,31 @@ import (
 	"straggler/schema"
 )
 
-// Loader is an engine to which rows can be given.
+// Loader is an engine that can load rows.
 type Loader interface {
 	Engine
 
-	// Load makes a session table of batches of rows, in place of one of that name. Columns are numbers.
+	// Load creates a session table from batches of rows, replacing one of that name. All columns are numbers.
 	Load(ctx context.Context, name string, columns []Column, next func() *Batch) error
 }
 
-// Gatherer is an engine that can work out all rows of a query with all its threads before it gives the first; what it streams,
-// one thread gives.
+// Gatherer is an engine that can compute all rows of a query with all its threads before it returns the first, whereas
+// streaming uses one thread.
 type Gatherer interface {
 	Gather(ctx context.Context, sql string) (*Rows, error)
 
-	// Few says that its tables have so few rows that to gather those of a query takes less than to stream them.
+	// Few reports whether its tables have so few rows that gathering is faster than streaming.
 	Few() bool
 }
 
-// Streamer is an engine that can give the rows of a query as one of its threads reads them, in less time of the processor than
-// several take together.
+// Streamer is an engine that can stream the rows of a query on one thread, with less processor time than several threads take
+// together.
 type Streamer interface {
 	Stream(ctx context.Context, sql string) (*Rows, error)
 }
 
-// InProcess is the engine where it is in this process and takes rows: what is Go then works here, on rows that the engine
-// gives. Of another, copies of this program do it, or SQL says it.
+// InProcess returns the engine if it is in this process and loads rows, so that Go code can process its rows here. For other
+// engines copies of the program do that, or SQL.
 func InProcess(eng Engine) (Loader, bool) {
 	if _, many := eng.(RemoteRunner); many {
 		return nil, false
@@ -47,7 +47,7 @@ func InProcess(eng Engine) (Loader, bool) {
 // loadRows is how many rows are gathered at once.
 const loadRows = 2048
 
-// Load makes a session table of structs, some at a time, by the names in their `col` tags: the reverse of Read.
+// Load creates a session table from structs, in batches, by the names in their `col` tags: the reverse of Read.
 func Load[R any](ctx context.Context, eng Loader, name string, batches iter.Seq2[[]R, error]) error {
 	of := schema.Columns(reflect.TypeFor[R]())
 	columns, b := make([]Column, len(of)), &Batch{Columns: make([]Vector, len(of))}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Memory is the bytes that this process may use: those of the machine, or of the group of processes that it is in; 0 where the
-// system does not say.
+// Memory is the number of bytes that this process may use: the memory of the machine, or the limit of its control group; 0 if
+// unknown.
 func Memory() int64 {
 	total := int64(0)
 	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -26,6 +26,6 @@ func Memory() int64 {
 	return total
 }
 
-// DefaultMemory is the bytes that an engine in this process may take where nobody says: a quarter of what this process may use,
-// which is taken to be 4 GB where the system does not say.
+// DefaultMemory is the default memory limit of an engine in this process: a quarter of what the process may use, assumed to be
+// 4 GB if unknown.
 func DefaultMemory() int64 { return max(cmp.Or(Memory(), 4<<30)/4, 256<<20) }

@@ -11,22 +11,22 @@ import (
 	"straggler/engine/sqltext"
 )
 
-// A query of named parts, WITH a AS (…), b AS (…) SELECT …, is gone through step by step: a part that is named more than
-// once by those after it is kept as a session table until the query is done. DuckDB would work it out once by itself;
-// Spark does so each time that it is named, and reads all attempts for it again. For people the text stays one query.
-// These are our own files, whose parts each begin with "name AS (" and have names that are written in one way.
+// A query with named parts, WITH a AS (…), b AS (…) SELECT …, is run step by step: a part that later parts refer to more than
+// once is materialized as a session table until the query is done. DuckDB does that by itself; Spark would compute the part for
+// each reference, and read all attempts each time. For people the text remains one query. This applies to the program's own
+// .sql files, whose parts begin with "name AS (" and have consistently written names.
 
-// Seen is what a query is to see of a table of the store: the rows that SQL gives.
+// Seen restricts a table of the store in a query to the rows selected by SQL.
 type Seen struct{ Table, SQL string }
 
-// MaterializeParts is Engine.Materialize for a query of named parts. seen are the tables that it is to see in part; the
-// names of what is kept on the way begin with the table's.
+// MaterializeParts is Engine.Materialize for a query with named parts and restricted tables. The names of intermediate tables
+// begin with the table's.
 func MaterializeParts(ctx context.Context, eng Engine, table, sql string, seen ...Seen) (err error) {
 	return UseParts(ctx, eng, table, sql, func(rest string) error { return eng.Materialize(ctx, table, rest) }, seen...)
 }
 
-// UseParts hands a query of named parts, whose parts that are needed twice are kept meanwhile, to somebody who runs it. The
-// names of what is kept begin with name.
+// UseParts calls a function with a query with named parts, while parts that are needed twice are materialized. The names of
+// intermediate tables begin with name.
 func UseParts(ctx context.Context, eng Engine, name, sql string, use func(sql string) error, seen ...Seen) (err error) {
 	k := keptParts{eng: eng, prefix: name + "_"}
 	defer func() { err = errors.Join(err, k.drop(ctx)) }()
@@ -37,11 +37,10 @@ func UseParts(ctx context.Context, eng Engine, name, sql string, use func(sql st
 	return use(rest)
 }
 
-// errStopped ends a reading that its consumer has left.
+// errStopped ends reading when the consumer stops.
 var errStopped = errors.New("stopped")
 
-// ReadParts is Read for a query of named parts, with what it is to see in part. The names of what is kept until all is read
-// begin with name.
+// ReadParts is Read for a query with named parts and restricted tables. The names of intermediate tables begin with name.
 func ReadParts[R any](ctx context.Context, eng Engine, name, sql string, seen ...Seen) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
 		done := false
@@ -59,14 +58,14 @@ func ReadParts[R any](ctx context.Context, eng Engine, name, sql string, seen ..
 	}
 }
 
-// keptParts are the session tables of a query's parts.
+// keptParts holds the materialized parts of a query.
 type keptParts struct {
 	eng    Engine
 	prefix string
 	names  []string
 }
 
-// keep makes the tables and gives the query over them.
+// keep creates the tables and returns the query over them.
 func (k *keptParts) keep(ctx context.Context, sql string, seen []Seen) (string, error) {
 	d := k.eng.Dialect()
 	parts := cutParts(d, sql)
@@ -93,7 +92,7 @@ func (k *keptParts) keep(ctx context.Context, sql string, seen []Seen) (string, 
 	return withCTEs(d, parts[last].sql, known), nil
 }
 
-// drop forgets the tables, also when what they were made for was cancelled.
+// drop removes the tables, even after a cancellation.
 func (k *keptParts) drop(ctx context.Context) error {
 	ctx, cancel := Closing(ctx)
 	defer cancel()
@@ -104,14 +103,14 @@ func (k *keptParts) drop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// namedPart is a named part of a query. The last one, which gives the rows, has no name.
+// namedPart is a named part of a query. The last one, which returns the rows, has no name.
 type namedPart struct {
 	name string
 	sql  string
 	seen bool // a table of the store, of which sql gives what is to be seen of it
 }
 
-// cutParts gives the parts of a query, without comments.
+// cutParts splits a query into its parts, without comments.
 func cutParts(d sqltext.Dialect, sql string) []namedPart {
 	var parts []namedPart
 	tokens := slices.Collect(d.Tokens(withoutComments(d, sql)))
@@ -133,7 +132,7 @@ func cutParts(d sqltext.Dialect, sql string) []namedPart {
 	return append(parts, namedPart{sql: strings.TrimSpace(textOf(start))})
 }
 
-// withoutComments puts a line's end in the place of each comment.
+// withoutComments replaces each comment by a line break.
 func withoutComments(d sqltext.Dialect, sql string) string {
 	var out strings.Builder
 	for t := range d.Tokens(sql) {
@@ -145,7 +144,7 @@ func withoutComments(d sqltext.Dialect, sql string) string {
 	return out.String()
 }
 
-// inParentheses takes tokens off up to the parenthesis that closes one before them.
+// inParentheses removes tokens up to the closing parenthesis.
 func inParentheses(tokens *[]sqltext.Token) []sqltext.Token {
 	depth, all := 1, *tokens
 	for i, t := range all {
@@ -172,7 +171,7 @@ func textOf(tokens []sqltext.Token) string {
 	return out.String()
 }
 
-// Reads says that a query reads something; what a list of values costs is not worth a table.
+// Reads reports whether a query reads any table; a list of values is not worth materializing.
 func Reads(d sqltext.Dialect, sql string) bool {
 	for range readsFrom(d, sql) {
 		return true
@@ -180,7 +179,7 @@ func Reads(d sqltext.Dialect, sql string) bool {
 	return false
 }
 
-// withCTEs puts before a query those of the parts that it needs, each after those that it needs itself.
+// withCTEs prefixes a query with the parts that it needs, in order of dependency.
 func withCTEs(d sqltext.Dialect, sql string, parts []namedPart) string {
 	var with, done []string
 	var need func(sql string)
@@ -205,7 +204,7 @@ func withCTEs(d sqltext.Dialect, sql string, parts []namedPart) string {
 	return "WITH " + strings.Join(with, ",\n") + "\n" + sql
 }
 
-// uses says how often a query reads from a name.
+// uses counts how often a query reads from a name.
 func uses(d sqltext.Dialect, sql, name string) (n int) {
 	for from := range readsFrom(d, sql) {
 		if from == name {
@@ -215,7 +214,7 @@ func uses(d sqltext.Dialect, sql, name string) (n int) {
 	return n
 }
 
-// readsFrom gives the names that a query reads from.
+// readsFrom returns the names that a query reads from.
 func readsFrom(d sqltext.Dialect, sql string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		from := false

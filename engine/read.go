@@ -10,9 +10,9 @@ import (
 	"straggler/schema"
 )
 
-// Read runs a query and scans its rows into structs by the names in their `col` tags; columns without a field are
-// ignored. A field that is not a schema.Null must not meet a NULL. The row is overwritten by the next but one step at
-// the earliest: copy what is to be kept.
+// Read runs a query and scans its rows into structs by the names in their `col` tags; columns without a field are ignored. A
+// field that is not a schema.Null must not meet a NULL. A row may be overwritten from the next but one step on: copy what must
+// be kept.
 func Read[R any](ctx context.Context, eng Engine, sql string) iter.Seq2[*R, error] {
 	return func(yield func(*R, error) bool) {
 		for batch, err := range scan(ctx, eng, reflect.TypeFor[R](), sql) {
@@ -30,7 +30,7 @@ func Read[R any](ctx context.Context, eng Engine, sql string) iter.Seq2[*R, erro
 	}
 }
 
-// ReadBatches is Read for rows of a table that the caller does not name by its type. A batch is overwritten by the next.
+// ReadBatches is Read for a table whose row type the caller does not know statically. A batch is overwritten by the next.
 func ReadBatches(ctx context.Context, eng Engine, t *schema.Table, sql string) iter.Seq2[schema.Batch, error] {
 	return func(yield func(schema.Batch, error) bool) {
 		for rows, err := range scan(ctx, eng, t.Row, sql) {
@@ -45,7 +45,7 @@ func ReadBatches(ctx context.Context, eng Engine, t *schema.Table, sql string) i
 	}
 }
 
-// scan runs a query and gives its rows as slices of structs.
+// scan runs a query and yields its rows as slices of structs.
 func scan(ctx context.Context, eng Engine, row reflect.Type, sql string) iter.Seq2[reflect.Value, error] {
 	return func(yield func(reflect.Value, error) bool) {
 		rows, err := query(ctx, eng, sql)
@@ -81,7 +81,7 @@ func scan(ctx context.Context, eng Engine, row reflect.Type, sql string) iter.Se
 	}
 }
 
-// query runs a query of our own, whose rows are not many more than the tables have.
+// query runs one of the program's own queries, whose results are not much larger than the tables.
 func query(ctx context.Context, eng Engine, sql string) (*Rows, error) {
 	if g, ok := eng.(Gatherer); ok && g.Few() {
 		return g.Gather(ctx, sql)
@@ -129,7 +129,7 @@ func match(columns []Column, typ reflect.Type) ([]field, error) {
 	return fields, nil
 }
 
-// fits says whether values of a column can be put into a field as they are: the same type, or a wider one.
+// fits reports whether values of a column can be stored in a field: the same type, or a wider one.
 func fits(column, field schema.Type) bool {
 	return column == field || column == schema.Int && field == schema.BigInt
 }
@@ -161,7 +161,7 @@ func (f *field) fill(p unsafe.Pointer, stride uintptr, b *Batch) error {
 	return f.fillValid(p, stride, b.Len, v)
 }
 
-// fillValid says which values there are, and clears the others.
+// fillValid sets the validity of the values, and clears missing ones.
 func (f *field) fillValid(p unsafe.Pointer, stride uintptr, n int, v *Vector) error {
 	if v.Valid == nil && !f.Nullable {
 		return nil
@@ -192,8 +192,8 @@ func scatter[T any](at unsafe.Pointer, stride uintptr, values []T) {
 	}
 }
 
-// ReadVectors runs a query and gives its rows column by column, some thousand at a time, of an engine that is a Streamer on one
-// thread. A batch is overwritten by the next.
+// ReadVectors runs a query and yields its rows column by column, some thousand at a time, streamed on one thread if the engine
+// is a Streamer. A batch is overwritten by the next.
 func ReadVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, error] {
 	return vectors(ctx, func(ctx context.Context, sql string) (*Rows, error) {
 		if s, ok := eng.(Streamer); ok {
@@ -203,8 +203,8 @@ func ReadVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, 
 	}, sql)
 }
 
-// GatherVectors is ReadVectors for a query whose rows fit into memory and take longer to find than to read: an engine that is a
-// Gatherer gathers them.
+// GatherVectors is ReadVectors for a query whose rows fit into memory and take longer to compute than to read; a Gatherer
+// gathers them.
 func GatherVectors(ctx context.Context, eng Engine, sql string) iter.Seq2[*Batch, error] {
 	if g, ok := eng.(Gatherer); ok {
 		return vectors(ctx, g.Gather, sql)

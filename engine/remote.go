@@ -11,46 +11,46 @@ import (
 	"strings"
 )
 
-// RemoteRunner is an engine that can run copies of this program beside the data: what is Go and works on some rows at a
-// time goes to them, and only their output comes back.
+// RemoteRunner is an engine that can run copies of this program beside the data, for Go code that processes rows in groups.
+// Only the output of the copies comes back.
 type RemoteRunner interface {
 	Engine
 
 	// RunRemote runs copies of this program on the rows of a query. Its rows are their output, ordered by key: columns key
-	// BIGINT and output STRING. A copy may run more than once on the same rows; the output of one of these runs is given. All
-	// of it is held by one machine of the cluster on its way: it is for names and counts (see engine/copies).
-	// errors.ErrUnsupported is returned by an engine whose machines cannot be given the job's File, which they read with
-	// store.ReadStaged.
+	// BIGINT and output STRING. A copy may run more than once on the same rows; the output of one of these runs is returned.
+	// All output passes through one machine of the cluster, so it should be limited to names and counts (see engine/copies).
+	// errors.ErrUnsupported is returned by an engine whose machines cannot read the job's File with store.ReadStaged.
 	RunRemote(ctx context.Context, job RemoteJob) (*Rows, error)
 
-	// StoreAddress is the store's directory or URL as programs on those machines see it. errors.ErrUnsupported is returned
-	// where they cannot write to it, or are not to.
+	// StoreAddress is the store's directory or URL as programs on those machines see it. errors.ErrUnsupported is returned if
+	// they cannot, or must not, write to it.
 	StoreAddress() (string, error)
 }
 
 // RemoteJob is work for copies of this program.
 type RemoteJob struct {
-	SQL        string   // gives the rows
-	Columns    []string // of it, that the copies get: numbers, BOOLEAN, or text; the first says which rows stay together
-	Order      string   // columns: the order in which a copy gets its rows
+	SQL string // gives the rows
+	// columns that the copies read: numbers, BOOLEAN, or text; rows with the same first column stay together
+	Columns    []string
+	Order      string   // columns by which the rows of a copy are sorted
 	Partitions int      // into which the rows are divided
-	Verb       []string // of this program: it reads with ReadRemoteRows and writes with WriteOutput
-	File       []byte   // what every copy has to know, in a file whose path follows the verb; nil: nothing
+	Verb       []string // verb of this program, which reads with ReadRemoteRows and writes with WriteOutput
+	File       []byte   // input common to all copies, in a file whose path follows the verb; nil: none
 }
 
-// Copies read and write lines of values between tabs.
+// Copies read and write lines of tab-separated values.
 const (
 	RemoteSeparator = "\t"
 	RemoteNull      = `\N`
 )
 
-// WriteOutput writes output of a copy. Base64 keeps it clear of tabs, line ends and escapes.
+// WriteOutput writes output of a copy. It is encoded as Base64, free of tabs, line ends and escapes.
 func WriteOutput(w io.Writer, key int64, output []byte) error {
 	_, err := fmt.Fprintf(w, "%d%s%s\n", key, RemoteSeparator, base64.StdEncoding.EncodeToString(output))
 	return err
 }
 
-// DecodeOutput gives back what WriteOutput was given, from the column output.
+// DecodeOutput decodes the column output, written by WriteOutput.
 func DecodeOutput(text string) ([]byte, error) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -62,7 +62,7 @@ func DecodeOutput(text string) ([]byte, error) {
 // maxRemoteLine bounds a line of the input of a copy.
 const maxRemoteLine = 16 << 20
 
-// ReadRemoteRows reads the rows that a copy is given. Fields are valid until the next call.
+// ReadRemoteRows reads the input rows of a copy. Fields are valid until the next call.
 func ReadRemoteRows(r io.Reader, columns int, row func(fields []RemoteField) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 64<<10), maxRemoteLine)
@@ -91,14 +91,14 @@ func ReadRemoteRows(r io.Reader, columns int, row func(fields []RemoteField) err
 	return nil
 }
 
-// RemoteField is a value of a row that a copy is given.
+// RemoteField is a value of an input row of a copy.
 type RemoteField struct {
 	Text string
 	OK   bool // not NULL
 }
 
-// RemoteText is a column of text as SQL that a copy can be given in a line; RemoteField.TextOf gives the text back. NULL stays
-// NULL.
+// RemoteText is SQL that escapes a text column so that a copy can read it from a line; RemoteField.TextOf restores the text.
+// NULL stays NULL.
 func RemoteText(column string) string {
 	for _, e := range remoteEscapes {
 		column = fmt.Sprintf("replace(%s, chr(%d), concat(chr(92), '%c'))", column, e.char, e.letter)
@@ -106,10 +106,10 @@ func RemoteText(column string) string {
 	return column
 }
 
-// remoteEscapes are what would end a value or a line, and the escape itself, which comes first.
+// remoteEscapes are the characters that would end a value or a line, after the escape character itself.
 var remoteEscapes = []struct{ char, letter byte }{{'\\', 's'}, {'\t', 't'}, {'\n', 'n'}, {'\r', 'r'}}
 
-// TextOf is the value of a column that RemoteText made.
+// TextOf is the value of a column escaped by RemoteText.
 func (f RemoteField) TextOf() (string, error) {
 	if !strings.Contains(f.Text, `\`) {
 		return strings.Clone(f.Text), nil

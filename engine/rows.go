@@ -11,11 +11,11 @@ import (
 // Column is a column of a result.
 type Column struct {
 	Name   string
-	Type   schema.Type // what its values come as
+	Type   schema.Type // type of its values
 	Native string      // the engine's own type
 }
 
-// Rows are the rows of a result, read batch by batch. They belong to one goroutine.
+// Rows are the rows of a result, read batch by batch. They must not be used concurrently.
 type Rows struct {
 	columns []Column
 	source  Source
@@ -27,9 +27,9 @@ type Rows struct {
 	closed  bool
 }
 
-// Source is where an engine's rows come from.
+// Source produces the rows of an engine's result.
 type Source interface {
-	// Next gives the rows after those it gave before, nil at the end. They are valid until the next call.
+	// Next returns the next rows, nil at the end. They are valid until the next call.
 	Next(ctx context.Context) (*Batch, error)
 	Close() error
 }
@@ -40,10 +40,10 @@ type Batch struct {
 	Columns []Vector
 }
 
-// Vector is a column of a batch. Which slice is used follows from the column's type: Int64s for BIGINT and TIMESTAMP.
-// Strings are never the engine's own memory; the rest may be, and what it holds for a NULL means nothing.
+// Vector is a column of a batch. Which slice is used depends on the column's type: Int64s for BIGINT and TIMESTAMP. Strings are
+// never the engine's own memory; the other slices may be, and their values for NULLs are undefined.
 type Vector struct {
-	Valid    []uint64 // a bit a row, 0 for NULL; nil where nothing is NULL
+	Valid    []uint64 // a bit per row, 0 for NULL; nil if there are no NULLs
 	Bools    []bool
 	Int64s   []int64
 	Int32s   []int32
@@ -51,14 +51,13 @@ type Vector struct {
 	Strings  []string
 }
 
-// Null says that a row has no value.
+// Null reports whether a row has no value.
 func (v *Vector) Null(i int) bool { return v.Valid != nil && v.Valid[i>>6]>>(i&63)&1 == 0 }
 
-// Resized is a slice of n values, in the same memory where that suffices, for a source that fills a vector again and
-// again. What was in it is lost.
+// Resized returns a slice of n values, reusing the memory if it suffices. Previous values are lost.
 func Resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// NewRows gives the rows of a source; the context is that of the query.
+// NewRows returns the rows of a source; the context is that of the query.
 func NewRows(ctx context.Context, columns []Column, source Source) *Rows {
 	return &Rows{columns: columns, source: source, ctx: ctx}
 }
@@ -66,7 +65,7 @@ func NewRows(ctx context.Context, columns []Column, source Source) *Rows {
 // Columns are the result's columns.
 func (r *Rows) Columns() []Column { return r.columns }
 
-// Next goes to the next row and says whether there is one. After false, Err says why.
+// Next advances to the next row and reports whether there is one. After false, Err tells why.
 func (r *Rows) Next() bool {
 	if r.batch != nil && r.row+1 < r.batch.Len {
 		r.row++
@@ -87,7 +86,7 @@ func (r *Rows) nextBatch() *Batch {
 			return nil
 		}
 		if b == nil {
-			r.ended = true // a source is not asked again
+			r.ended = true // do not call Next of the source again
 			return nil
 		}
 		if b.Len > 0 {
@@ -121,10 +120,10 @@ func (r *Rows) Value(column int) any {
 	panic(fmt.Sprintf("engine: column type %q", r.columns[column].Type))
 }
 
-// Err is why Next ended, nil at the end of the rows.
+// Err is the error that ended Next, nil at the end of the rows.
 func (r *Rows) Err() error { return r.err }
 
-// Close gives back what the result holds. It may be called at any time, and again.
+// Close releases the result. It may be called at any time, repeatedly.
 func (r *Rows) Close() error {
 	if r.closed {
 		return nil

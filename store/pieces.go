@@ -18,20 +18,20 @@ import (
 	"straggler/schema"
 )
 
-// Pieces are files that programs on other machines write for a transaction of this process: in a directory of its own under
-// staging, or, of a store in a bucket, as objects of the tables whose names begin with the id of the transaction's writer.
-// Every program gives its files names that no other has, so that one that was started twice for the same work, or is still
-// running when it should not be, does no harm. The transaction commits those of the programs that it is told of by AddPiece,
-// and removes the others when it ends; what it cannot remove then, the next writer's cleaning does.
+// Pieces are files that programs on other machines write for a transaction of this process: in a directory of their own under
+// staging or, in a bucket, as objects of the tables with the id of the transaction's writer as prefix. Every program uses
+// unique file names, so that a program started twice for the same work, or still running when it should not be, does no harm.
+// The transaction commits the pieces passed to AddPiece and removes the others when it ends; what it cannot remove then is
+// removed by the cleaning of a later writer.
 
-// Piece is what one program wrote. It goes through JSON to the process that commits it.
+// Piece describes what one program wrote. It is sent as JSON to the process that commits it.
 type Piece struct {
 	Tables []TablePiece `json:"tables,omitempty"`
 	Data   *FileRecord  `json:"data,omitempty"` // bytes for the process that commits, which are no part of the store; Rows is 0
 }
 
-// TablePiece is the rows of one table of a piece. The paths of the files are names in the directory of the pieces, or those of
-// objects in the store.
+// TablePiece describes the rows of one table of a piece. Paths are relative to the directory of pieces, or names of objects in
+// the store.
 type TablePiece struct {
 	Name    string            `json:"name"`
 	Columns string            `json:"columns"` // digest of those that the program knows
@@ -39,12 +39,12 @@ type TablePiece struct {
 	Rows    map[KeyText]int64 `json:"rows"` // by input
 }
 
-// columnsDigest tells apart versions of a table.
+// columnsDigest distinguishes versions of a table.
 func columnsDigest(t *schema.Table) string {
 	return checksumText(xxhash.Sum64String(strings.Join(columnTexts(t), "\n")))
 }
 
-// AddressOf is the address of a file of the store at an address: a path, or a URL, whose parameters stay at its end.
+// AddressOf is the address of a file of the store at an address, a path or a URL; the parameters of a URL stay at its end.
 func AddressOf(where, name string) string {
 	if !location.IsURL(where) {
 		return path.Join(where, name)
@@ -57,24 +57,24 @@ func AddressOf(where, name string) string {
 	return where
 }
 
-// pieces is where the pieces of a transaction lie.
+// pieces is the location of the pieces of a transaction.
 type pieces interface {
-	// open makes the place, and gives its name in the store. It is called once.
+	// open creates the location and returns its name in the store. It is called once.
 	open(ctx context.Context) (string, error)
-	// adopt sees that a file of a piece of a table is one, and gives its path as writers keep it.
+	// adopt checks a file of a piece, and returns its path in the form that writers use.
 	adopt(t *schema.Table, f FileRecord) (string, error)
-	// fetch has the data of pieces lie in a directory of this machine.
+	// fetch copies the data of pieces to a directory of this machine.
 	fetch(ctx context.Context, data []*FileRecord) (dir string, err error)
-	// check sees that what was adopted is there, just before it is committed.
+	// check checks that adopted files exist, just before they are committed.
 	check(ctx context.Context) error
-	// stored says that a path of adopt is one of the store already, and not of the staging directory.
+	// stored reports whether a path of adopt is already in the store instead of the staging directory.
 	stored(path string) bool
-	// end removes what was not committed.
+	// end removes files that were not committed.
 	end(ctx context.Context, named map[string]bool) error
 }
 
-// Pieces makes the place for the pieces of the transaction and gives its name in the store, which with AddressOf makes the
-// address that NewPiece takes.
+// Pieces creates the location for the pieces of the transaction and returns its name in the store, from which AddressOf makes
+// the address for NewPiece.
 func (tx *Tx) Pieces() (string, error) {
 	if tx.pieces != nil {
 		return tx.piecesName, nil
@@ -94,7 +94,7 @@ func (tx *Tx) Pieces() (string, error) {
 	return name, nil
 }
 
-// AddPiece takes the rows of a piece into the transaction, after those of the pieces before. Every piece is added once.
+// AddPiece appends the rows of a piece to the transaction. Every piece must be added only once.
 func (tx *Tx) AddPiece(p *Piece) error {
 	for i := range p.Tables {
 		t := schema.ByName(p.Tables[i].Name)
@@ -123,7 +123,7 @@ func (tx *Tx) AddPiece(p *Piece) error {
 	return nil
 }
 
-// FetchData has the data of pieces lie where OpenData opens it.
+// FetchData fetches the data of pieces for OpenData.
 func (tx *Tx) FetchData(ctx context.Context, ps []*Piece) error {
 	var data []*FileRecord
 	for _, p := range ps {
@@ -170,7 +170,7 @@ func (tx *Tx) OpenData(p *Piece) (*PieceData, error) {
 	return d, nil
 }
 
-// checked is a reader whose end is an error when the checksum is wrong.
+// checked is a reader that returns an error at its end if the checksum is wrong.
 func (d *PieceData) checked(r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		n, err := r.Read(p)
@@ -198,7 +198,7 @@ func (d dirPieces) open(context.Context) (string, error) {
 	return path.Join("staging", filepath.Base(d.staging), piecesDir), makeShared(filepath.Join(d.staging, piecesDir))
 }
 
-// makeShared makes a directory in which everybody may write and remove only what is his own, because the programs may run as
+// makeShared creates a directory in which all users may write but remove only their own files, because the programs may run as
 // another user than this process.
 func makeShared(dir string) error {
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -236,7 +236,7 @@ func (d dirPieces) see(f *FileRecord) error {
 	return nil
 }
 
-// bareName says that a name is that of a file in a directory, and of none elsewhere.
+// bareName reports whether a name is a plain file name without a directory.
 func bareName(name string) bool {
 	return name != "" && name == path.Base(name) && !strings.HasPrefix(name, ".")
 }

@@ -18,15 +18,15 @@ import (
 // the results that are current (Resume), drops the rows of inputs that have changed or gone, and brings rows of its own for
 // what is new.
 
-// DependsOn says what else the transaction's results of each input depend on, besides its rows, such as results of another
-// kind; to be called before Resume. Where that changes the input has changed. An input that it does not name is not to be
-// worked on yet, and nothing is kept of it.
+// DependsOn sets what the transaction's results of each input depend on besides its rows, such as results of another kind. It
+// must be called before Resume. A change of it counts as a change of the input. Inputs that it does not name are not processed
+// yet, and none of their results are kept.
 func (tx *Tx) DependsOn(from map[schema.Key]string) { tx.dependsOn = from }
 
-// Resume keeps the visible results of the transaction's kind, where the same version of straggler made them, of inputs that
-// have not changed since, and gives the other inputs: those to work on. Results that are computed from several inputs, and have
-// the key of none, are dropped. With again nothing is kept, and all inputs are to work on. ok is false where the store has rows
-// of logs that belong to no input; then nothing is kept, and a commit replaces all earlier results, as it does without Resume.
+// Resume keeps the visible results of the transaction's kind for unchanged inputs, if the same version of straggler computed
+// them, and returns the other inputs, which must be processed. Results computed from several inputs, which have the key of
+// none, are dropped. With again nothing is kept, and all inputs must be processed. ok is false if the store has log rows that
+// belong to no input; then nothing is kept, and a commit replaces all earlier results, as it does without Resume.
 func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 	cat := tx.cat
 	for i, c := range cat.commits {
@@ -70,33 +70,33 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 	return todo, true
 }
 
-// Resumed says that some earlier results are kept.
+// Resumed reports whether some earlier results are kept.
 func (tx *Tx) Resumed() bool { return len(tx.kept) > 0 }
 
 // Kept are the inputs whose results are kept.
 func (tx *Tx) Kept() []InputRecord { return tx.keptInputs }
 
-// Unchanged says that after Resume there is nothing to commit: the visible results are current.
+// Unchanged reports whether, after Resume, there is nothing to commit because the visible results are current.
 func (tx *Tx) Unchanged() bool { return tx.unchanged }
 
-// Stale says that visible results are of inputs that have changed since, or gone. Their rows are seen until the transaction
-// commits.
+// Stale reports whether there are visible results of inputs that have since changed or gone. Their rows are visible until the
+// transaction commits.
 func (tx *Tx) Stale() bool { return tx.stale }
 
-// Replaces says that there are visible results of the transaction's kind, and none of them is kept.
+// Replaces reports whether there are visible results of the transaction's kind, of which none is kept.
 func (tx *Tx) Replaces() bool {
 	return len(tx.kept) == 0 && len(tx.cat.visibleOf(tx.origin.Kind)) > 0
 }
 
 // Saw records an input that the transaction's results are computed from. They are appended under its key, each row under that
-// of the one input that it is computed from. Results that are computed from several have no key and are computed anew each
-// time; or they have the key of the input that they are about, and who wrote them finds out when they are no longer current,
-// and calls Drop.
+// of the one input that it is computed from. Results computed from several inputs have no key and are recomputed each time; or
+// they have the key of the input that they are about, and their writer determines when they are no longer current, and calls
+// Drop.
 func (tx *Tx) Saw(in InputRecord) {
 	tx.saw = append(tx.saw, InputState{in.Key, tx.stateOf(in)})
 }
 
-// Drop keeps nothing of some inputs after all. The transaction is to append all of their results.
+// Drop stops keeping the results of some inputs. The transaction must append all of their results.
 func (tx *Tx) Drop(inputs []InputRecord) {
 	again := make(map[KeyText]bool)
 	for _, in := range inputs {
@@ -120,10 +120,10 @@ func (tx *Tx) Drop(inputs []InputRecord) {
 	}
 }
 
-// DropAll keeps nothing after all.
+// DropAll stops keeping any results.
 func (tx *Tx) DropAll() { tx.kept, tx.saw, tx.keptInputs = nil, nil, nil }
 
-// Partial says that the results are of some of the logs only: the inputs that were left out are still to be worked on.
+// Partial marks the results as covering only some of the logs: the other inputs remain to be processed.
 func (tx *Tx) Partial() { tx.state = "" }
 
 // Current are the inputs of which the visible results of a kind are current, with the version of straggler that made them.

@@ -15,10 +15,10 @@ import (
 	"straggler/store"
 )
 
-// RowsStep is the step of copies that write the rows that they are given as they are. A = and the table follow.
+// RowsStep is the step of copies that write their input rows unchanged. It is followed by = and the table.
 const RowsStep = "rows"
 
-// Rows are rows of a table that a query gives, with phase_id among its columns: those of a phase lie together.
+// Rows are the rows of a table selected by a query, with phase_id among its columns; rows of a phase stay together.
 type Rows struct {
 	Table      *schema.Table
 	SQL        string
@@ -56,7 +56,8 @@ func (r *Rows) Write(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner)
 	}, nil)
 }
 
-// rowColumns are the columns of a table in the order in which copies get them: those of a phase stay together by the first.
+// rowColumns are the columns of a table in the order in which copies read them; the first one keeps the rows of a phase
+// together.
 func rowColumns(t *schema.Table) []schema.Column {
 	out := []schema.Column{*t.Column("phase_id")}
 	for _, c := range t.Columns {
@@ -67,7 +68,7 @@ func rowColumns(t *schema.Table) []schema.Column {
 	return out
 }
 
-// WriteRows is the copy's side: it writes the rows that it reads into a piece.
+// WriteRows is the side of a copy: it writes its input rows into a piece.
 func WriteRows(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
 	w := NewWriter(ctx, pieces)
 	return w.Close(out, w.writeRows(ctx, step, file, in))

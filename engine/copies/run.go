@@ -17,13 +17,13 @@ import (
 	"straggler/store"
 )
 
-// ErrTwice is returned when two pieces are about the same key, of which a cluster should have forgotten one.
+// ErrTwice is returned when two pieces have the same key, of which the cluster should have dropped one.
 var ErrTwice = errors.New("the cluster gave the work of two copies on the same rows")
 
-// Run has copies do a job, whose verb gets the flag --pieces with the place for what they write. The rows go into the
-// transaction in the order of the pieces' first keys, and the messages to each, which must not keep them, in the order of
-// theirs; each is nil where copies send none. errors.ErrUnsupported is returned, before anything is run, where the machines
-// cannot write to the store.
+// Run has copies do a job, whose verb gets the flag --pieces with the location of pieces. Rows are added to the transaction in
+// the order of the pieces' first keys. Messages are passed to each, which must not keep them, in the order of their keys; each
+// is nil if copies send none. errors.ErrUnsupported is returned, before anything is run, if the machines cannot write to the
+// store.
 func Run(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner, job engine.RemoteJob, each func(key schema.Key, message []byte) error) error {
 	where, err := eng.StoreAddress()
 	if err != nil {
@@ -64,7 +64,7 @@ type line struct {
 	piece store.Piece
 }
 
-// collect runs the copies and gives their lines, by first key.
+// collect runs the copies and returns their lines, by first key.
 func collect(ctx context.Context, eng engine.RemoteRunner, job engine.RemoteJob) (lines []line, err error) {
 	rows, err := eng.RunRemote(ctx, job)
 	if err != nil {
@@ -93,15 +93,15 @@ func collect(ctx context.Context, eng engine.RemoteRunner, job engine.RemoteJob)
 	return lines, rows.Err()
 }
 
-// messages are those of all pieces, each piece in the order of its keys: a heap by the key of the next. A piece is opened when
-// the key of the others has come to its first: of copies that each get their own keys one is open at a time.
+// messages merges the messages of all pieces, each sorted by key, with a heap by next key. A piece is opened when the merge
+// reaches its first key, so if copies have disjoint ranges of keys only one is open at a time.
 type messages struct {
 	tx      *store.Tx
 	waiting []line // by first key
 	open    []*pieceMessages
 }
 
-// pieceMessages are the messages of a piece that are left.
+// pieceMessages are the remaining messages of a piece.
 type pieceMessages struct {
 	data *store.PieceData
 	key  schema.Key // of the next
@@ -118,7 +118,7 @@ func (m *messages) Pop() any {
 	return last
 }
 
-// advance opens the pieces that may have the next message.
+// advance opens the pieces that may contain the next message.
 func (m *messages) advance() error {
 	for len(m.waiting) > 0 && (len(m.open) == 0 || m.waiting[0].first <= m.open[0].key) {
 		data, err := m.tx.OpenData(&m.waiting[0].piece)
@@ -135,7 +135,7 @@ func (m *messages) advance() error {
 	return nil
 }
 
-// read hands out all messages in the order of their keys.
+// read passes on all messages in the order of their keys.
 func (m *messages) read(ctx context.Context, each func(schema.Key, []byte) error) error {
 	for before := schema.Key(math.MinInt64); ; {
 		if err := m.advance(); err != nil {
@@ -183,7 +183,7 @@ func (s *pieceMessages) next() (err error) {
 	return err
 }
 
-// maxMessage bounds a message: what a phase of some hundred thousand tasks on as many machines tells.
+// maxMessage bounds a message: that of a phase of some hundred thousand tasks on as many machines.
 const maxMessage = 1 << 30
 
 // read reads the next message.

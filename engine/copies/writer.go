@@ -12,7 +12,7 @@ import (
 	"straggler/store"
 )
 
-// Writer is a copy's way of saying what it found. Keys ascend.
+// Writer writes the results of a copy. Keys must ascend.
 type Writer struct {
 	piece *store.PieceWriter
 	first schema.Key
@@ -21,17 +21,17 @@ type Writer struct {
 	head  []byte
 }
 
-// NewWriter begins the piece of a copy in the place that its flag --pieces names.
+// NewWriter begins the piece of a copy at the location given by its flag --pieces.
 func NewWriter(ctx context.Context, pieces string) *Writer {
 	return &Writer{piece: store.NewPiece(ctx, pieces)}
 }
 
-// Append writes rows about a key, under the key of the input that they follow from, 0 of none.
+// Append writes rows about a key, under the key of the input that they are computed from; 0: none.
 func Append[R any](w *Writer, key, input schema.Key, rows []R) error {
 	return w.Append(key, input, schema.BatchOf(rows))
 }
 
-// Append is the same for code that treats all tables alike.
+// Append does the same for code that treats all tables alike.
 func (w *Writer) Append(key, input schema.Key, rows schema.Batch) error {
 	if rows.Len() == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (w *Writer) Append(key, input schema.Key, rows schema.Batch) error {
 	return w.piece.Append(input, rows)
 }
 
-// Message writes what the process that commits is to be told about a key, once for each.
+// Message writes a message about a key for the committing process; one per key.
 func (w *Writer) Message(key schema.Key, message []byte) error {
 	if err := w.at(key); err != nil {
 		return err
@@ -66,8 +66,8 @@ func (w *Writer) at(key schema.Key) error {
 	return nil
 }
 
-// Close ends the piece and prints what is in it, when there is anything. After an error of the work, nothing is left of the
-// piece and nothing printed.
+// Close completes the piece and prints a line about it, unless it is empty. After an error of the work, the piece is removed
+// and nothing is printed.
 func (w *Writer) Close(out io.Writer, failed error) error {
 	if failed != nil {
 		w.piece.Abort()

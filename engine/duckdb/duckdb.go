@@ -19,9 +19,9 @@ import (
 	"straggler/store"
 )
 
-// The embedded engine. It speaks to DuckDB through the driver's own mapping of its C interface, one step below
-// database/sql: that gives results as the vectors that DuckDB computes in (no value is boxed), as a stream (database/sql
-// would hold a whole result in memory, outside of DuckDB's limit), and the type of a statement before it is run.
+// The embedded engine. It uses the driver's bindings of DuckDB's C interface, one level below database/sql. They return results
+// as DuckDB's vectors, without boxing values, as a stream (database/sql would hold a whole result in memory, outside DuckDB's
+// limit), and the type of a statement before it is run.
 
 // Engine is a DuckDB in memory, over the files of a store.
 type Engine struct {
@@ -95,8 +95,8 @@ func (d *Engine) open(ctx context.Context, st *store.Store) (err error) {
 	return nil
 }
 
-// macros are Spark's names, so that one text of SQL serves both engines. percentile takes the fractions that statistics ask for
-// of one column: as an aggregate of all of them it is one in a query, which keeps the column's values once.
+// macros define Spark's functions, so that the same SQL works on both engines. percentile takes a list of fractions of one
+// column, so that a query has a single aggregate, which stores the column's values once.
 var macros = [...]string{
 	"unix_micros(t) AS epoch_us(t)",
 	"explode(list) AS unnest(list)",
@@ -104,7 +104,7 @@ var macros = [...]string{
 		"WHEN 0.95 THEN 5 ELSE error('percentile is of 0.1, 0.25, 0.5, 0.75 and 0.95 here; write percentile_cont(p) WITHIN GROUP (ORDER BY x)') END]",
 }
 
-// start makes the database, in memory, with nothing in it.
+// start creates an empty database in memory.
 func (d *Engine) start() error {
 	d.threads = d.workers()
 	var config mapping.Config
@@ -135,7 +135,7 @@ func (d *Engine) start() error {
 	return nil
 }
 
-// show lets the views show what is visible of the store.
+// show updates the views to what is visible of the store.
 func (d *Engine) show(ctx context.Context) ([]table, error) {
 	tables := tablesOf(d.files)
 	if err := d.defineViews(ctx, tables); err != nil {
@@ -146,7 +146,7 @@ func (d *Engine) show(ctx context.Context) ([]table, error) {
 	return tables, d.setThreads(ctx)
 }
 
-// setThreads lets as many threads work as are to. The caller holds refreshing.
+// setThreads sets the number of threads. The caller holds refreshing.
 func (d *Engine) setThreads(ctx context.Context) error {
 	n := d.workers()
 	if n == d.threads {
@@ -159,15 +159,16 @@ func (d *Engine) setThreads(ctx context.Context) error {
 	return nil
 }
 
-// fewRows are so few that planning a statement takes longer than running it, and that keeping a result is cheap: a row of the
-// widest table takes 0.8 KB in one, so that all of them take 50 MB at most.
+// fewRows is a number of rows for which planning a statement takes longer than running it, and holding a result is cheap: a row
+// of the widest table takes 0.8 KB, so all of them take at most 50 MB.
 const fewRows = 1 << 16
 
-// Few says so of all tables but of those of a locked engine, whose statements may make any number of rows.
+// Few reports whether all tables together have at most fewRows; never for a locked engine, whose statements may produce any
+// number of rows.
 func (d *Engine) Few() bool { return d.few.Load() }
 
-// workers is how many threads are to work. For few rows it is one: another would have little to do, and DuckDB waits for what
-// another does by asking again and again. So it is during a Stream.
+// workers is the number of threads to use. It is one for few rows: another would have little to do, and DuckDB busy-waits for
+// it. It is also one during a Stream.
 func (d *Engine) workers() int {
 	switch {
 	case d.streams > 0:
@@ -180,8 +181,8 @@ func (d *Engine) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// defineViews makes the views, or makes those anew that have changed. Remote files are not fetched for it, and where nobody but
-// this program writes statements, no view is made before one names it.
+// defineViews creates the views, or replaces those that have changed. It does not fetch remote files; on an engine that is not
+// locked, a view is created only when a statement names it.
 func (d *Engine) defineViews(ctx context.Context, tables []table) error {
 	if d.views == nil {
 		d.views, d.unmade = make(map[string]string), make(map[string]table)
@@ -209,7 +210,7 @@ func (d *Engine) defineViews(ctx context.Context, tables []table) error {
 	return nil
 }
 
-// createView makes a view over its files.
+// createView creates a view over its files.
 func (d *Engine) createView(ctx context.Context, v table) error {
 	if err := d.files.Fetch(ctx, v.files); err != nil {
 		return fmt.Errorf("duckdb: table %s: %w", v.name, err)
@@ -223,8 +224,8 @@ func (d *Engine) createView(ctx context.Context, v table) error {
 	return nil
 }
 
-// prepare lets the views follow the commits of our own process, and makes those that a statement names, for which their files
-// are fetched. Any word or text in quotes counts as a name: to fetch a table in vain is better than to miss one.
+// prepare updates the views after commits of this process, and creates those that a statement names, fetching their files. Any
+// word or quoted text counts as a name: fetching a table unnecessarily is better than missing one.
 func (d *Engine) prepare(ctx context.Context, sql string) error {
 	d.refreshing.Lock()
 	defer d.refreshing.Unlock()
@@ -358,7 +359,7 @@ func (d *Engine) result(ctx context.Context, sql string, guarded, whole bool) (_
 	return r, columns, nil
 }
 
-// connect takes an idle connection or makes one. All of them see the same tables.
+// connect takes an idle connection or opens one. All connections see the same tables.
 func (d *Engine) connect() (mapping.Connection, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -391,7 +392,7 @@ func (d *Engine) release(conn mapping.Connection) {
 	d.idle = append(d.idle, conn)
 }
 
-// Close ends the engine. Results that are still open stay readable, and the last of them takes the database with it.
+// Close closes the engine. Open results stay readable; the database is closed with the last of them.
 func (d *Engine) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -406,7 +407,7 @@ func (d *Engine) Close() error {
 	return d.shutDown()
 }
 
-// shutDown closes the database when it has no user left. The caller holds mu.
+// shutDown closes the database when it has no users left. The caller holds mu.
 func (d *Engine) shutDown() error {
 	if d.busy > 0 {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"straggler/engine/sqltext"
 )
 
-// What users may ask of a locked engine. Three fences stand behind each other:
+// Restrictions on the statements of users on a locked engine, in three layers:
 //
 //   - lockdown: DuckDB opens no file but those of the tables, and its settings cannot be changed;
-//   - checkTree: before a statement is bound it must parse as a query, and its functions must be known to have no
-//     effect. DuckDB has functions that write files or change the session from inside of a SELECT (enable_logging);
+//   - checkTree: before a statement is bound it must parse as a query, and its functions must be known to have no effect.
+//     DuckDB has functions that write files or change the session from within a SELECT (enable_logging);
 //   - checkType: the bound statement must be one that reads.
 
-// lockdown closes the session: from here on it can open the listed files, and its settings stay as they are.
+// lockdown restricts the session: it can then open only the listed files, and its settings cannot be changed.
 func (d *Engine) lockdown(tables []table) []string {
 	var names []string
 	for _, v := range tables {
@@ -38,7 +38,7 @@ func (d *Engine) lockdown(tables []table) []string {
 	}
 }
 
-// check holds a statement against what may be asked, without running it.
+// check checks a statement without running it.
 func (d *Engine) check(ctx context.Context, sql string) error {
 	conn, err := d.connect()
 	if err != nil {
@@ -60,8 +60,8 @@ func checkType(t mapping.StatementType) error {
 var errNotQuery = fmt.Errorf("duckdb: %w: only queries are: SELECT, WITH, VALUES, FROM, TABLE, DESCRIBE, SHOW, SUMMARIZE, and EXPLAIN of them",
 	engine.ErrStatement)
 
-// tableFunctions are the functions that may stand in FROM. They make rows out of their arguments or describe the
-// session; all that read files are missing, because the tables have names.
+// tableFunctions are the functions allowed in FROM. They produce rows from their arguments or describe the session; functions
+// that read files are excluded, because the tables have names.
 var tableFunctions = map[string]bool{
 	"range": true, "generate_series": true, "unnest": true, "repeat": true, "repeat_row": true,
 	"histogram": true, "histogram_values": true, "json_each": true, "json_tree": true, "summary": true,
@@ -70,10 +70,10 @@ var tableFunctions = map[string]bool{
 	"pg_timezone_names": true, "test_all_types": true,
 }
 
-// scalarEffects are the scalar functions that do more than give a value.
+// scalarEffects are the scalar functions with side effects.
 var scalarEffects = map[string]bool{"write_log": true, "setseed": true, "nextval": true, "currval": true}
 
-// checkTree holds the parsed statement against what may be asked. Nothing of the statement has been bound or run.
+// checkTree checks the parsed statement, of which nothing has been bound or run.
 func (r *result) checkTree(sql string) error {
 	reason := ""
 	for _, query := range explained(sql) {
@@ -94,7 +94,7 @@ func (r *result) checkTree(sql string) error {
 	return errNotQuery
 }
 
-// syntaxTree is what DuckDB says of a query's text.
+// syntaxTree is DuckDB's syntax tree of a query.
 type syntaxTree struct {
 	Error      bool   `json:"error"`
 	Type       string `json:"error_type"`
@@ -147,8 +147,8 @@ func checkNode(node any) error {
 	return nil
 }
 
-// explained gives the texts of which one is the query itself: the statement, or what it is an EXPLAIN of. Parentheses
-// after EXPLAIN may be options or the query.
+// explained returns the possible texts of the query itself: the statement, or what it explains. Parentheses after EXPLAIN may
+// be options or the query.
 func explained(sql string) []string {
 	var texts []string
 	depth := 0

@@ -48,7 +48,7 @@ func (r *result) prepare(sql string, guarded bool) error {
 	return nil
 }
 
-// extract parses what must be one statement. What it gives is to be destroyed in any case.
+// extract parses exactly one statement. The caller must destroy the result, even after an error.
 func (r *result) extract(sql string) (all mapping.ExtractedStatements, _ error) {
 	if strings.ContainsRune(sql, 0) {
 		return all, errors.New("duckdb: the statement has a zero byte in it")
@@ -66,8 +66,8 @@ func (r *result) extract(sql string) (all mapping.ExtractedStatements, _ error) 
 	return all, nil
 }
 
-// castSQL is the prepared query with its lists, dates and other values that have no portable type cast to text by
-// DuckDB itself, and whether there are such.
+// castSQL returns the prepared query with lists, dates and other values without a portable type cast to text by DuckDB, and
+// whether there are any.
 func (r *result) castSQL(sql string) (string, bool) {
 	if mapping.PreparedStatementType(r.stmt) != mapping.StatementTypeSelect {
 		return "", false
@@ -88,8 +88,8 @@ func (r *result) castSQL(sql string) (string, bool) {
 	return "SELECT " + strings.Join(list, ", ") + " FROM (" + sqltext.DuckDB.Trim(sql) + "\n)", need
 }
 
-// execute starts the statement. With a streaming result most of the work is done while it is read, by one thread; whole says
-// that all rows are worked out first, by all threads.
+// execute starts the statement. With a streaming result most of the work is done while it is read, by one thread; with whole
+// set, all threads compute all rows first.
 func (r *result) execute(ctx context.Context, whole bool) error {
 	return r.interruptible(ctx, func() error {
 		if whole {
@@ -110,10 +110,10 @@ func (r *result) execute(ctx context.Context, whole bool) error {
 	})
 }
 
-// interruptEvery is how often a cancelled statement is told so, until it listens.
+// interruptEvery is how often a cancelled statement is interrupted until it ends.
 const interruptEvery = 5 * time.Millisecond
 
-// interruptible runs a call into DuckDB that the context can end.
+// interruptible runs a call into DuckDB that the context can cancel.
 func (r *result) interruptible(ctx context.Context, call func() error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("duckdb: %w", err)
@@ -144,8 +144,8 @@ func (r *result) interruptible(ctx context.Context, call func() error) error {
 	return err
 }
 
-// run runs a statement, all of it. It is not prepared, for DuckDB plans a prepared statement that reads Parquet files a second
-// time when it runs.
+// run runs a statement to its end. It does not prepare it, because DuckDB plans a prepared statement that reads Parquet files a
+// second time when it runs.
 func (r *result) run(ctx context.Context, sql string) error {
 	all, err := r.extract(sql)
 	mapping.DestroyExtracted(&all)
@@ -160,7 +160,7 @@ func (r *result) run(ctx context.Context, sql string) error {
 	})
 }
 
-// describe gives the columns of the result, and whether there are some that DuckDB has to cast.
+// describe returns the columns of the result, and whether DuckDB has to cast any of them.
 func (r *result) describe() (columns []engine.Column, cast bool) {
 	n := int(mapping.ColumnCount(&r.res))
 	columns = make([]engine.Column, n)
@@ -215,11 +215,11 @@ func (r *result) Close() error {
 	return nil
 }
 
-// damageSigns are in what DuckDB says of a Parquet file that is not whole: of its pages, of a column of it, and of the Thrift
-// structures that describe them.
+// damageSigns are phrases in DuckDB's errors about damaged Parquet files: their pages, their columns, and the Thrift structures
+// that describe them.
 var damageSigns = []string{"Failed to read file", "Could not read enough bytes from file", "TProtocolException", "TTransportException", "don't know what type", "invalid TType", "orrupt"}
 
-// aboutStatement says that an error is about the text of a statement, which may have any words in it.
+// aboutStatement reports whether an error is about the text of a statement, which may contain any phrase.
 func aboutStatement(msg string) bool {
 	for _, kind := range []string{"Parser Error:", "Binder Error:", "Catalog Error:", "Conversion Error:"} {
 		if strings.HasPrefix(msg, kind) {
@@ -229,7 +229,7 @@ func aboutStatement(msg string) bool {
 	return false
 }
 
-// engineError is what DuckDB says, with what to do when it is about a file of the store.
+// engineError wraps an error of DuckDB, with advice if it is about a file of the store.
 func engineError(msg string) error {
 	if !aboutStatement(msg) {
 		for _, sign := range damageSigns {

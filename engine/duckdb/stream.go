@@ -7,9 +7,9 @@ import (
 	"straggler/engine"
 )
 
-// Stream is Query on one thread. Of several that work at a query's stream, that which reads it asks the others again and again
-// whether they have rows: with two, a table takes a fifth more of the processor's time to read, on a busy machine half more.
-// Other queries have one thread meanwhile, too: DuckDB has no such setting for one of them. Of few rows all are gathered.
+// Stream is Query on one thread. With several threads, the one that reads a stream busy-waits for the others: with two, reading
+// a table takes a fifth more processor time, and half more on a busy machine. Other queries are limited to one thread
+// meanwhile, because DuckDB has no such setting per query. Few rows are gathered instead.
 func (d *Engine) Stream(ctx context.Context, sql string) (*engine.Rows, error) {
 	switch {
 	case d.o.Locked:
@@ -30,7 +30,7 @@ func (d *Engine) Stream(ctx context.Context, sql string) (*engine.Rows, error) {
 	return engine.NewRows(ctx, columns, &stream{r}), nil
 }
 
-// stream is a result during which one thread works.
+// stream is a result during which the database has one thread.
 type stream struct{ *result }
 
 func (s *stream) Close() error {
@@ -44,7 +44,7 @@ func (s *stream) Close() error {
 	return errors.Join(err, s.result.Close())
 }
 
-// addStreams counts those that are open, and sets the threads, also when what was streamed has been cancelled.
+// addStreams counts open streams and sets the number of threads, even after a cancellation.
 func (d *Engine) addStreams(ctx context.Context, n int) error {
 	d.refreshing.Lock()
 	defer d.refreshing.Unlock()

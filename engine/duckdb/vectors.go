@@ -13,9 +13,9 @@ import (
 	"straggler/schema"
 )
 
-// How DuckDB's vectors become the portable types: integers of up to 32 bits INTEGER, wider ones BIGINT (an error where
-// a value does not fit), FLOAT and DECIMAL DOUBLE, all kinds of instants TIMESTAMP, and everything else STRING, which
-// DuckDB itself has to cast it to.
+// The conversion of DuckDB's vectors to portable types: integers of up to 32 bits become INTEGER, wider ones BIGINT (an error
+// if a value does not fit), FLOAT and DECIMAL become DOUBLE, all kinds of instants TIMESTAMP, and everything else STRING, cast
+// by DuckDB.
 
 // duckType is a DuckDB type.
 type duckType struct {
@@ -54,7 +54,7 @@ func (d duckType) String() string {
 	return fmt.Sprintf("type %d", d.id)
 }
 
-// portable is the type that values come as, and whether DuckDB has to cast them to it.
+// portable is the portable type of values, and whether DuckDB has to cast them to it.
 func (d duckType) portable() (t schema.Type, cast bool) {
 	switch d.id {
 	case mapping.TypeBoolean:
@@ -73,7 +73,7 @@ func (d duckType) portable() (t schema.Type, cast bool) {
 	return schema.String, true
 }
 
-// vectorConverter turns the vectors of one column into the portable type.
+// vectorConverter converts the vectors of one column to the portable type.
 type vectorConverter struct {
 	from  duckType
 	to    schema.Type
@@ -124,7 +124,7 @@ func widen[From int8 | int16 | uint8 | uint16 | uint32 | float32, To int32 | int
 	return dst
 }
 
-// duckString is DuckDB's string: up to 12 bytes lie in it, longer ones where ptr says.
+// duckString is DuckDB's string: up to 12 bytes are inline, longer ones at ptr.
 type duckString struct {
 	length uint32
 	prefix [4]byte
@@ -133,7 +133,7 @@ type duckString struct {
 
 const inlineLength = 12
 
-// bytes lie in DuckDB's memory.
+// bytes returns a string in DuckDB's memory.
 func (s *duckString) bytes() []byte {
 	if s.length <= inlineLength {
 		return unsafe.Slice((*byte)(unsafe.Pointer(&s.prefix)), s.length)
@@ -175,7 +175,7 @@ func (r *vectorConverter) readStrings(p unsafe.Pointer, n int, out *engine.Vecto
 	}
 }
 
-// convert is for the types that need work value by value.
+// convert is for types that are converted value by value.
 func (r *vectorConverter) convert(p unsafe.Pointer, n int, out *engine.Vector) error {
 	switch r.to {
 	case schema.BigInt, schema.Timestamp:

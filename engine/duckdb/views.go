@@ -18,7 +18,7 @@ type table struct {
 	files  []store.FileRecord
 }
 
-// tablesOf draws up every table of a snapshot.
+// tablesOf builds every table of a snapshot.
 func tablesOf(files *store.Snapshot) []table {
 	var out []table
 	for _, t := range schema.Tables() {
@@ -35,7 +35,7 @@ func tablesOf(files *store.Snapshot) []table {
 	return out
 }
 
-// rowsOf is how many rows tables have.
+// rowsOf is the number of rows of tables.
 func rowsOf(tables []table) (n int64) {
 	for _, t := range tables {
 		for _, f := range t.files {
@@ -45,7 +45,7 @@ func rowsOf(tables []table) (n int64) {
 	return n
 }
 
-// chosenOf draws up the rows of some inputs.
+// chosenOf builds the tables restricted to some inputs.
 func chosenOf(files *store.Snapshot, inputs []schema.Key) ([]table, error) {
 	var out []table
 	for _, t := range view.Chosen() {
@@ -72,7 +72,7 @@ func readFiles(files *store.Snapshot, records []store.FileRecord) string {
 	return "read_parquet([" + strings.Join(names, ", ") + "], hive_partitioning = false)"
 }
 
-// literalPath keeps DuckDB from taking a path for a pattern.
+// literalPath escapes a path so that DuckDB does not treat it as a pattern.
 func literalPath(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }

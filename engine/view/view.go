@@ -1,5 +1,5 @@
-// Package view takes a table of the schema and the slices of its files in a store and gives the query that is the table:
-// the rows that are visible, under the columns of the schema. Engines say how they read files.
+// Package view builds the SQL of a table from the slices of its files in a store: a query that returns the visible rows, with
+// the columns of the schema. Engines provide the SQL for reading files.
 package view
 
 import (
@@ -11,8 +11,8 @@ import (
 	"straggler/store"
 )
 
-// SQL unites the slices of a table; from is where the rows of the i-th are read. A table without slices is empty and has
-// its columns all the same.
+// SQL is the union of the slices of a table; from returns the SQL for reading the i-th. A table without slices is empty, with
+// its columns.
 func SQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i int) string) string {
 	if len(slices) == 0 {
 		return Empty(d, t, "false")
@@ -24,13 +24,13 @@ func SQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i i
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// Chosen are the tables that an engine is to have the rows of some inputs of: the log tables, and those results of detect whose
-// rows others look up.
+// Chosen lists the tables that Engine.Choose restricts to some inputs: the log tables, and the results of detect that others
+// look up.
 func Chosen() []*schema.Table {
 	return append(slices.Clone(schema.LogTables()), schema.ByName("outliers"), schema.ByName("stage_history"))
 }
 
-// ChosenSQL is SQL for the slices of some inputs' rows, with the column of the input.
+// ChosenSQL is the SQL for slices restricted to some inputs, with the column of the input.
 func ChosenSQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i int) string) string {
 	if len(slices) == 0 {
 		return "SELECT " + columns(d, t, nil) + ", CAST(NULL AS BIGINT) AS " + store.InputColumn + " WHERE false"
@@ -42,7 +42,7 @@ func ChosenSQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from fu
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// where says which of the rows of a slice's files are part of it.
+// where is the condition for the rows of a slice's files that are part of it.
 func where(s store.Slice) string {
 	switch {
 	case s.Chosen != nil:
@@ -53,12 +53,12 @@ func where(s store.Slice) string {
 	return ""
 }
 
-// Empty has the columns of a table and the rows that a condition gives, which is to give none.
+// Empty is a query with the columns of a table and a condition that no row satisfies.
 func Empty(d sqltext.Dialect, t *schema.Table, condition string) string {
 	return "SELECT " + columns(d, t, nil) + " WHERE " + condition
 }
 
-// columns names the table's columns; those that the files do not have are NULL, those of another type are cast.
+// columns lists the table's columns; columns missing from the files are NULL, those of another type are cast.
 func columns(d sqltext.Dialect, t *schema.Table, have []string) string {
 	types := make(map[string]string, len(have))
 	for _, h := range have {
