@@ -30,7 +30,7 @@ type Advice struct {
 	everyRun bool // about what every run has and no setting changes: it comes after what is about faults
 }
 
-// Kind says what sort of advice it is.
+// Kind is the kind of an advice.
 type Kind string
 
 const (
@@ -63,7 +63,7 @@ const (
 	worthJob = 0.05
 )
 
-// When advice is given, and how sure it is. All are estimates: no labelled log says what an engineer should be told.
+// Thresholds for giving advice, and for its confidence. All are estimates: there are no labelled logs for advice.
 const (
 	surelySlow   = 1.1  // the least lower limit of a machine's factor that counts it among many slow ones
 	clearlySlow  = 1.25 // and that makes the advice on one machine sure, where enough of its
@@ -78,14 +78,14 @@ const (
 	oftenRight   = 0.7  // medium from here on
 )
 
-// rule gives advice where it applies.
+// rule returns the advice of one kind that applies.
 type rule struct {
 	name  string
 	doc   string
 	apply func(k *known) []Advice
 }
 
-// rules is the table of advice; advise sorts what they give by gain.
+// rules is the table of advice; advise sorts the results by gain.
 var rules = [...]rule{
 	{"drain_machine", "a machine that takes longer than the others for the same work", adviseDrain},
 	{"split_partition", "tasks with more data than the others: copies would be as slow", adviseSkew},
@@ -107,8 +107,8 @@ type known struct {
 	f *facts
 }
 
-// advise applies all rules. The advice that saves most comes first, that about what every run has after that about faults, then
-// what cannot be told; where no advice is worthwhile, it says so.
+// advise applies all rules. Advice is sorted by savings; advice about what all runs have in common comes after that about
+// faults, and then what cannot be decided. If no advice is worthwhile, it says so.
 func advise(d *Document, f *facts) []Advice {
 	k := &known{d, f}
 	if c := d.Trust.Counts; c.Attempts == 0 && c.Listed > 0 && c.Applications == 0 {
@@ -158,7 +158,7 @@ func advise(d *Document, f *facts) []Advice {
 	return append(acts, others...)
 }
 
-// nothing says that nothing is worth doing, unless that cannot be told.
+// nothing is the advice that nothing is worth doing, unless that cannot be decided.
 func (k *known) nothing(small float64, others []Advice) Advice {
 	l := k.d.Cost.Loss
 	switch {
@@ -175,7 +175,7 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 	if l.CompletionS.OK && l.LostShare.OK {
 		a.Action = fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", prose.Seconds(l.LostS.V), prose.Seconds(l.CompletionS.V), prose.Percent(l.LostShare.V))
 	}
-	// the sum of what each saves alone counts twice what causes share; no remedy saves more than was lost
+	// summing the individual savings counts shared ones twice; no remedy saves more than was lost
 	small = min(small, l.LostS.V)
 	if small > 0 {
 		a.Action += fmt.Sprintf(" All remedies together would save at most %s.", prose.Seconds(small))
@@ -199,7 +199,7 @@ func (k *known) lost(c schema.Cause) float64 {
 	return 0
 }
 
-// gain fills in what removing a cause would save: the replay where there is one, else the time lost to it.
+// gain fills in what removing a cause would save: according to the replay if there is one, otherwise the time lost to it.
 func (k *known) gain(a Advice, c schema.Cause) Advice {
 	a.Kind = Act
 	a.GainS, a.GainBasis = schema.Some(k.lost(c)), "job time lost to it; an upper bound of what removing it saves"
@@ -234,7 +234,7 @@ func (k *known) sure(c schema.Cause) (Confidence, string) {
 	return Low, reason
 }
 
-// spark says that all listed applications are Spark's, so that advice may name its settings.
+// spark reports whether all listed applications are Spark's, so that advice may name its settings.
 func (k *known) spark() bool {
 	for _, a := range k.d.Trust.Applications.Rows {
 		if a.Framework != "spark" {
@@ -244,7 +244,7 @@ func (k *known) spark() bool {
 	return len(k.d.Trust.Applications.Rows) > 0
 }
 
-// sparkSQL says that some application used Spark SQL.
+// sparkSQL reports whether any application used Spark SQL.
 func (k *known) sparkSQL() bool {
 	for n := range k.f.settings {
 		if strings.HasPrefix(n, "spark.sql.") {
@@ -254,12 +254,12 @@ func (k *known) sparkSQL() bool {
 	return false
 }
 
-// set is a setting with what the log says of it.
+// set is a setting with its value in the log.
 func (k *known) set(name, value string) Setting {
 	return Setting{Name: name, Value: value, Current: k.f.settings[name]}
 }
 
-// is says that a setting has a value; def is its default where the log does not say.
+// is reports whether a setting has a value; def is its default if the log does not have it.
 func (k *known) is(name, value, def string) bool {
 	return strings.EqualFold(k.f.settings[name].Or(def), value)
 }

@@ -36,7 +36,7 @@ func adviseDrain(k *known) []Advice {
 	return out
 }
 
-// balance is for so many slow machines that they cannot all be broken.
+// balance is the advice for more slow machines than are likely to be broken.
 func (k *known) balance(slow []*Machine) Advice {
 	names, cost := []string{}, 0.0
 	for i, m := range slow {
@@ -104,7 +104,7 @@ func (k *known) drain(m *Machine) Advice {
 	return k.gainOf(a, m.CostS.V)
 }
 
-// worstOn is the outlier that its machine slowed which ranks first; nil where none is listed.
+// worstOn is the highest-ranked outlier slowed by its machine; nil if none is listed.
 func (k *known) worstOn(machine string) *Outlier {
 	for _, o := range k.worstOf(schema.BadMachine) {
 		if o.Machine.OK && o.Machine.V == machine {
@@ -114,7 +114,7 @@ func (k *known) worstOn(machine string) *Outlier {
 	return nil
 }
 
-// gainOf fills in a gain that is part of what bad machines cost.
+// gainOf fills in a gain that is a part of the cost of bad machines.
 func (k *known) gainOf(a Advice, s float64) Advice {
 	a.Kind, a.GainS, a.GainBasis = Act, schema.Some(s), "job time lost to it; an upper bound of what removing it saves"
 	if a.Confidence == "" {
@@ -123,9 +123,9 @@ func (k *known) gainOf(a Advice, s float64) Advice {
 	return a
 }
 
-// quoteSQL writes a text in SQL that DuckDB and Spark read alike. Between quotes they do not agree on quotes and backslashes
-// (Spark 3 reads two quotes as the end of one literal and the beginning of another), so those are given by their numbers.
-// A text with anything invisible is not written; callers compare keys instead.
+// quoteSQL writes a text as a literal that DuckDB and Spark parse alike. They treat quotes and backslashes within quotes
+// differently (for Spark 3 two quotes end one literal and begin another), so those are written as character codes. A text with
+// invisible characters is not written; callers compare keys instead.
 func quoteSQL(s string) (expression string, ok bool) {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, prose.Invisible) {
 		return "", false

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// findingOf is what was found of one of the phases in the plan of its query, nil where nothing was.
+// findingOf is the finding about one of the phases in the plan of its query; nil if there is none.
 func (k *known) findingOf(phases []schema.Key) *QueryFinding {
 	for i := range k.d.Queries.Rows {
 		q := &k.d.Queries.Rows[i]
@@ -22,7 +22,7 @@ func (k *known) findingOf(phases []schema.Key) *QueryFinding {
 	return nil
 }
 
-// ofQuery makes advice on skewed tasks say which operator they worked for, and give the lines that spread its rows where it is
+// ofQuery adds to advice on skewed tasks the operator that they worked for, and the settings that spread its rows if it is
 // eligible for them.
 func (a *Advice) ofQuery(f *QueryFinding, g *skewed) {
 	what := JoinWords(&f.QueryFindingRow)

@@ -12,8 +12,8 @@ import (
 	"straggler/schema"
 )
 
-// leastPartition is the bytes under which a partition is not worth splitting: 16 KiB. An estimate: even at 1 MB/s they are read
-// in 16 ms, about what launching one more task takes, so it is not their amount that takes long.
+// leastPartition is the size below which a partition is not worth splitting: 16 KiB. An estimate: even at 1 MB/s it is read in
+// 16 ms, about the time of launching another task, so its size is not what takes long.
 const leastPartition = 16 << 10
 
 func adviseSkew(k *known) []Advice {
@@ -50,7 +50,7 @@ func adviseSkew(k *known) []Advice {
 	return out
 }
 
-// skewed are the tasks that their data made slow in one phase, or in the same phase of several runs of a program.
+// skewed are the tasks slowed by their data in one phase, or in the same phase of several runs of a program.
 type skewed struct {
 	tasks  []*Outlier
 	phases []schema.Key
@@ -141,7 +141,7 @@ func skewEvidence(tasks []*Outlier) string {
 	return strings.Join(out, " ")
 }
 
-// skewJoin are the settings of Spark SQL, of those not in force, that let it split the largest of these partitions.
+// skewJoin returns the settings, among those not in force, with which Spark SQL splits the largest of these partitions.
 func (k *known) skewJoin(tasks []*Outlier) []Setting {
 	largest, median := 0.0, 0.0
 	for _, t := range tasks {
@@ -164,7 +164,7 @@ func (k *known) skewJoin(tasks []*Outlier) []Setting {
 	return slices.DeleteFunc(out, func(s Setting) bool { return s.Current.OK && s.Current.V == s.Value })
 }
 
-// sparkSize is a size as Spark's settings take it.
+// sparkSize formats a size for a setting of Spark.
 func sparkSize(v float64) string {
 	if v >= 1<<20 {
 		return fmt.Sprintf("%dm", int64(v)>>20)
@@ -172,7 +172,7 @@ func sparkSize(v float64) string {
 	return fmt.Sprintf("%dk", max(1, int64(v)>>10))
 }
 
-// skewOf is how much of an outlier's excess goes to its data.
+// skewOf is the part of an outlier's excess that is due to its data.
 func skewOf(o *Outlier) float64 {
 	for _, c := range o.Causes {
 		if c.Cause == schema.DataSkew {

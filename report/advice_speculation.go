@@ -44,7 +44,7 @@ func adviseSpeculation(k *known) []Advice {
 	return []Advice{a}
 }
 
-// bestSpark is the replay of Spark's own speculation that saves most. There is none of a part of a store whose savings are
+// bestSpark is the replay of Spark's own speculation that saves most. There is none for a part of a store, since savings are
 // sums over all its applications.
 func (k *known) bestSpark() *Saving {
 	var best *Saving
@@ -60,8 +60,7 @@ func (k *known) bestSpark() *Saving {
 	return best
 }
 
-// sparkSettings are the lines that turn on Spark's speculation as a replay had it; what it took from the log's version
-// needs no line.
+// sparkSettings are the lines that enable Spark's speculation as in a replay; defaults of the log's version need no line.
 func (k *known) sparkSettings(s *Saving) []Setting {
 	lines := []Setting{k.set("spark.speculation", "true")}
 	var p map[string]any

@@ -61,7 +61,7 @@ type step struct {
 	do   func() error
 }
 
-// steps are those of the document that is asked for, each after those that it needs.
+// steps are the steps for the requested document, each after those that it needs.
 func (b *builder) steps() []step {
 	selected := []step{{"what the document is about", b.resolve}, {"its rows", b.restrict}, {"selecting applications", b.selectRows}, {"adding up losses", b.losses}}
 	if b.o.Scope.Query != 0 {
@@ -89,7 +89,7 @@ type builder struct {
 	copied int64         // up to how many attempts are copied for it
 }
 
-// selectRows makes the session tables that the queries select by.
+// selectRows creates the session tables that restrict the queries.
 func (b *builder) selectRows() error {
 	if key := b.o.Scope.Application; key != 0 {
 		if err := b.pick("report_apps", "application_id", []schema.Key{key}); err != nil {
@@ -101,7 +101,7 @@ func (b *builder) selectRows() error {
 	return b.keep("report_redone", "redone") // the phases that only make lost outputs again
 }
 
-// SelectApplications makes the session table report_apps: the applications that a report is about.
+// SelectApplications creates the session table report_apps: the applications that a report is about.
 func SelectApplications(ctx context.Context, eng engine.Engine, apps selection.Applications) error {
 	if apps.All() {
 		return eng.Materialize(ctx, "report_apps", "SELECT application_id FROM applications")

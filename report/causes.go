@@ -13,7 +13,7 @@ type causeInfo struct {
 	Doc    string
 }
 
-// NotOutlier is the cause, in a LostPart, of tasks that ended late and are no outliers.
+// NotOutlier is the cause, in a LostPart, of tasks that ended late without being outliers.
 const NotOutlier schema.Cause = ""
 
 var causeTable = [...]causeInfo{
@@ -67,5 +67,5 @@ func causeOrder(c schema.Cause) int {
 	return unexplained
 }
 
-// BadVerdict says that a machine was slow, always or at times.
+// BadVerdict reports whether a machine was slow, always or at times.
 func BadVerdict(v schema.Verdict) bool { return v == schema.Slow || v == schema.Flaky }

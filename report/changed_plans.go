@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// ChangedPlan is a query of a slow run that was run by another plan than in all earlier runs.
+// ChangedPlan is a query of a slow run with another plan than in all earlier runs.
 type ChangedPlan struct {
 	NativeID  string            `col:"native_id" doc:"the query's id in its application"`
 	Query     string            `col:"query" doc:"what the user called it, or its call site"`
@@ -15,7 +15,7 @@ type ChangedPlan struct {
 	Operators []ChangedOperator `col:"operators" doc:"those of which there are more or fewer; none where only their keys or order differ"`
 }
 
-// ChangedOperator is an operator of which a plan has more or fewer.
+// ChangedOperator is an operator that occurs more or less often in a plan.
 type ChangedOperator struct {
 	Operator string `col:"operator" doc:"its name in Spark"`
 	Now      int64  `col:"now" doc:"how many there are"`
@@ -24,7 +24,7 @@ type ChangedOperator struct {
 
 const mostChangedPlans = 5
 
-// changedPlans says which queries of the slow runs were run by other plans than before.
+// changedPlans finds the queries of the slow runs that had other plans before.
 func (b *builder) changedPlans(runs map[schema.Key]int) error {
 	return readStore(b, "changed_plans", func(c *struct {
 		ApplicationID schema.Key          `col:"application_id"`

@@ -71,8 +71,8 @@ func jobLoss(nodes []phaseNode, edges [][2]int) loss {
 	return out
 }
 
-// atMost bounds the loss of a job by the time that it took: a clock that was set while it ran, or a wrong time in the log, has
-// tasks end long after their job.
+// atMost bounds the loss of a job by its duration, since after a clock change or with wrong times in the log tasks may end long
+// after their job.
 func (l *loss) atMost(took float64) {
 	if !(l.lostS > took) {
 		return
@@ -121,9 +121,9 @@ func predecessors(nodes []phaseNode, edges [][2]int) (order []int, before [][]in
 // timedTask is a task as queueLoss sees it, in seconds from any origin.
 type timedTask struct{ start, duration, excess float64 }
 
-// queueLoss is how much earlier a phase ends when its outliers lose their excess and its tasks, in the order in which
-// they started, are packed onto as many slots as it held at once; against the same packing of what really ran. Tasks come in
-// order of start. It is never negative: with independent tasks in a fixed order, shorter ones never make a packing longer.
+// queueLoss is how much earlier a phase ends without the excess of its outliers, if its tasks are scheduled in the order of
+// their starts on as many slots as it held at once, compared with the same schedule of the observed durations. Tasks are sorted
+// by start. It is never negative: with independent tasks in a fixed order, shorter tasks never make a list schedule longer.
 func queueLoss(tasks []timedTask) float64 {
 	width := mostAtOnce(tasks)
 	if width == 0 || width >= len(tasks) {
@@ -133,7 +133,7 @@ func queueLoss(tasks []timedTask) float64 {
 	return max(0, was-packed(tasks, width, func(t *timedTask) float64 { return t.duration - t.excess }))
 }
 
-// packed is when the last of the tasks ends that are started one after the other as slots come free.
+// packed is the end of the last task if tasks are started in order as slots become free.
 func packed(tasks []timedTask, width int, took func(*timedTask) float64) (end float64) {
 	slots := make(floatHeap, width)
 	for i := range tasks {

@@ -55,7 +55,7 @@ type Headline struct {
 	Sound   bool   `col:"sound" doc:"logs complete, nothing rejected"`
 }
 
-// Trust says what was read and how reliable it is.
+// Trust describes what was read and how reliable it is.
 type Trust struct {
 	Counts       Counts              `col:"counts"`
 	Ingests      List[Ingest]        `col:"ingests"`
@@ -101,7 +101,7 @@ type Application struct {
 	Loss Loss `col:"loss"`
 }
 
-// TookS is how long it ran, in seconds; NULL where the log does not say, or has it end before it started.
+// TookS is how long it ran, in seconds; NULL if unknown, or if according to the log it ended before it started.
 func (a *Application) TookS() schema.Null[float64] {
 	if !a.StartTime.OK || !a.FinishTime.OK || a.FinishTime.V < a.StartTime.V {
 		return schema.Null[float64]{}
@@ -154,8 +154,8 @@ type Loss struct {
 	Note        string               `col:"note" doc:"why a figure is NULL"`
 }
 
-// LostPart is the part of the lost time that goes to one cause. The empty cause is that of tasks which ended late
-// without being outliers: they started late, or were only a little slower than the median.
+// LostPart is the part of the lost time due to one cause. The empty cause stands for tasks that ended late without being
+// outliers: they started late, or were only a little slower than the median.
 type LostPart struct {
 	Cause schema.Cause `col:"cause"`
 	LostS float64      `col:"lost_s" unit:"s"`

@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// outlierWords says in a sentence why an attempt was slow.
+// outlierWords explains in a sentence why an attempt was slow.
 func outlierWords(o *Outlier) string {
 	if len(o.Causes) == 0 {
 		return "Its excess was not attributed: run straggler causes on the store."
@@ -35,7 +35,7 @@ func outlierWords(o *Outlier) string {
 	return prose.Upper(strings.Join(clauses, ". Also: ")) + "."
 }
 
-// ofExcess says how much a cause explains, and of its first cause how much that is of the excess.
+// ofExcess tells how much a cause explains, and for the first cause also its share of the excess.
 func ofExcess(o *Outlier, s float64, first bool) string {
 	switch {
 	case !first || !o.ExcessS.OK:
@@ -49,7 +49,7 @@ func ofExcess(o *Outlier, s float64, first bool) string {
 	return "all of its " + prose.Seconds(s) + " excess"
 }
 
-// causeWords says in a clause why the seconds of an attribution go to its cause.
+// causeWords explains in a clause why the seconds of an attribution are due to its cause.
 func causeWords(o *Outlier, a *Attribution) string {
 	e := parseEvidence(a.Evidence)
 	verb := map[string]string{"input_bytes": "read", "input_records": "read", "remote_bytes": "read from other machines", "spill_bytes": "spilled",

@@ -19,8 +19,8 @@ func (b *builder) summarize() {
 	d.Advice = advise(d, &b.facts)
 }
 
-// queryWords names the operator that cost most, where its rows being unevenly spread is what a query lost most by and that is
-// worth while.
+// queryWords names the operator that cost most, if uneven distribution of its rows is what a query lost most by, and
+// worthwhile.
 func queryWords(d *Document) string {
 	var worst *Query
 	most := 0.0
@@ -140,7 +140,7 @@ func trustWords(d *Document) (string, bool) {
 	return prose.Upper(prose.Join(weak)) + ".", false
 }
 
-// assumptions says what the figures rest on.
+// assumptions states the assumptions behind the figures.
 func assumptions(d *Document) []string {
 	a := []string{
 		"The time lost in a phase is how much earlier it would have ended if no task had taken longer than the median; or, where its tasks queued for slots and that is more, if its outliers had taken the median and its tasks had been packed anew onto as many slots as it held at once. A phase that only recomputed lost outputs counts as a whole.",

@@ -39,7 +39,7 @@ type SlowRunRow struct {
 	Runs          int64                    `col:"runs" doc:"earlier runs that it is compared with: all complete ones, or 64 spread evenly over them"`
 }
 
-// SlowStage is a stage of a slow run, with what most of its tasks' excess over the usual is due to.
+// SlowStage is a stage of a slow run, with the main cause of its tasks' excess over their usual durations.
 type SlowStage struct {
 	SlowStageRow
 	Cause schema.Null[schema.HistoryCause] `col:"cause" doc:"what most seconds of its slow tasks over the usual are due to; NULL where none is known to be slow"`
@@ -85,7 +85,7 @@ type RunPoint struct {
 	TookS         float64                  `col:"took_s" unit:"s"`
 }
 
-// Most slow runs of a document, stages of each, and settings of each.
+// Limits of a document: slow runs, stages of each, and settings of each.
 const (
 	mostSlowRuns   = 20
 	mostSlowStages = 5
@@ -152,7 +152,7 @@ func (b *builder) slowStages(runs map[schema.Key]int) error {
 	return err
 }
 
-// changedSettings lists the settings that all earlier runs had alike and a slow run has not.
+// changedSettings lists the settings that were equal in all earlier runs and differ in a slow run.
 func (b *builder) changedSettings(runs map[schema.Key]int) error {
 	return readStore(b, "changed_settings", func(c *ChangedSetting) error {
 		if r := &b.doc.SlowRuns.Rows[runs[c.ApplicationID]]; len(r.Changed) < mostChanged {
@@ -162,7 +162,7 @@ func (b *builder) changedSettings(runs map[schema.Key]int) error {
 	})
 }
 
-// sharedSlowness says of each slow stage what most of it is due to.
+// sharedSlowness finds the main cause of each slow stage.
 func (b *builder) sharedSlowness(map[schema.Key]int) error {
 	stages := map[schema.Key]*SlowStage{}
 	var keys []schema.Key
@@ -189,7 +189,7 @@ func (b *builder) sharedSlowness(map[schema.Key]int) error {
 	})
 }
 
-// runPoints gives each slow run the runs of its program.
+// runPoints adds to each slow run the runs of its program.
 func (b *builder) runPoints(map[schema.Key]int) error {
 	points := map[string][]RunPoint{}
 	err := readStore(b, "run_points", func(x *struct {
@@ -209,7 +209,7 @@ func (b *builder) runPoints(map[schema.Key]int) error {
 	return err
 }
 
-// why puts into sentences what made the run slow.
+// why explains in sentences what made the run slow.
 func (r *SlowRun) why() (words []string) {
 	words = prose.NonEmpty(append(sharing.Words(r.Shared, r.HeldTasks, r.HeldSlow, r.TookS), prose.Upper(resourceWords(r.Resource.V)), r.Load.words())...)
 	for i := range r.Stages {
@@ -231,7 +231,7 @@ func (r *SlowRun) why() (words []string) {
 	return words
 }
 
-// name is what the stage is called.
+// name is the name of the stage.
 func (g *SlowStage) name() string {
 	if g.Stage == "" {
 		return prose.Name(g.Kind)
@@ -239,7 +239,7 @@ func (g *SlowStage) name() string {
 	return prose.Name(g.Stage)
 }
 
-// why says of a stage how much slower it was, where, and on what its tasks spent the time.
+// why describes how much slower a stage was, where, and what its tasks spent the time on.
 func (g *SlowStage) why() string {
 	s := fmt.Sprintf("Tasks of %s took %s, %s their usual %s", g.name(), prose.Seconds(g.MedianS), prose.Times(g.MedianS/g.UsualS), prose.Seconds(g.UsualS))
 	switch {
@@ -266,7 +266,7 @@ func (g *SlowStage) why() string {
 	return strings.Join(prose.NonEmpty(parts...), "; ") + "."
 }
 
-// spent says what the time of a task went to: waiting for input, or the processor, where the log knows.
+// spent tells what the time of a task was spent on, waiting for input or the processor, if the log has it.
 func (g *SlowStage) spent() string {
 	more := g.MedianS - g.UsualS
 	waited := g.WaitS.OK && g.UsualWaitS.OK
@@ -282,7 +282,7 @@ func (g *SlowStage) spent() string {
 	return ""
 }
 
-// historyWords says which run was slowest as a whole, and in which stage.
+// historyWords tells which run was slowest as a whole, and in which stage.
 func historyWords(d *Document) string {
 	if len(d.SlowRuns.Rows) == 0 {
 		return ""
@@ -300,7 +300,7 @@ func historyWords(d *Document) string {
 	return s + "."
 }
 
-// historyWhy says what the tasks of that stage spent the time on, and what else changed.
+// historyWhy tells what the tasks of that stage spent the time on, and what else changed.
 func historyWhy(d *Document) string {
 	if len(d.SlowRuns.Rows) == 0 {
 		return ""

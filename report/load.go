@@ -16,7 +16,7 @@ type Load struct {
 	UsualSlots float64 `col:"usual_slots" doc:"median of that over earlier runs"`
 }
 
-// loads says how many tasks the slow runs had for how many slots.
+// loads reads how many tasks the slow runs had for how many slots.
 func (b *builder) loads(runs map[schema.Key]int) error {
 	return readStore(b, "run_load", func(l *struct {
 		ApplicationID schema.Key `col:"application_id"`
@@ -30,7 +30,7 @@ func (b *builder) loads(runs map[schema.Key]int) error {
 	})
 }
 
-// words says that more tasks than usual had to wait for each slot; empty where they had not, by a fifth.
+// words states that there were more tasks per slot than usual, if by at least a fifth; otherwise it is empty.
 func (l *Load) words() string {
 	if l == nil || l.Tasks*l.UsualSlots <= 1.2*l.UsualTasks*l.Slots {
 		return ""

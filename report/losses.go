@@ -154,7 +154,7 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 			lost = r.LostS.V
 		}
 		timed := r.StartTime.OK && r.FinishTime.OK && r.FinishTime.V >= r.StartTime.V
-		// of a phase without times nobody knows what its loss cost its job
+		// without times of the phase the cost to its job is unknown
 		s.measured = s.measured || r.LostS.OK && (timed || lost == 0)
 		queued := max(0, s.queued[r.PhaseID.V]-lost)
 		if !timed {
@@ -322,7 +322,7 @@ func slowness(rows []shareRow) float64 {
 	return sum
 }
 
-// unshared attributes what could not be divided among tasks, because their times are unknown, to NotOutlier.
+// unshared attributes to NotOutlier what could not be divided among tasks because their times are unknown.
 func (s *sums) unshared() {
 	costs := map[schema.Key]float64{}
 	var jobs []schema.Key
@@ -387,7 +387,7 @@ func (b *builder) excess() error {
 	})
 }
 
-// jobCosts sums what replays without each cause would have saved, where there are any.
+// jobCosts sums the savings of replays without each cause, if there are any.
 func (b *builder) jobCosts() error {
 	last := schema.Key(0)
 	return read(b, "job_costs", func(r *struct {

@@ -79,7 +79,7 @@ func (b *builder) machines() error {
 	return b.heat()
 }
 
-// machineRows gives every machine that ran an attempt, with its health.
+// machineRows returns every machine that ran an attempt, with its health.
 func (b *builder) machineRows() ([]Machine, error) {
 	var all []Machine
 	at := map[string]int{}
@@ -120,8 +120,8 @@ func (b *builder) machineRows() ([]Machine, error) {
 	return all, err
 }
 
-// run takes into account that the machine was bad in one run, against the history of its stages: where no window says so, the
-// machine is listed with its worst run.
+// run takes into account that the machine was bad in one run compared with the history of its stages: if no window has a bad
+// verdict, the machine is listed with its worst run.
 func (m *Machine) run(h *schema.MachineHealth) {
 	if m.BadWindows > 0 || BadVerdict(m.Verdict) && !(h.Factor.V > m.Factor.V) {
 		return
@@ -130,7 +130,7 @@ func (m *Machine) run(h *schema.MachineHealth) {
 	m.Course, m.Note = h.Course, schema.Some(prose.After("in one run, against the history of its stages: ", againstHistory(h)))
 }
 
-// againstHistory says what the tasks of a machine spent more time on than usual.
+// againstHistory tells what the tasks of a machine spent more time on than usual.
 func againstHistory(h *schema.MachineHealth) string {
 	var words []string
 	if h.WaitRatio.OK {

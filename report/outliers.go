@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// uncostly is up to how many outliers the list is filled with some that cost nothing.
+// uncostly is the length up to which the list is filled with outliers that cost nothing.
 const uncostly = 10
 
 // outliers lists the attempts that cost their jobs most and, where fewer cost anything, those with the most excess.
@@ -88,7 +88,7 @@ func (b *builder) outlier(r OutlierRow, p ranked, causes []Attribution) Outlier 
 	return o
 }
 
-// noOutliers says why no outlier is listed.
+// noOutliers explains why no outlier is listed.
 func noOutliers(judgedPhases, outliers int64) string {
 	switch {
 	case judgedPhases == 0:

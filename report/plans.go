@@ -35,7 +35,7 @@ type QueryRow struct {
 	PlanFingerprint schema.Null[string]      `col:"plan_fingerprint"`
 }
 
-// QueryFinding is a finding with a sentence that says it.
+// QueryFinding is a finding with its sentence.
 type QueryFinding struct {
 	QueryFindingRow
 	Words string `col:"words"`
@@ -71,7 +71,8 @@ type QueryFindingRow struct {
 	AttemptID    schema.Null[schema.Key]    `col:"attempt_id"`
 }
 
-// PlanNode is an operator of a plan that is drawn. Wrappers are left out: the operator over one stands over what is below it.
+// PlanNode is an operator of a plan that is drawn. Wrappers are omitted: the parent of a wrapper becomes the parent of its
+// children.
 type PlanNode struct {
 	PlanNodeRow
 	Phases []string             `col:"phases" doc:"native ids of the phases that ran it"`
@@ -210,7 +211,7 @@ func (b *builder) queries() error {
 	return b.drawPlans()
 }
 
-// withFindings adds queries of which something is said that is no slow task: they may have lost nothing to outliers.
+// withFindings adds queries with findings about other things than slow tasks, which may have lost nothing to outliers.
 func withFindings(keys []schema.Key, findings []QueryFindingRow) []schema.Key {
 	for i := range findings {
 		if k := findings[i].QueryID; len(keys) < 2*topQueries && !findings[i].Kind.IsSkew() && !slices.Contains(keys, k) {
@@ -298,8 +299,8 @@ func (p *planOf) ran(node, phase schema.Key, role schema.NodeRole, title string)
 	}
 }
 
-// drawn are the operators with what their phases lost, without wrappers. From an operator that a finding names, the way of the
-// rows is marked down to the scans.
+// drawn returns the operators, without wrappers, with what their phases lost. The path of the rows is marked from an operator
+// with a finding down to the scans.
 func (p *planOf) drawn(s *sums, findings []QueryFinding) []PlanNode {
 	for _, f := range findings {
 		for _, id := range []schema.Key{f.NodeID, f.OperatorID.V} {
@@ -346,7 +347,7 @@ func (p *planOf) drawn(s *sums, findings []QueryFinding) []PlanNode {
 	return kept
 }
 
-// mark marks what is below an operator, the way that the rows which it brought together came.
+// mark marks the operators below an operator, the path of the rows that it combined.
 func (p *planOf) mark(id schema.Key) {
 	on := map[schema.Key]bool{id: true}
 	for i := range p.nodes {
@@ -357,7 +358,7 @@ func (p *planOf) mark(id schema.Key) {
 	}
 }
 
-// operatorNames are what operators are called in a sentence.
+// operatorNames are the names of operators in sentences.
 var operatorNames = map[string]string{
 	"SortMergeJoin": "sort-merge join", "ShuffledHashJoin": "shuffled hash join", "BroadcastHashJoin": "broadcast hash join", "CartesianProduct": "cartesian product",
 	"HashAggregate": "hash aggregate", "ObjectHashAggregate": "object hash aggregate", "SortAggregate": "sort aggregate", "Window": "window",
@@ -366,7 +367,7 @@ var operatorNames = map[string]string{
 	"Sort": "sort",
 }
 
-// operatorWords is what an operator is called in a sentence.
+// operatorWords is the name of an operator in a sentence.
 func operatorWords(name string) string {
 	return cmp.Or(operatorNames[name], prose.Clean(name, 40))
 }
@@ -397,7 +398,7 @@ func (f *QueryFindingRow) ratioWords() string {
 	return prose.Times(f.Ratio.V) + " the median " + map[bool]string{true: "bytes", false: "rows"}[f.Bytes.OK && !f.Rows.OK]
 }
 
-// findingWords says a finding in a sentence. Which value of a key is heavy the log does not hold, so the partition is named.
+// findingWords states a finding in a sentence. Logs do not record which key value is frequent, so the partition is named.
 func findingWords(f *QueryFindingRow) string {
 	var s []string
 	name := JoinWords(f)

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// Replayed is one job as a replay of the log has it and as a policy would have it.
+// Replayed is one job in a replay of the log and under a policy.
 type Replayed struct {
 	JobID         schema.Key
 	Policy        string

@@ -7,14 +7,14 @@ import (
 	"straggler/schema"
 )
 
-// resources sums up what the tasks of a run's slow stages spent the time on that they took more than usual.
+// resources sums up what the tasks of a run's slow stages spent their additional time on.
 type resources struct {
 	extra, waited, computed float64 // s, over all tasks
-	// of each stage, ln of what is left of it over the usual processor time, and over the usual input
+	// by stage: ln of the remaining additional time over the usual processor time, and over the usual input
 	perCPU, perByte []float64
 }
 
-// What the time of a slow run went to.
+// What the time of a slow run was spent on.
 const (
 	forInput    = "input"
 	forWork     = "work"
@@ -37,10 +37,10 @@ func (r *resources) add(s *SlowStageRow) {
 	}
 }
 
-// most says what most of the time went to: what the log measured of it where that is half of it. Of the rest it says what it
-// follows: the processor time of the stages where processors are slow or taken, their input where a disk is slow. Stages differ
-// in the ratio of the two by orders of magnitude, so the one whose ratio to the rest differs less between them is named
-// (distribution.Steadier), as in the audit.
+// most tells what most of the time was spent on: what the log measured, if that is at least half. The rest is attributed to
+// what it is proportional to: to the processor time of the stages if processors are slow or busy, to their input if a disk is
+// slow. Since stages differ by orders of magnitude in the ratio of the two, the one whose ratio to the rest varies less between
+// them is named (distribution.Steadier), as in the audit.
 func (r *resources) most() (what schema.Null[string]) {
 	const half = 0.5
 	switch {
@@ -62,7 +62,7 @@ func (r *resources) most() (what schema.Null[string]) {
 	return what
 }
 
-// resourceWords says it in a sentence without its capital; empty where it cannot be told.
+// resourceWords states the result as a sentence without a capital; empty if it cannot be decided.
 func resourceWords(resource string) string {
 	switch resource {
 	case forInput:

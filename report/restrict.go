@@ -8,20 +8,20 @@ import (
 	"straggler/schema"
 )
 
-// copiedAttempts is up to how many attempts the rows of what a document is about are copied into session tables: a million come
-// to some 200 MB. Of more, a document reads the files, and each of its queries passes over the rows of other applications.
+// copiedAttempts is the largest number of attempts for which the rows of a document are copied into session tables: a million
+// take about 200 MB. Beyond it, queries read the files and skip the rows of other applications.
 const (
 	copiedAttempts = 1 << 20
 	unrestricted   = -1 // for tests: every query sees the whole store
 )
 
-// attemptColumns are those that the queries of a document read.
+// attemptColumns are the columns that the queries of a document read.
 const attemptColumns = "attempt_id, phase_id, job_id, application_id, task, number, native_id, machine, rack, executor, start_time, finish_time, duration_s, " +
 	"status, speculative, recompute, input_bytes"
 
-// restrict lets the queries of a document on some applications, or on a part of one, see no rows of others: a document asks
-// some forty queries, and each would read columns of the whole store. What a job or less needs of its application beyond the
-// job is read by readStore.
+// restrict hides the rows of other applications from the queries of a document on some applications, or on a part of one: a
+// document runs some forty queries, each of which would read columns of the whole store. What a document on a job or less needs
+// of its application beyond the job is read by readStore.
 func (b *builder) restrict() error {
 	s := b.o.Scope
 	if s.Application == 0 && b.o.Apps.All() || b.copied == unrestricted {
@@ -75,7 +75,7 @@ func (b *builder) restrict() error {
 	return nil
 }
 
-// unrestrict drops the copied rows, also when the document could not be built.
+// unrestrict drops the copied rows, even if the document could not be built.
 func (b *builder) unrestrict() error {
 	ctx, cancel := engine.Closing(b.ctx)
 	defer cancel()

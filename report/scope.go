@@ -10,10 +10,10 @@ import (
 	"straggler/schema"
 )
 
-// Scope narrows a document to one row of a table, by its key: the narrowest one that is not 0. Its lists of phases,
+// Scope narrows a document to one row of a table, given by its key: the narrowest one that is not 0. Its lists of phases,
 // outliers and timelines are then those of that row; its totals and causes are those of the job that a phase or an attempt
-// belongs to. Of a query it is what that lost, and its plan. A document on less than an application leaves out what is said of
-// whole applications only: what was read, machines, recurring skew, policies, advice, and how reliable all of it is.
+// belongs to. For a query it has the losses and the plan. A document on less than an application omits what applies to whole
+// applications only: what was read, machines, recurring skew, policies, advice, and reliability.
 type Scope struct {
 	Application, Query, Job, Phase, Attempt schema.Key
 }
@@ -27,10 +27,10 @@ const (
 	scopedOutliers = 100
 )
 
-// narrow says that the document is on less than an application.
+// narrow reports whether the document is on less than an application.
 func (s Scope) narrow() bool { return s.Job != 0 || s.Phase != 0 || s.Attempt != 0 }
 
-// hasJob and hasPhase say whether a job and a phase are part of what the document is about.
+// hasJob and hasPhase report whether a job or a phase is part of what the document is about.
 func (s Scope) hasJob(job schema.Key) bool { return s.Job == 0 || s.Job == job }
 
 func (s Scope) hasPhase(phase schema.Key) bool { return s.Phase == 0 || s.Phase == phase }
@@ -82,8 +82,8 @@ func (b *builder) scopedCounts() error {
 	return read(b, "scoped_counts", func(c *Counts) error { b.doc.Trust.Counts = *c; return nil })
 }
 
-// Overview gives what is said of a whole store: every application with what it lost, the machines, and what policies would have
-// saved. The rest of the document is empty. It makes session tables as Build does.
+// Overview builds the document on a whole store: every application with its losses, the machines, and what policies would have
+// saved. The rest of the document is empty. It creates session tables like Build.
 func Overview(ctx context.Context, eng engine.Engine) (*Document, error) {
 	b := &builder{ctx: ctx, eng: eng, o: Options{Top: 1}, doc: &Document{}, apps: math.MaxInt}
 	for _, step := range []step{{"selecting applications", b.selectRows}, {"adding up losses", b.losses}, {"counts", b.counts}, {"applications", b.applications}, {"machines", b.machines}, {"replays of policies", b.whatif}} {
@@ -94,7 +94,7 @@ func Overview(ctx context.Context, eng engine.Engine) (*Document, error) {
 	return b.doc, nil
 }
 
-// ListApplications gives every application of a store without what it lost, which takes longer to add up.
+// ListApplications returns every application of a store without its losses, which take longer to add up.
 func ListApplications(ctx context.Context, eng engine.Engine) ([]Application, error) {
 	b := &builder{ctx: ctx, eng: eng}
 	if err := eng.Materialize(ctx, "report_picked_apps", "SELECT application_id FROM applications"); err != nil {

@@ -15,7 +15,7 @@ type sharedCell struct {
 	Slow          int64      `col:"slow"`
 }
 
-// sharing says of each slow run what its slow tasks have in common.
+// sharing finds what the slow tasks of each slow run have in common.
 func (b *builder) sharing(map[schema.Key]int) error {
 	runs := map[schema.Key]*sharing.Tasks{}
 	err := readStore(b, "shared_tasks", func(c *sharedCell) error {

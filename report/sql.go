@@ -18,14 +18,14 @@ func sqlOf(file string) (string, error) {
 	return string(sql), err
 }
 
-// collect runs one of the .sql files and gives its rows.
+// collect runs one of the .sql files and returns its rows.
 func collect[R any](b *builder, file string) ([]R, error) {
 	var rows []R
 	err := read(b, file, func(r *R) error { rows = append(rows, *r); return nil })
 	return rows, err
 }
 
-// keep makes a session table from one of the .sql files.
+// keep creates a session table from one of the .sql files.
 func (b *builder) keep(table, file string) error {
 	sql, err := sqlOf(file)
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *sums) worst(of map[schema.Key]*total, n int) []schema.Key {
 	return keys
 }
 
-// best keeps the n highest ranked of what it is offered, in any order.
+// best keeps the n highest-ranked items offered to it, in any order.
 type best struct {
 	n     int
 	kept  []ranked

@@ -113,9 +113,8 @@ func (b *builder) timelines() error {
 		SQL: fmt.Sprintf("SELECT * FROM attempts WHERE application_id = %d ORDER BY machine NULLS LAST, start_time NULLS LAST", a.ApplicationID)})
 }
 
-// nearPicked lets queries about report_picked_jobs, where they would see the whole store, see the rows of large tables that lie
-// between the first phase of these jobs and their last, until it is undone: engines leave out what they need not read of files
-// in the order of phases.
+// nearPicked restricts queries about report_picked_jobs that would see the whole store to the rows of large tables between the
+// first and the last phase of these jobs, until it is undone. Files are in the order of phases, so engines skip most of them.
 func (b *builder) nearPicked() (undo func(), err error) {
 	undo = func() {}
 	if len(b.seen) > 0 {
@@ -219,7 +218,7 @@ type attemptRow struct {
 	FinishTime schema.Null[schema.Time] `col:"finish_time"`
 }
 
-// markRow is what is said of an attempt that is drawn by itself.
+// markRow describes an attempt that is drawn individually.
 type markRow struct {
 	AttemptID    schema.Key                `col:"attempt_id"`
 	Task         int64                     `col:"task"`

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// planView is a drawn plan: what reads stands above what it reads. Positions are pixels.
+// planView is a drawn plan: operators are above their inputs. Positions are in pixels.
 type planView struct {
 	ID, Title, Sub string
 	Width, Height  int
@@ -59,7 +59,7 @@ func planViews(d *report.Document) []planView {
 	return views
 }
 
-// newPlan lays a plan out as a tree: an operator stands over the middle of those below it, and those in columns of their own.
+// newPlan lays out a plan as a tree: an operator is centred above its inputs, which have columns of their own.
 func newPlan(id string, q *report.Query) planView {
 	nodes := shownNodes(q.Plan)
 	v := planView{ID: id, Title: "Plan of query " + report.QueryTitle(q), Sub: "took " + prose.OrDash(q.TookS, prose.Seconds) + ", lost " + prose.OrDash(q.Loss.LostS, prose.Seconds)}
@@ -102,7 +102,7 @@ func newPlan(id string, q *report.Query) planView {
 	return v
 }
 
-// shownNodes leaves out what only chooses columns: the operator over it stands over what is below it.
+// shownNodes omits operators that only select columns: their parents are connected to their inputs.
 func shownNodes(nodes []report.PlanNode) []report.PlanNode {
 	above := map[schema.Key]schema.Null[schema.Key]{}
 	var kept []report.PlanNode

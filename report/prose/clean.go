@@ -13,7 +13,7 @@ const (
 	TextRunes = 400 // of a longer text, such as a reason
 )
 
-// Name makes a name of a log fit for a sentence; an empty name becomes '(no name)'.
+// Name makes a name from a log safe for a sentence; an empty name becomes '(no name)'.
 func Name(s string) string {
 	if strings.TrimSpace(s) == "" {
 		return "(no name)"
@@ -54,7 +54,7 @@ func Clean(s string, max int) string {
 	return b.String()
 }
 
-// Plain says that a text has printable ASCII and nothing else.
+// Plain reports whether a text has only printable ASCII.
 func Plain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] > 0x7E {
@@ -64,7 +64,7 @@ func Plain(s string) bool {
 	return true
 }
 
-// Invisible says which runes change how others are shown: controls, bidirectional marks, zero widths, tags, surrogates.
+// Invisible reports whether a rune changes how others are shown: controls, bidirectional marks, zero widths, tags, surrogates.
 func Invisible(r rune) bool {
 	return r == '\u00AD' || r == '\u115F' || r == '\u1160' || r == '\u3164' || r == '\uFFA0' ||
 		r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0100 && r <= 0xE01EF ||

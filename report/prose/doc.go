@@ -1,4 +1,4 @@
-// Package prose takes numbers and texts of logs and gives them as people read them.
+// Package prose formats numbers and texts of logs for people.
 //
 //  1. figures.go writes figures with three significant digits and a unit.
 //  2. sentence.go joins clauses and lists.

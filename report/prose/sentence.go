@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Upper begins a sentence with a capital, where its first letter is one of ASCII.
+// Upper capitalises the first letter of a sentence, if it is ASCII.
 func Upper(s string) string {
 	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
 		return strings.ToUpper(s[:1]) + s[1:]
@@ -28,7 +28,7 @@ func After(mark, s string) string {
 	return mark + s
 }
 
-// Unless is a note, or "" where it is not needed.
+// Unless returns a note, or "" if it is not needed.
 func Unless(ok bool, note string) string {
 	if ok {
 		return ""
@@ -47,7 +47,7 @@ func NonEmpty(s ...string) []string {
 	return kept
 }
 
-// PluralWord is the word for so many, without their number.
+// PluralWord is the singular or plural word for n, without the number.
 func PluralWord(n int, one, many string) string {
 	if n == 1 {
 		return one

@@ -1,5 +1,5 @@
-// Package slots takes attempts in the order of their starts and gives the slot of a machine that each ran on: the first
-// that was free. Logs rarely name slots.
+// Package slots assigns attempts, in the order of their starts, to slots of their machine: each to the first free one. Logs
+// rarely name slots.
 //
 // Start with Slots.
 package slots

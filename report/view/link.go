@@ -4,14 +4,14 @@ import (
 	"straggler/schema"
 )
 
-// Ref names something that a page of its own may be about. The zero Ref names nothing.
+// Ref identifies something that may have a page of its own. The zero Ref identifies nothing.
 type Ref struct {
 	Kind RefKind
 	Key  schema.Key // of all but machines
 	Name string     // of a machine, as the log has it
 }
 
-// RefKind is what a Ref names.
+// RefKind is the kind of what a Ref identifies.
 type RefKind string
 
 const (
@@ -23,7 +23,7 @@ const (
 	ToMachine     RefKind = "machine"
 )
 
-// Link has the tables and pictures of sections link to pages: to gives the address of one, "" for none.
+// Link makes the tables and pictures of sections link to pages: to returns the address of a page, "" for none.
 func Link(sections []Section, to func(Ref) string) {
 	for i := range sections {
 		linkBlocks(sections[i].Blocks, to)

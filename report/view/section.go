@@ -12,9 +12,9 @@ type Section struct {
 	Blocks []Block
 }
 
-// Block is what a section shows: one of the types below, or a Table. A renderer draws the blocks that it can and leaves
-// out the others, and a section of which it can draw no more than leads; so pictures need no support but the one of the
-// renderer that draws them, and whatever matters in a picture is also in a table.
+// Block is what a section shows: one of the types below, or a Table. A renderer draws the blocks that it supports and omits the
+// others, as well as a section of which it could draw only leads. So a picture needs support only in the renderers that draw
+// it, and whatever matters in a picture is also in a table.
 type Block interface{ block() }
 
 // Blocks of text.
