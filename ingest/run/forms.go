@@ -13,6 +13,8 @@ import (
 
 	"straggler/ingest"
 	"straggler/ingest/discover"
+	"straggler/schema"
+	"straggler/store"
 )
 
 // mostForms is how many inputs of one application are held against each other. A log has few forms: one file, rolled,
@@ -31,13 +33,13 @@ func (r *run) withoutForms(ctx context.Context, found []*job) ([]*job, error) {
 		}
 		app := j.Format.Name + " " + j.application
 		for _, k := range kept[app] {
-			if in, err := within(ctx, j, k); err != nil {
+			if in, err := within(ctx, j.Input, k.Input); err != nil {
 				return nil, err
 			} else if in {
 				form[j] = k
 				break
 			}
-			if in, err := within(ctx, k, j); err != nil {
+			if in, err := within(ctx, k.Input, j.Input); err != nil {
 				return nil, err
 			} else if in {
 				form[k] = j
@@ -54,6 +56,7 @@ func (r *run) withoutForms(ctx context.Context, found []*job) ([]*job, error) {
 			for form[k] != nil {
 				k = form[k]
 			}
+			k.forms = append(k.forms, j.key)
 			r.duplicate(j, "all of its records are in "+k.Name)
 			continue
 		}
@@ -65,13 +68,97 @@ func (r *run) withoutForms(ctx context.Context, found []*job) ([]*job, error) {
 	return out, nil
 }
 
+// withoutStoredForms leaves out the jobs all of whose records are in an input that the store has under another key. A job that
+// has all records of such an input replaces it. Whether that is so is read from the logs: of an input whose log has gone or
+// changed since, the job only says that it may count twice.
+func (r *run) withoutStoredForms(ctx context.Context, formats []ingest.Format) error {
+	sources := &sources{run: r, formats: formats, found: make(map[string]*discover.Found)}
+	defer sources.close()
+	stored := make(map[*job]bool)
+	for _, j := range r.jobs {
+		if j.application == "" || j.Size() < 0 || r.known.byKey[j.key] != nil {
+			continue
+		}
+		for _, rec := range r.known.byApp[about{j.Format.Name, j.application}] {
+			if slices.Contains(j.forms, schema.Key(rec.Key)) {
+				continue
+			}
+			there, err := sources.of(ctx, rec)
+			if err != nil {
+				return err
+			}
+			has, had := false, false // the job all records of the input, and the input all of the job
+			if there != nil {
+				if has, err = within(ctx, there, j.Input); err != nil {
+					return err
+				}
+				if had, err = within(ctx, j.Input, there); err != nil {
+					return err
+				}
+			}
+			switch {
+			case had && !(has && r.o.Again):
+				stored[j] = true
+				j.result.Status, j.result.Reason = AlreadyThere, "as "+rec.Name+", which has all of its records"
+			case has:
+				j.forms = append(j.forms, schema.Key(rec.Key))
+			default:
+				j.result.Reason = "it is about the same run of an application as " + rec.Name + ", which the store has: what is in both counts twice"
+			}
+		}
+	}
+	r.jobs = slices.DeleteFunc(r.jobs, func(j *job) bool {
+		if stored[j] {
+			r.summary.Results = append(r.summary.Results, j.result)
+		}
+		return stored[j]
+	})
+	return nil
+}
+
+// sources are the logs that inputs of the store were read from, as far as they are still there.
+type sources struct {
+	run     *run
+	formats []ingest.Format
+	found   map[string]*discover.Found // by name
+}
+
+func (s *sources) close() {
+	for _, f := range s.found {
+		f.Close()
+	}
+}
+
+// of is the log of an input of the store; nil where it is gone or is no longer what the store has.
+func (s *sources) of(ctx context.Context, rec *store.InputRecord) (*discover.Input, error) {
+	f, ok := s.found[rec.Name]
+	if !ok {
+		o := s.run.o
+		var err error
+		f, err = discover.Find(ctx, s.formats, []string{rec.Name}, discover.Options{Parallel: o.Parallel, Limits: o.Limits, Remote: o.Remote, TempDir: o.TempDir})
+		if err != nil {
+			return nil, ctx.Err()
+		}
+		s.found[rec.Name] = f
+	}
+	for _, in := range f.Inputs {
+		if in.Name != rec.Name || in.Format.Name != rec.Format {
+			continue
+		}
+		if print, err := in.Fingerprint(ctx); err == nil && print == rec.Fingerprint {
+			return in, nil
+		}
+	}
+	return nil, ctx.Err()
+}
+
 // within reports whether all records of a part, in their order, are records of the whole. What cannot be read is in nothing:
 // reading it later will give the error again.
-func within(ctx context.Context, part, whole *job) (bool, error) {
-	next, stop := iter.Pull2(records(ctx, whole.Input))
+func within(ctx context.Context, part, whole *discover.Input) (bool, error) {
+	next, stop := iter.Pull2(records(ctx, whole))
 	defer stop()
 	matched, exhausted := false, false
-	for want, err := range records(ctx, part.Input) {
+	for want, err := range records(ctx, part) {
 		if err != nil {
 			return false, ctx.Err()
 		}

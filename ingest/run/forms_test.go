@@ -73,7 +73,8 @@ func TestFormsThatDiffer(t *testing.T) {
 	want(t, attempts(t, st), []string{"a 4", "b 2"})
 }
 
-// A log that the store has in another form is not counted again; one that has more or less is, and says so.
+// A log that the store has in another form is not counted again, and one that has more records replaces it. Where the log that
+// the store has is gone, so that nothing can be compared, the new one is read and says that it may count twice.
 func TestFormInStore(t *testing.T) {
 	whole := toyLog("a", 4)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
@@ -83,14 +84,46 @@ func TestFormInStore(t *testing.T) {
 		"day2/one.log":           whole,
 		"day2/b.log":             toyLog("b", 1),
 		"day3/longer.log":        append(slices.Clone(whole), "run more\n"...),
+		"day4/same-size.log":     append(slices.Clone(whole), "run MORE\n"...),
+		"day5/gone.log":          append(slices.Clone(whole), "run most\n"...),
 	})
 	st := newStore(t)
 	runForms(t, st, run.Options{}, dir+"/day1")
-	s := runForms(t, st, run.Options{}, dir+"/day2")
-	want(t, statuses(dir, s), []string{"day2/b.log read", "day2/one.log already there"})
-	want(t, attempts(t, st), []string{"a 4", "b 1"})
-	s = runForms(t, st, run.Options{}, dir+"/day3")
-	if r := s.Results[0]; r.Status != run.Read || !strings.Contains(r.Reason, "one.log") || !strings.Contains(r.Reason, "counts twice") {
-		t.Errorf("%s: %s, %q", r.Name, r.Status, r.Reason)
+	for range 2 {
+		s := runForms(t, st, run.Options{}, dir+"/day2")
+		if r := s.Results[1]; r.Status != run.AlreadyThere || !strings.Contains(r.Reason, "rolled.toys") {
+			t.Errorf("%s: %s, %s", r.Name, r.Status, r.Reason)
+		}
+		want(t, attempts(t, st), []string{"a 4", "b 1"})
 	}
+	s := runForms(t, st, run.Options{}, dir+"/day3")
+	want(t, statuses(dir, s), []string{"day3/longer.log read"})
+	want(t, attempts(t, st), []string{"a 5", "b 1"})
+	s = runForms(t, st, run.Options{}, dir+"/day1", dir+"/day2", dir+"/day3")
+	want(t, statuses(dir, s), []string{"day1/rolled.toys duplicate", "day2/b.log already there", "day2/one.log duplicate", "day3/longer.log already there"})
+	s = runForms(t, st, run.Options{}, dir+"/day4")
+	if r := s.Results[0]; r.Status != run.Read || !strings.Contains(r.Reason, "counts twice") {
+		t.Errorf("%s: %s, %s", r.Name, r.Status, r.Reason)
+	}
+	want(t, attempts(t, st), []string{"a 10", "b 1"})
+
+	st = newStore(t)
+	runForms(t, st, run.Options{}, dir+"/day5")
+	write(t, dir+"/day5/gone.log", toyLog("c", 1))
+	s = runForms(t, st, run.Options{}, dir+"/day1")
+	if r := s.Results[0]; r.Status != run.Read || !strings.Contains(r.Reason, "gone.log") || !strings.Contains(r.Reason, "counts twice") {
+		t.Errorf("%s: %s, %s", r.Name, r.Status, r.Reason)
+	}
+}
+
+// A form in the store that has changed is replaced by another form of the same run that has all of its records.
+func TestFormInStoreThatGrew(t *testing.T) {
+	dir := tree(t, map[string][]byte{"rolled.toys/part1": toyLog("a", 2)})
+	st := newStore(t)
+	runForms(t, st, run.Options{}, dir)
+	write(t, dir+"/rolled.toys/part2", []byte("run more\n"))
+	write(t, dir+"/complete.log", append(toyLog("a", 2), "run more\n"...))
+	s := runForms(t, st, run.Options{}, dir)
+	want(t, statuses(dir, s), []string{"complete.log read", "rolled.toys duplicate"})
+	want(t, attempts(t, st), []string{"a 3"})
 }

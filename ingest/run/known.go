@@ -122,24 +122,6 @@ func (k *known) longer(j *job) *store.InputRecord {
 	return nil
 }
 
-// form is the input in the store, under another key, that is the log of a job which was read, in another form, such as a log
-// that was rolled and is one file now: it is about the same application, and as much comes out of it. Where there is only an
-// input of that application which holds more or less, it is returned with same false.
-func (k *known) form(j *job) (there *store.InputRecord, same bool) {
-	if j.application == "" {
-		return nil, false
-	}
-	for _, r := range k.byApp[about{j.Format.Name, j.application}] {
-		if schema.Key(r.Key) == j.key {
-			continue
-		}
-		if there = r; r.Bytes == j.result.Content && j.err == nil && decodeMeta(r).Error == "" {
-			return r, true
-		}
-	}
-	return there, false
-}
-
 // decodeMeta is what ingest recorded of an input; the zero value when something else wrote the commit.
 func decodeMeta(r *store.InputRecord) inputMeta {
 	m := inputMeta{Raw: -1}

@@ -58,6 +58,9 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 		r.jobs = append(r.jobs, j)
 		r.streams = r.streams || j.Size() < 0
 	}
+	if err := r.withoutStoredForms(ctx, formats); err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
 	r.bound()
 	for _, j := range r.jobs {
 		r.total.Add(max(j.Size(), 0))

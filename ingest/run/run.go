@@ -119,7 +119,8 @@ type run struct {
 type job struct {
 	*discover.Input
 	storeKey
-	application string // see ingest.Format
+	application string       // see ingest.Format
+	forms       []schema.Key // of inputs, of this run or in the store, all of whose records it has
 	result      Result
 	print       string // fingerprint, once it is known
 	sink        *ingest.Sink
@@ -405,10 +406,10 @@ func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
 		j.result.Grown = old.Fingerprint != j.print
 	}
 	same := r.known.byPrint[j.print]
-	if there, form := r.known.form(j); same == nil && form {
-		same = there
-	} else if same == nil && there != nil && j.result.Reason == "" {
-		j.result.Reason = "it is about the same run of an application as " + there.Name + ", which the store has: what is in both counts twice"
+	for _, key := range j.forms {
+		if r.known.byKey[key] != nil && key != j.key {
+			tx.Retire(key)
+		}
 	}
 	if same != nil && schema.Key(same.Key) != j.key {
 		tx.Retire(schema.Key(same.Key))
