@@ -10,8 +10,8 @@ import (
 	"straggler/whatif/replay"
 )
 
-// why says what likely makes a task slow so far: what the model of causes says, or, of a task that is not slow yet, what
-// lets it be expected.
+// why returns the likely cause so far of a slow task according to the model of causes or, for a task that is not slow yet, the
+// reason to expect it.
 func (w *Watcher) why(t *SlowTask) {
 	if a := w.cause[t.Attempt]; a != nil && t.ElapsedS > t.MedianS {
 		t.Cause, t.Confidence = a.Cause, a.Confidence
@@ -35,12 +35,12 @@ func (w *Watcher) why(t *SlowTask) {
 	}
 }
 
-// A copy helps when it probably ends first. Where that is less likely than MANTRI's δ (§5.1: a duplicate is worth its
-// resources when it saves some with a probability over 0.25), it does not.
+// A copy helps if it is likely enough to end first: with a probability above MANTRI's δ (§5.1: a duplicate is worth its
+// resources if it saves some with a probability over 0.25).
 const helps, mayHelp = 0.5, 0.25
 
-// advise says whether a copy would help. Of a task whose executor has not reported what it has read, where the others
-// read something, it is not known whether it only has more to read.
+// advise tells whether a copy would help. If the executor of a task has not reported what it has read, while others read
+// something, the task may simply have more to read.
 func (t *SlowTask) advise(unreported bool) {
 	c := &t.Copy
 	skewed := t.Size.OK && t.Size.V > schema.OutlierRatio
@@ -62,7 +62,7 @@ func (t *SlowTask) advise(unreported bool) {
 	}
 }
 
-// Left says how long the task will still take, with the 90 % interval. One that is as likely to end now as not is due.
+// Left tells how long the task will still take, with the 90 % interval. A task that is as likely as not to end now is due.
 func (t *SlowTask) Left() string {
 	switch {
 	case t.LeftHigh < 0.5:
@@ -78,7 +78,7 @@ func (c *Copy) gain() string {
 	return fmt.Sprintf("expected gain %s [%s, %s]", prose.Seconds(c.GainS.V), prose.Seconds(c.GainLow.V), prose.Seconds(c.GainHigh.V))
 }
 
-// times writes a ratio as people say it.
+// times writes a ratio in words.
 func times(x float64) string {
 	if x >= 3 {
 		return fmt.Sprintf("%.0f×", x)
@@ -86,7 +86,7 @@ func times(x float64) string {
 	return fmt.Sprintf("%.1f×", x)
 }
 
-// say puts a decision into words.
+// say describes a decision.
 func (d *Decision) say() {
 	task := fmt.Sprintf("task %d of stage %s", d.Task, prose.Name(d.Stage))
 	if d.Tasks > 1 {
@@ -115,8 +115,8 @@ func (d *Decision) say() {
 	}
 }
 
-// advise says what to do about a slow machine. Spark's own spark.excludeOnFailure does not see it: tasks there are slow,
-// and do not fail.
+// advise tells what to do about a slow machine. Spark's own spark.excludeOnFailure does not help, because tasks there are slow
+// but do not fail.
 func (m *Machine) advise(master string) {
 	name := prose.Name(m.Machine)
 	where := "by what the store knows of it"

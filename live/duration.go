@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// The time by duration is that of a task given that it has run for t, by the predictive distribution of a hierarchical
-// Dirichlet process (Teh et al. 2006): of the tasks that are like it the n that took longer than t have the weight n / (n + α),
-// and what is known of tasks that are less like it has the rest, level by level:
+// The estimate by duration is the distribution of the total time of a task that has run for t, the predictive distribution of a
+// hierarchical Dirichlet process (Teh et al. 2006): the n most similar tasks that took longer than t have the weight n / (n +
+// α), and less similar tasks share the rest, level by level:
 //
 //	those of its machine, relative to the medians of their phases → those of its phase, × the factor of its machine →
 //	those of the application's earlier phases, relative to their medians → Pareto's tail
 //
-// So what a long run usually means in this application, and on this machine, counts as soon as some tasks have shown it, and
-// before the machine as such is called slow.
+// So experience with long tasks in this application, and on this machine, counts as soon as there is some, before the machine
+// itself is called slow.
 
-// concentration is α: as many tasks as that weigh as much as all that is less like the attempt. With 1, 3 and 10 the labelled
-// runs have 297, 285 and 274 of 398 slowed attempts named before 60 % of their run time, with 12, 10 and 9 false alarms,
-// where tasks end before their first report.
+// concentration is α: so many tasks weigh as much as all less similar ones. With 1, 3 and 10 the labelled runs have 297, 285
+// and 274 of 398 slowed attempts named before 60 % of their run time, with 12, 10 and 9 false alarms, where tasks end before
+// their first report.
 const concentration = 1
 
-// byDuration estimates by the time that an attempt has run, on a machine of a factor.
+// byDuration estimates from the time that an attempt has run on a machine with a factor.
 func (p *pace) byDuration(elapsed float64, machine string, factor float64, h *past) guess {
 	m := p.expected(elapsed, machine, factor, h)
 	if m == nil {
@@ -34,7 +34,7 @@ func (p *pace) byDuration(elapsed float64, machine string, factor float64, h *pa
 	return g
 }
 
-// expected is the distribution of the time that an attempt takes in all; nil where nothing is known.
+// expected is the distribution of the total time of an attempt; nil if nothing is known.
 func (p *pace) expected(elapsed float64, machine string, factor float64, h *past) *mixture {
 	mid := median(p.took)
 	if !(mid > 0) {
@@ -50,13 +50,13 @@ func (p *pace) expected(elapsed float64, machine string, factor float64, h *past
 	return m
 }
 
-// past is how long the tasks of phases that are over took, relative to the medians of their phases.
+// past has the durations of the tasks of finished phases, relative to the medians of their phases.
 type past struct {
 	all []float64            // on a machine of factor 1, ascending
 	on  map[string][]float64 // by machine, as they were, ascending
 }
 
-// add takes a phase that is over.
+// add adds a finished phase.
 func (h *past) add(p *pace) {
 	mid := median(p.took)
 	if len(p.took) < leastDone || !(mid > 0) {
@@ -68,7 +68,7 @@ func (h *past) add(p *pace) {
 	}
 }
 
-// mostPast bounds what is kept of earlier phases: of more tasks, every other one is.
+// mostPast bounds what is kept of earlier phases: beyond it every other task is dropped.
 const mostPast = 10_000
 
 // merge adds values, relative to one.
@@ -92,7 +92,7 @@ type level struct {
 	unit   float64
 }
 
-// mixture is a distribution that is made level by level.
+// mixture is a distribution composed level by level.
 type mixture struct {
 	points []point
 	taken  float64 // the weight that levels have

@@ -8,29 +8,28 @@ import (
 	"straggler/whatif/replay"
 )
 
-// A cluster says how long an attempt has run and, with its heartbeats, what it has read or, as Hadoop does, which share of
-// its work is done. How much it will read, and how long it will take, is estimated, from the tasks of its phase that are
-// done where the attempt itself does not say:
+// A cluster reports how long an attempt has run and, with its heartbeats, what it has read or, in Hadoop, the share of its work
+// that is done. How much it will read, and how long it will take, is estimated, if necessary from finished tasks of its phase:
 //
 //	by duration  total time = that of the tasks that took longer than it has run: of its machine, its phase and the application (duration.go)
 //	by bytes     the same, given what it has read so far, of all that it will read: as much as the median task, or, when it is
 //	             beyond that, as the larger ones did (reported.go)
 //	by progress  the same, given the share of its work that it says is done (LATE §4)
 //
-// Beyond all that are done, X is taken to have Pareto's tail: P(X > x) = (r/x)^β.
+// Beyond all finished tasks, X is assumed to have a Pareto tail: P(X > x) = (r/x)^β.
 
-// tail is β of the durations of tasks in Facebook's and Bing's clusters (DOLLY §4.1: 1.259 of Facebook's). The median of
-// what is left is then 0.73 times what has passed; with β = 2 it would be 0.41 times.
+// tail is β for task durations in Facebook's and Bing's clusters (DOLLY §4.1: 1.259 in Facebook's). The median of the remaining
+// time is then 0.73 times the elapsed time; with β = 2 it would be 0.41 times.
 const tail = 1.259
 
-// fewLarger is how many tasks that are done must be beyond an attempt for their sizes to say more than the tail does.
-// With one or two, their mean would be a single task's.
+// fewLarger is the number of finished tasks beyond an attempt required to use their sizes instead of the tail. With one or two,
+// their mean would be that of a single task.
 const fewLarger = 3
 
-// quantiles is into how many parts of equal probability an estimate is divided.
+// quantiles is the number of parts of equal probability of an estimate.
 const quantiles = 20
 
-// pace is how long the tasks of a phase took that are done, and what they read.
+// pace has the durations and inputs of the finished tasks of a phase.
 type pace struct {
 	counted int                  // of the view's
 	took    []float64            // seconds on a machine of factor 1, ascending
@@ -39,7 +38,7 @@ type pace struct {
 	on      map[string][]float64 // by machine: seconds as they were, ascending
 }
 
-// add takes the attempts that are done since the last call.
+// add adds the attempts that have finished since the last call.
 func (p *pace) add(v *replay.View, factor func(machine string) float64) {
 	if p.counted == 0 {
 		p.all = true
@@ -57,7 +56,7 @@ func (p *pace) add(v *replay.View, factor func(machine string) float64) {
 	p.counted = len(v.Done())
 }
 
-// one adds what an attempt took on a machine.
+// one adds the duration of an attempt on a machine.
 func (p *pace) one(machine string, seconds float64) {
 	if p.on == nil {
 		p.on = map[string][]float64{}
@@ -65,8 +64,8 @@ func (p *pace) one(machine string, seconds float64) {
 	p.on[machine] = insert(p.on[machine], seconds)
 }
 
-// killed adds an attempt that was killed, as when its copy ends first. Of one that had run for long it is known that it was
-// slow, and on which machine: that it would have taken no longer is the least that can be said. Of others nothing is known.
+// killed adds an attempt that was killed, for instance because its copy ended first. If it had run for long it was slow, and
+// its time until then is a lower bound of its duration on that machine. Otherwise nothing is known.
 func (p *pace) killed(machine string, seconds float64) {
 	if len(p.took) >= leastDone && seconds > schema.OutlierRatio*median(p.took) {
 		p.one(machine, seconds)
@@ -96,14 +95,14 @@ func beyond(sorted []float64, x, p float64) float64 {
 	return larger[min(int(p*float64(len(larger))), len(larger)-1)]
 }
 
-// guess is an estimate of the time that an attempt takes in all, by quantiles, in seconds; empty where nothing tells.
+// guess is an estimate of the total time of an attempt, as quantiles in seconds; empty if unknown.
 type guess struct {
 	total []float64
 	size  []float64 // its size relative to the median task's, by the same quantiles; nil: not estimated
 	basis Basis
 }
 
-// Basis is what an estimate rests on.
+// Basis is the kind of evidence behind an estimate.
 type Basis string
 
 const (
@@ -118,9 +117,9 @@ func (g *guess) mid() float64 { return (g.total[quantiles/2-1] + g.total[quantil
 // at is the quantile of an estimate that is nearest to p.
 func (g *guess) at(p float64) float64 { return g.total[min(int(p*quantiles), quantiles-1)] }
 
-// gain is what a copy that is started now would save: the mean, the ends of the 95 % interval, and the probability that
-// the copy ends first. A copy takes as long as a task of the phase that is done, drawn by its quantiles, times its size
-// where that is known, after a lag. The original goes on meanwhile, so that a copy that loses saves nothing.
+// gain is what a copy started now would save: the mean, the 95 % interval, and the probability that the copy ends first. After
+// a lag, a copy takes as long as a finished task of the phase, drawn by quantiles, times its relative size if known. The
+// original continues, so a copy that loses saves nothing.
 func (p *pace) gain(g *guess, elapsed, lag float64) (mean, low, high, wins float64) {
 	if len(p.took) == 0 || len(g.total) == 0 {
 		return math.NaN(), math.NaN(), math.NaN(), math.NaN()
@@ -145,7 +144,7 @@ func (p *pace) gain(g *guess, elapsed, lag float64) (mean, low, high, wins float
 	return mean / float64(n), saved[n*25/1000], saved[n*975/1000], wins / float64(n)
 }
 
-// errorsOf is how wrong estimates were, by what they rest on.
+// errorsOf has the errors of estimates, by basis.
 type errorsOf map[Basis]*basisErrors
 
 type basisErrors struct{ logs []float64 } // |ln(estimated total / actual total)|, ascending
@@ -164,8 +163,8 @@ func (e errorsOf) add(b Basis, estimated, actual float64) {
 	}
 }
 
-// scatter is the standard deviation of ln(estimate / actual) of a basis so far: 1.4826 × the median of its absolute value,
-// as of a normal distribution. Before enough is known it is the larger of the errors that whatif assumes of progress.
+// scatter is the standard deviation of ln(estimate / actual) of a basis so far: 1.4826 × the median of its absolute value, as
+// of a normal distribution. Until there are enough estimates it is the larger of the errors that whatif assumes for progress.
 func (e errorsOf) scatter(b Basis) float64 {
 	x := e[b]
 	if x == nil || len(x.logs) < enoughErrors {
@@ -177,6 +176,6 @@ func (e errorsOf) scatter(b Basis) float64 {
 // mostErrors bounds what is kept of an application.
 const mostErrors = 10_000
 
-// enoughErrors is how many estimates must have been held against the outcome before their scatter is that of later ones.
-// The error of a median of five is about 0.6 of their scatter.
+// enoughErrors is the number of estimates with known outcomes required to use their scatter for later ones. The error of a
+// median of five is about 0.6 of their scatter.
 const enoughErrors = 5

@@ -8,7 +8,7 @@ import (
 	"straggler/whatif/replay"
 )
 
-// feed turns the states of an application into events for the policies.
+// feed converts the states of an application to events for the policies.
 type feed struct {
 	to       *replay.Observed
 	origin   schema.Time // the application's start, which instants count from
@@ -22,7 +22,7 @@ type feed struct {
 	beats    map[string]*heartbeat // by executor
 }
 
-// watchedPhase is a phase as the policies know it.
+// watchedPhase is a phase as seen by the policies.
 type watchedPhase struct {
 	number  int32
 	tasks   []int64 // by the policies' number, -1: none of it was seen
@@ -33,7 +33,7 @@ type watchedPhase struct {
 	pace    pace
 }
 
-// attempt is an attempt that was seen, with the last two reports of how far it had got.
+// attempt is an observed attempt, with the last two reports of its progress.
 type attempt struct {
 	phase   *watchedPhase
 	task    int32
@@ -43,7 +43,7 @@ type attempt struct {
 	samples [2]sample // the older one first; At 0: none
 }
 
-// sample is how far an attempt had got at an instant between two others, and when that was seen first.
+// sample is the progress of an attempt at an instant between two others, and when it was first seen.
 type sample struct {
 	from, to, at schema.Time
 	bytes        int64   // that it had read
@@ -57,7 +57,7 @@ func (f *feed) setting(name string) string { return f.settings[name] }
 
 func (f *feed) time(t schema.Time) replay.Time { return replay.Time(t - f.origin) }
 
-// update reports what is new in a state, and gives the phases that are over since the last.
+// update reports what is new in a state, and returns the phases that have ended since the last one.
 func (f *feed) update(s *State) (over []*watchedPhase) {
 	t := s.Trace
 	f.executors(t)
@@ -90,7 +90,8 @@ func (f *feed) update(s *State) (over []*watchedPhase) {
 
 func has[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
 
-// executors reports those that came, had more slots, or left. A machine whose slots are of no executor is one by its name.
+// executors reports executors that joined, gained slots, or left. A machine whose slots belong to no executor counts as one, by
+// its name.
 func (f *feed) executors(t *schema.Trace) {
 	for i := range t.Machines {
 		m := &t.Machines[i]

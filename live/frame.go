@@ -9,7 +9,7 @@ import (
 	"straggler/whatif/replay"
 )
 
-// Frame is what a watcher says of an application at an instant. Names of JSON fields are those of columns.
+// Frame is what a watcher reports about an application at an instant. Names of JSON fields are those of columns.
 type Frame struct {
 	Now         schema.Time
 	Application *schema.Application
@@ -36,7 +36,7 @@ type Stage struct {
 	ElapsedS float64              `col:"elapsed_s"`
 }
 
-// SlowTask is a running attempt that has taken, or surely will take, more than 1.5 × the median of its phase.
+// SlowTask is a running attempt that has taken, or almost certainly will take, more than 1.5 × the median of its phase.
 type SlowTask struct {
 	Attempt    schema.Key           `col:"attempt_id"`
 	Stage      string               `col:"stage"`
@@ -59,7 +59,7 @@ type SlowTask struct {
 	Copy       Copy                 `col:"copy"`
 }
 
-// Copy is what a copy of a running task would do.
+// Copy is the expected outcome of a copy of a running task.
 type Copy struct {
 	Helps    Helps                `col:"helps"`
 	GainS    schema.Null[float64] `col:"gain_s"` // expected, with the ends of the 95 % interval
@@ -69,7 +69,7 @@ type Copy struct {
 	Advice   string               `col:"advice"`
 }
 
-// Helps is whether a copy helps.
+// Helps reports whether a copy helps.
 type Helps string
 
 const (
@@ -93,7 +93,7 @@ type Decision struct {
 	Of       []int64     // the tasks
 }
 
-// Machine is a machine that is slow.
+// Machine is a slow machine.
 type Machine struct {
 	Machine string               `col:"machine"`
 	Factor  float64              `col:"factor"`
@@ -103,7 +103,7 @@ type Machine struct {
 	Advice  string               `col:"advice"`
 }
 
-// Error is how wrong estimates of the time that tasks take have been.
+// Error is the observed error of estimates of task times.
 type Error struct {
 	Basis  Basis   `col:"basis"`
 	Tasks  int     `col:"tasks"`
@@ -113,7 +113,7 @@ type Error struct {
 // bases are all, in the order in which their errors are shown.
 var bases = []Basis{ByProgress, ByBytes, ByDuration}
 
-// frame says what there is to show.
+// frame builds the frame.
 func (w *Watcher) frame(s *State, slow []slowAttempt, decided []replay.Decision) *Frame {
 	app := &s.Trace.Applications[0]
 	f := &Frame{Now: s.Now, Application: app, Ended: s.Ended, Notes: s.Notes}
@@ -186,10 +186,11 @@ func known(x float64) schema.Null[float64] {
 	return schema.Some(x)
 }
 
-// manyTasks is of how many tasks a policy's decisions at one instant are shown as one: it copies a phase, not a task.
+// manyTasks is the number of tasks from which a policy's decisions at one instant are shown as one: it copies a phase, not a
+// task.
 const manyTasks = 5
 
-// decisions are those that are worth showing: about tasks that still run, and about machines.
+// decisions returns the decisions worth showing: about tasks that still run, and about machines.
 func (w *Watcher) decisions(decided []replay.Decision, phases map[int32]*schema.Phase, copies map[schema.Key]*Copy) []Decision {
 	attempts := w.runningAttempts()
 	var out []Decision
@@ -254,7 +255,7 @@ func (w *Watcher) runningAttempts() map[taskOf]schema.Key {
 	return out
 }
 
-// machines are those that are slow, the slowest first.
+// machines returns the slow machines, the slowest first.
 func (w *Watcher) machines() []Machine {
 	byName := map[string]Machine{}
 	for m, f := range w.prior {

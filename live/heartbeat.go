@@ -6,17 +6,17 @@ import (
 	"straggler/schema"
 )
 
-// Executors report of all of their tasks at once, at an interval (Spark's Heartbeater, which goes by a fixed rate): between two
-// states a report has come at an instant that is known only to lie there, but the next ones come whole intervals later. So what
-// each new report tells of the instants is kept, and they are soon known to a fraction of the time between two states.
+// Executors report on all of their tasks at once, at a fixed rate (Spark's Heartbeater). A single report is only known to lie
+// between two polls, but subsequent ones follow at whole intervals. So each report narrows the phase of the heartbeat, which is
+// soon known to a fraction of the time between two polls.
 
-// heartbeat is an instant at which an executor reported, which lies between two others; zero: not known yet.
+// heartbeat is an instant at which an executor reported, bounded by two others; zero: not known yet.
 type heartbeat struct{ from, to schema.Time }
 
-// exact is as well as the instant can be known: a report that an executor has made takes that long until a driver shows it.
+// exact is the best precision of the instant: the time until a driver shows a report of an executor.
 const exact = 200_000 // microseconds
 
-// last narrows the time in which an executor has reported last, between two instants, and learns from it.
+// last narrows the bounds of an executor's last report, and learns from it.
 func (h *heartbeat) last(from, to schema.Time, interval time.Duration) (schema.Time, schema.Time) {
 	every := schema.Time(interval.Microseconds())
 	fresh := heartbeat{from, to}

@@ -9,8 +9,8 @@ import (
 	"straggler/store"
 )
 
-// Keep writes what was seen of an application into a store, in one commit; what an earlier watch of it had written is
-// replaced. A log of the same application that is ingested is an application of its own.
+// Keep writes the observed rows of an application into a store, in one commit, replacing those of an earlier watch. An ingested
+// log of the same application is a separate application.
 func Keep(ctx context.Context, st *store.Store, s *State, tool string) (err error) {
 	if len(s.Trace.Applications) == 0 {
 		return nil

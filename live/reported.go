@@ -6,16 +6,16 @@ import (
 	"straggler/distribution"
 )
 
-// What an attempt has reported is evidence about its total time T, which is weighed against what is expected of T anyway
-// (duration.go) by Bayes' theorem. An attempt that works at a steady rate has done the share s/T of its work W after s seconds,
-// and a report that the share is r/W scatters about that as earlier estimates did:
+// The reports of an attempt are evidence about its total time T, combined with the prior distribution of T (duration.go) by
+// Bayes' theorem. An attempt that works at a steady rate has done the share s/T of its work W after s seconds, and a reported
+// share r/W scatters around that like earlier estimates:
 //
 //	P(r | T, W) ∝ T/W × (Φ((ln to − ln c)/σ) − Φ((ln from − ln c)/σ)),  c = T × r/W
 //
-// where c is when the attempt would have reported r, which was between two instants. So of a report that was made soon after
-// the attempt's start, at an instant that is known badly, little follows, and much of a later one.
+// where c is when the attempt would have reported r, which was between two instants. So a report soon after the attempt's
+// start, at an imprecisely known instant, has little weight, and a later one much.
 
-// report is what an attempt had told by an instant that lies between two others, in seconds after its start.
+// report is what an attempt had reported by an instant between two others, in seconds after its start.
 type report struct {
 	basis    Basis
 	from, to float64
@@ -23,11 +23,11 @@ type report struct {
 	size     []float64 // W over that of the median task; nil: not estimated
 }
 
-// leastWindow is the shortest time between the two instants, as a share of the later one: as fine as the points of a
-// mixture lie.
+// leastWindow is the shortest time between the two instants, as a share of the later one: the distance of the points of a
+// mixture.
 const leastWindow = 0.05
 
-// leastScatter is the least σ, of the same reason.
+// leastScatter is the least σ, for the same reason.
 const leastScatter = 0.05
 
 // progressReport is that of a share of its work. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval), so
@@ -39,7 +39,7 @@ func progressReport(share, at float64) report {
 	return report{basis: ByProgress, from: at, to: at, whole: []float64{1 / share}}
 }
 
-// workSizes is by how many quantiles what a task will read is known.
+// workSizes is the number of quantiles of what a task will read.
 const workSizes = 5
 
 // bytesReport is that of bytes that an attempt of the phase has read.
@@ -56,7 +56,7 @@ func (p *pace) bytesReport(read, from, to float64) report {
 	return r
 }
 
-// given weighs what is expected by a report. Where the report can hardly be, by what was expected, it alone tells.
+// given updates the prior by a report. If the report is hardly possible under the prior, only the report is used.
 func (m *mixture) given(r report, elapsed, scatter float64) guess {
 	scatter = max(scatter, leastScatter)
 	lnFrom, lnTo := math.Log(min(r.from, (1-leastWindow)*r.to)), math.Log(r.to)
@@ -93,7 +93,7 @@ func (m *mixture) given(r report, elapsed, scatter float64) guess {
 	return g
 }
 
-// alone is the estimate by a report where nothing else is known; empty where nothing was told.
+// alone is the estimate from a report without a prior; empty if nothing was reported.
 func (r *report) alone(elapsed, scatter float64) guess {
 	g := guess{basis: r.basis}
 	if r.whole == nil {

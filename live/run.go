@@ -15,14 +15,14 @@ type RunOptions struct {
 	AwayFor time.Duration // for how long a source that has answered before may be away; 0: a minute
 }
 
-// refusedFor is for how long a source that refuses connections is asked again: nothing listens at its address. A driver that
-// is starting accepts connections and answers with an error; one that has ended has closed its port.
+// refusedFor is how long to retry a source that refuses connections, which means that nothing listens at its address. A
+// starting driver accepts connections and answers with an error; one that has ended has closed its port.
 const refusedFor = 15 * time.Second
 
-// Run follows an application until it ends, its source is gone or has been away for too long, or the context ends. It
-// returns the last state; nil where the source never answered. A source that does not answer is asked again after 1, 2,
-// 4 … 30 s. When it disappears without having reported the application's end, the application has probably ended, and a
-// note of the last frame says so.
+// Run follows an application until it ends, its source is gone or has been away for too long, or the context ends. It returns
+// the last state; nil if the source never answered. A source that does not answer is retried after 1, 2, 4 … 30 s. When it
+// disappears without having reported the application's end, the application has probably ended, and a note of the last frame
+// says so.
 func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, error) {
 	if o.AwayFor == 0 {
 		o.AwayFor = time.Minute

@@ -59,8 +59,8 @@ func New(o Options) *Watcher {
 	return w
 }
 
-// Update takes a state and gives what to show of it. Of an application that starts anew, under another attempt, nothing
-// earlier is kept. It fails when the context ends, and is not to be called again then.
+// Update processes a state and returns what to show. If the application starts again as another attempt, everything earlier is
+// dropped. It fails when the context ends, and must not be called again then.
 func (w *Watcher) Update(ctx context.Context, s *State) (*Frame, error) {
 	if len(s.Trace.Applications) == 0 {
 		return &Frame{Now: s.Now, Notes: s.Notes}, nil
@@ -83,7 +83,7 @@ func (w *Watcher) Update(ctx context.Context, s *State) (*Frame, error) {
 	return w.frame(s, slow, decided), nil
 }
 
-// begin forgets all of another application.
+// begin clears the state of the previous application.
 func (w *Watcher) begin(app *schema.Application, settings []schema.Setting) {
 	w.app, w.estimateErrors, w.guesses = app.ApplicationID, errorsOf{}, map[schema.Key]map[Basis]float64{}
 	w.health, w.cause, w.known, w.slow = nil, nil, 0, nil
@@ -113,8 +113,7 @@ func (w *Watcher) policies() []replay.Policy {
 	return out
 }
 
-// factor is how many times as long as others a machine takes: 1 unless it is surely more, which makes it slow or of an older
-// generation.
+// factor is the factor of a machine: 1 unless it is certainly more, because the machine is slow or of an older generation.
 func (w *Watcher) factor(machine string) float64 {
 	if f, ok := w.factors[machine]; ok {
 		return f
@@ -122,7 +121,7 @@ func (w *Watcher) factor(machine string) float64 {
 	return 1
 }
 
-// progress is the progress score that policies see of an attempt: the share of its estimated time that has passed.
+// progress is the progress score of an attempt for policies: the elapsed share of its estimated time.
 func (w *Watcher) progress(v *replay.View, a *replay.Running) float64 {
 	x := w.feed.list[a.Observed()]
 	x.phase.pace.add(v, w.factor)
@@ -134,7 +133,7 @@ func (w *Watcher) progress(v *replay.View, a *replay.Running) float64 {
 	return min(elapsed/g.mid(), 0.99)
 }
 
-// guess estimates how long an attempt takes in all, from what is known at an instant.
+// guess estimates the total time of an attempt from what is known at an instant.
 func (w *Watcher) guess(x *attempt, machine string, elapsed float64, now schema.Time) guess {
 	p := &x.phase.pace
 	r := x.reported(x.sampleAt(now))
@@ -148,7 +147,7 @@ func (w *Watcher) guess(x *attempt, machine string, elapsed float64, now schema.
 	return r.alone(elapsed, scatter)
 }
 
-// reported is what an attempt has told: the share that is done, or the bytes that it has read.
+// reported is what an attempt has reported: the share that is done, or the bytes that it has read.
 func (x *attempt) reported(s sample) report {
 	from, to := s.from.Sub(x.started), s.to.Sub(x.started)
 	if r := progressReport(s.progress, to); r.whole != nil {
@@ -177,14 +176,14 @@ type slowAttempt struct {
 	guess   guess
 }
 
-// sure is the probability with which an attempt must be going to take longer than 1.5 × the median to be shown as slow.
-// A false alarm costs more trust than a few seconds.
+// sure is the probability of taking longer than 1.5 × the median required to show an attempt as slow. A false alarm costs more
+// trust than a delay of a few seconds.
 const sure = 0.9
 
-// leastDone is of how many tasks the durations must be known to call another one slow, as in detect.
+// leastDone is the number of known durations required to call another task slow, as in detect.
 const leastDone = 3
 
-// findSlow finds the running attempts that are slow, or surely will be.
+// findSlow finds the running attempts that are slow, or almost certainly will be.
 func (w *Watcher) findSlow(s *State) []slowAttempt {
 	running := map[*watchedPhase][]float64{}
 	now := s.Now
@@ -237,9 +236,9 @@ func (g *guess) over(limit float64) float64 {
 	return float64(n) / float64(max(len(g.total), 1))
 }
 
-// censoredMedian is the median duration of a phase of which some attempts still run: the shortest time by which half would
-// have ended by the product-limit estimate (Kaplan and Meier 1958), NaN where that is not known yet. The median of those
-// that are done alone would be that of the fastest. Both are ascending.
+// censoredMedian is the median duration of a phase with running attempts: the shortest time by which half have ended according
+// to the product-limit estimate (Kaplan and Meier 1958); NaN if that is not known yet. The median of finished attempts alone
+// would be biased towards the fastest. Both slices are ascending.
 func censoredMedian(done, running []float64) float64 {
 	left := len(done) + len(running)
 	survival, k := 1.0, 0
@@ -256,7 +255,7 @@ func censoredMedian(done, running []float64) float64 {
 	return math.NaN()
 }
 
-// note keeps the first estimates of an attempt that has run for half of its phase's median, to hold them against the outcome.
+// note keeps the first estimates of an attempt that has run for half of its phase's median, to compare them with the outcome.
 func (w *Watcher) note(a *schema.Attempt, x *attempt, p *pace, elapsed float64) {
 	if _, ok := w.guesses[a.AttemptID]; ok || len(p.took) < leastDone || elapsed < 0.5*median(p.took) {
 		return
@@ -271,7 +270,7 @@ func (w *Watcher) note(a *schema.Attempt, x *attempt, p *pace, elapsed float64) 
 	w.guesses[a.AttemptID] = guesses
 }
 
-// score holds earlier estimates against the attempts that have succeeded since.
+// score compares earlier estimates with the attempts that have succeeded since.
 func (w *Watcher) score(s *State) {
 	for i := range s.Trace.Attempts {
 		a := &s.Trace.Attempts[i]
@@ -291,8 +290,8 @@ func (w *Watcher) score(s *State) {
 // windowS is the length of the windows in which a machine's speed may change, in seconds, as in causes.
 const windowS = 3600
 
-// analyse asks the model of causes why attempts are slow so far, and which machines are, when there is something new to
-// learn from: one in twenty attempts more, or another slow one.
+// analyse runs the model of causes on slow attempts and machines when there are enough new data: a twentieth more attempts, or
+// another slow one.
 func (w *Watcher) analyse(s *State, slow []slowAttempt) {
 	done := 0
 	for _, x := range w.feed.list {

@@ -1,12 +1,11 @@
-// Package serve takes a catalog of a store and gives a web server: pages that are the report's documents, and a SQL console.
-// The API for programs is package api's.
+// Package serve is a web server for a catalog of a store: pages with the report's documents, and a SQL console. The API for
+// programs is in package api.
 //
-//  1. serve.go listens until the context ends, and then lets the requests that are under way end.
-//  2. guard.go stands before every request: who may ask, from where, how much at once, and what a browser may do with the
-//     answer.
-//  3. routes.go is the table of addresses.
-//  4. page.go writes the frame of a page before its content is known, and what went wrong in its place; listing.go is a
-//     sorted and paged table, and rows.go those of the rows of a query; queries.go finds the .sql files.
+//  1. serve.go listens until the context ends, and then lets running requests finish.
+//  2. guard.go checks every request: who may connect, from where, how much at once, and what a browser may do with the answer.
+//  3. routes.go has the table of routes.
+//  4. page.go writes the frame of a page before its content is known, and errors in place of the content; listing.go has sorted
+//     and paged tables, and rows.go those of the rows of a query; queries.go finds the .sql files.
 //  5. applications.go lists the applications and logs.go the logs; parts.go has the pages of an application, a job, a phase and
 //     an attempt, timelines.go that of its timeline, machines.go and periods.go those of machines; running.go shows what runs,
 //     names.go finds applications by the framework's ids, compare.go compares two applications, policies.go has what policies

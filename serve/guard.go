@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// guard stands before every request.
+// guard checks every request.
 type guard struct {
 	token   [sha256.Size]byte
 	locked  bool // a token is needed
@@ -52,7 +52,7 @@ func newGuard(host string, o Options) *guard {
 // contentPolicy lets a page load its own style sheets, scripts and data, and nothing else from anywhere.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// around gives a handler that checks a request before h sees it.
+// around returns a handler that checks a request before h.
 func (g *guard) around(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range map[string]string{
@@ -84,7 +84,7 @@ func (g *guard) around(h http.Handler) http.Handler {
 	})
 }
 
-// refuse says why a request is not answered; 0 for one that is.
+// refuse returns the status for a refused request; 0 if it is allowed.
 func (g *guard) refuse(r *http.Request) (code int, reason string) {
 	if len(g.proxies) > 0 {
 		peer, err := netip.ParseAddrPort(r.RemoteAddr)
@@ -100,7 +100,7 @@ func (g *guard) refuse(r *http.Request) (code int, reason string) {
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		// Another site may link to a page, and may not have a browser ask for anything behind its user's back.
+		// Another site may link to a page, but must not make a browser send requests without its user's intent.
 		if site := r.Header.Get("Sec-Fetch-Site"); (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 			return http.StatusForbidden, "Other sites may link to this one and no more."
 		}
@@ -112,7 +112,7 @@ func (g *guard) refuse(r *http.Request) (code int, reason string) {
 	return 0, ""
 }
 
-// knows says that a request is for this server. A name that somebody made to point here (DNS rebinding) is not.
+// knows reports whether a request is addressed to this server, and not to a foreign name that resolves here (DNS rebinding).
 func (g *guard) knows(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
@@ -138,7 +138,7 @@ func (g *guard) hasToken(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1
 }
 
-// survive answers in place of a handler that panicked.
+// survive answers for a handler that panicked.
 func survive(w http.ResponseWriter, r *http.Request) {
 	p := recover()
 	if p == nil {

@@ -14,7 +14,7 @@ import (
 // pageRows is how many rows of a list a page has: a browser sorts and searches so many at once without a pause.
 const pageRows = 100
 
-// listing is a part of a list, as its template takes it.
+// listing is a page of a list, for its template.
 type listing struct {
 	ID, Caption, Shown, Empty string
 	Columns                   []column
@@ -23,7 +23,7 @@ type listing struct {
 	Query                     *queryView
 }
 
-// column heads cells. By names what its list can be sorted by, "" for none.
+// column is the head of a column. By is its name for sorting, "" if the list cannot be sorted by it.
 type column struct {
 	Title, Doc, By, Href, Sorted string
 	Number                       bool
@@ -50,14 +50,14 @@ func causeCell(c schema.Cause) cell {
 // queryView is a query that a reader may see and run.
 type queryView struct{ What, SQL, Run string }
 
-// order is how a list is asked for: sorted by one of its columns, and from which row.
+// order is the requested order of a list: the column to sort by, and the first row.
 type order struct {
 	By      string
 	Falling bool
 	From    int
 }
 
-// orderOf reads how a list is asked for. What no column knows is by, falling.
+// orderOf reads the requested order of a list; the default is by, descending.
 func orderOf(r *http.Request, columns []column, by string, falling bool) order {
 	o := order{By: by, Falling: falling}
 	for _, c := range columns {
@@ -71,7 +71,7 @@ func orderOf(r *http.Request, columns []column, by string, falling bool) order {
 	return o
 }
 
-// finish labels cells, links the heads and the neighbouring pages, and says which rows these are.
+// finish labels cells, links the heads and the neighbouring pages, and states the range of rows.
 func (l *listing) finish(r *http.Request, o order, total int) {
 	for i := range l.Columns {
 		c := &l.Columns[i]

@@ -97,7 +97,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-// noAnswer says that an address does not exist, or which methods it is asked with.
+// noAnswer answers that an address does not exist, or which methods it supports.
 func (s *Server) noAnswer(w http.ResponseWriter, r *http.Request, m *http.ServeMux) {
 	err := api.ErrAddress
 	var allowed []string
@@ -136,7 +136,7 @@ func writeLinks(w io.Writer, links ...link) {
 	}
 }
 
-// writeAge says that what follows is of an earlier state of the store.
+// writeAge notes that the following content is from an earlier state of the store.
 func writeAge(w io.Writer, current bool) {
 	if !current {
 		fmt.Fprint(w, "<p class=\"trust weak\">This is of an earlier state of the store: what has changed since is being added up.</p>")
@@ -188,7 +188,7 @@ func problems(list []catalog.Problem) []problemView {
 	return out
 }
 
-// newProblem says what an error means for a reader.
+// newProblem explains an error to a reader.
 func newProblem(what string, err error) problemView {
 	p := problemView{What: what, Error: prose.Clean(err.Error(), 4*prose.TextRunes)}
 	switch {

@@ -13,7 +13,7 @@ import (
 	"straggler/serve/running"
 )
 
-// Options say who may ask a server.
+// Options configure who may use a server.
 type Options struct {
 	Listen  string       // host and port
 	Token   string       // that every request must carry; "" for none
@@ -36,7 +36,7 @@ type Server struct {
 }
 
 var (
-	// ErrAddress is returned for what is no address to listen on.
+	// ErrAddress is returned for an invalid address to listen on.
 	ErrAddress = errors.New("no address")
 	// ErrExposed is returned for an address that others can reach and that neither a token nor a proxy protects.
 	ErrExposed = errors.New("others can reach this address")
@@ -52,7 +52,7 @@ const (
 	headerBytes  = 64 << 10
 )
 
-// Check says what is wrong with the options.
+// Check validates the options.
 func (o *Options) Check() error {
 	host, _, err := net.SplitHostPort(o.Listen)
 	if err != nil {
@@ -79,7 +79,7 @@ func New(c *catalog.Catalog, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers requests until the context ends; those under way then get some seconds to end.
+// Serve answers requests until the context ends; running ones then have some seconds to finish.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -103,7 +103,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// isLoopback says that only programs of this machine can reach a host.
+// isLoopback reports whether only programs on this machine can reach a host.
 func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true

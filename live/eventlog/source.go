@@ -1,5 +1,5 @@
-// Package eventlog takes logs that are still written, and gives the state of the application that one of them is of, as a
-// source of package live: it reads the log again whenever it has grown.
+// Package eventlog reads the state of an application from a log that is still being written, as a source of package live: it
+// reads the log again whenever it has grown.
 //
 // Start with Source.
 package eventlog
@@ -37,7 +37,7 @@ type Source struct {
 	pause   time.Duration
 }
 
-// log is a log as it was when it was last read.
+// log is the state of a log when it was last read.
 type log struct {
 	version discover.FileVersion
 	trace   *schema.Trace // nil: nothing of it is known yet

@@ -67,7 +67,8 @@ type API struct {
 	Name string // as errors call it, such as Spark's REST API
 }
 
-// Client asks one API of one server, one request at a time and never more often than its pause. It is for one goroutine.
+// Client sends requests to one API of one server, one at a time and never more often than its pause. It must not be used
+// concurrently.
 type Client struct {
 	api   API
 	base  *url.URL
@@ -84,9 +85,8 @@ type Client struct {
 	debt    time.Duration
 }
 
-// What a server spends on answers is bounded as a leaky bucket bounds what flows into it: an answer adds the time that it
-// took beyond the way there, the share of the time that passes is taken off, and while more than allowed is in it the server is
-// left alone.
+// The load on a server is bounded by a leaky bucket: an answer adds the time that it took beyond the round trip, a share of the
+// elapsed time drains, and while the level exceeds what is allowed no requests are sent.
 const (
 	share = 0.01
 	// allowed is what the first tens of answers of a JVM take more than later ones, while they are compiled: 0.3 to 0.6 s of
@@ -152,7 +152,7 @@ func New(address string, api API, o Options) (*Client, error) {
 	return c, nil
 }
 
-// withoutLogin is an address that cannot be parsed, without what may be a login in it.
+// withoutLogin is an address that cannot be parsed, without what may be a login.
 func withoutLogin(address string) string {
 	if n := strings.LastIndexByte(address, '@'); n >= 0 {
 		return "…" + address[n:]
@@ -206,7 +206,7 @@ func (c *Client) settle(cost time.Duration) {
 	c.metered = now
 }
 
-// dial makes a connection. How long that takes is the way there and back.
+// dial opens a connection and measures the round trip.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	began := time.Now()
 	conn, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, network, address)
@@ -241,8 +241,7 @@ func (c *Client) wait(ctx context.Context) error {
 // maxAnswer bounds an answer. A thousand tasks take about 2 MB.
 const maxAnswer = 64 << 20
 
-// Get asks for something under the path of the API and decodes the answer. An error that Is live.ErrAway is worth another
-// try.
+// Get requests a path of the API and decodes the answer. An error that Is live.ErrAway may be retried.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, into any) error {
 	if err := c.wait(ctx); err != nil {
 		return err
@@ -293,7 +292,7 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 	return nil
 }
 
-// Stream asks for something that may take as long as it does, such as a log, and gives its body.
+// Stream requests something without a time limit, such as a log, and returns its body.
 func (c *Client) Stream(ctx context.Context, path, accept string) (io.ReadCloser, error) {
 	if err := c.wait(ctx); err != nil {
 		return nil, err
@@ -301,7 +300,7 @@ func (c *Client) Stream(ctx context.Context, path, accept string) (io.ReadCloser
 	return c.open(ctx, path, nil, accept)
 }
 
-// open makes a request at once and gives the body of a successful answer.
+// open sends a request at once and returns the body of a successful answer.
 func (c *Client) open(ctx context.Context, path string, query url.Values, accept string) (io.ReadCloser, error) {
 	u := *c.base
 	u.Path += c.api.Path + path

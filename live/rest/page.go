@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Web pages that stand in place of what was asked for: of proxies, logins, and errors.
+// Web pages returned instead of an answer: by proxies, logins, and errors.
 
 // approval is what a request has to say so that the proxy of a secured YARN passes it on to an application of another user.
 // Without it the proxy answers once with a page that warns of scripts in the application's pages, and sets a cookie; of JSON
 // there is nothing to warn. (Hadoop's WebAppProxyServlet: PROXY_APPROVED, and the cookie checked_application_….)
 const approval = "proxyapproved"
 
-// warns is whether a page is that warning.
+// warns reports whether a page is that warning.
 func warns(page []byte) bool { return bytes.Contains(page, []byte(approval+"=true")) }
 
 func isPage(text []byte) bool {
@@ -25,7 +25,7 @@ func isPage(text []byte) bool {
 	return len(text) > 0 && text[0] == '<'
 }
 
-// maxTitle bounds what is said of a page.
+// maxTitle bounds the title of a page in errors.
 const maxTitle = 200
 
 var titleOf = regexp.MustCompile(`(?is)<title>(.*?)</title>|<h1>(.*?)</h1>`)
@@ -73,7 +73,7 @@ func reason(answer *http.Response) string {
 	return said
 }
 
-// wantsKerberos is whether an answer that forbids asks for SPNEGO and nothing else.
+// wantsKerberos reports whether a refusal asks for SPNEGO and nothing else.
 func wantsKerberos(answer *http.Response) bool {
 	offers := answer.Header.Values("WWW-Authenticate")
 	for _, o := range offers {

@@ -1,8 +1,8 @@
-// Package screen takes the frames of package live and writes them, for terminals, as lines of JSON, and as notices.
+// Package screen writes the frames of package live for terminals, as lines of JSON, and as notices.
 //
-//  1. text.go is the view of a terminal, which is drawn anew, and of a pipe, which gets what is new, line by line.
+//  1. text.go redraws a terminal, and writes what is new to a pipe, line by line.
 //  2. jsonl.go writes every frame as lines of JSON, each a record of a named kind.
-//  3. notices.go makes messages of what somebody has to know, when it begins and when it is over.
+//  3. notices.go makes messages for people when a problem begins and when it is over.
 //
 // Start with text.go.
 package screen
@@ -40,7 +40,7 @@ func (t *Text) Show(f *live.Frame) error {
 	return t.news(f)
 }
 
-// news writes what was not said yet, a line each.
+// news writes what has not been written yet, one line each.
 func (t *Text) news(f *live.Frame) error {
 	if t.said == nil {
 		t.said = map[string]bool{}
@@ -186,7 +186,7 @@ func title(a *schema.Application) string {
 	return name
 }
 
-// slowLine says what is known of a slow task.
+// slowLine describes a slow task.
 func slowLine(s *live.SlowTask) string {
 	line := fmt.Sprintf("task %d of stage %s on %s: %s where the median is %s; %s by %s", s.Task, prose.Name(s.Stage), prose.Name(s.Machine),
 		prose.Seconds(s.ElapsedS), prose.Seconds(s.MedianS), s.Left(), s.Basis)
@@ -200,7 +200,7 @@ func slowLine(s *live.SlowTask) string {
 	return line
 }
 
-// errorWords says how wrong estimates were.
+// errorWords describes the errors of estimates.
 func errorWords(f *live.Frame) string {
 	var b strings.Builder
 	for _, e := range f.Errors {

@@ -15,7 +15,7 @@ import (
 	"straggler/store"
 )
 
-// Options say what a catalog is of.
+// Options configure a catalog.
 type Options struct {
 	Store *store.Store // to write to; with Fixed only to read
 	// the same store, opened once more to read it: pages see what is committed when they are given a new version
@@ -30,7 +30,7 @@ type Options struct {
 	Memory int64
 }
 
-// Catalog gives documents and rows of a store that changes. It is safe for concurrent use.
+// Catalog serves documents and rows of a changing store. It is safe for concurrent use.
 type Catalog struct {
 	o      Options
 	status statusBoard
@@ -56,10 +56,10 @@ type Catalog struct {
 	took      time.Duration // how long that took
 }
 
-// ErrStarting is returned while the store was not looked at yet.
+// ErrStarting is returned before the store has been read for the first time.
 var ErrStarting = errors.New("the store is being opened")
 
-// Open takes the first look at the store. Run keeps the catalog up to date.
+// Open reads the store for the first time. Run keeps the catalog up to date.
 func Open(ctx context.Context, o Options) (*Catalog, error) {
 	if o.Every <= 0 {
 		o.Every = 2 * time.Second
@@ -93,7 +93,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 	return err
 }
 
-// Close ends the documents that are being built, and replays, and lets the store go.
+// Close cancels documents under construction and replays, and releases the store.
 func (c *Catalog) Close() error {
 	c.stop()
 	c.building.Wait()
@@ -107,7 +107,7 @@ func (c *Catalog) Close() error {
 	return v.retire()
 }
 
-// Applications are those of the store, newest first, and whether what each lost is known yet.
+// Applications returns the applications of the store, newest first, and whether their losses are known yet.
 func (c *Catalog) Applications() (apps []report.Application, judged bool) {
 	v, err := c.version()
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Catalog) Applications() (apps []report.Application, judged bool) {
 	return v.applications()
 }
 
-// Fresh says that outliers and causes are of the logs that are shown.
+// Fresh reports whether outliers and causes are up to date with the logs shown.
 func (c *Catalog) Fresh() bool {
 	v, err := c.version()
 	return err == nil && v.fresh

@@ -34,8 +34,8 @@ type document struct {
 	err   error
 }
 
-// Document gives the document on a part of the store. It is shared: read it only. One that is being built is built to its end
-// although ctx ends, because somebody will ask for it again.
+// Document returns the document on a part of the store. It is shared and must not be modified. Building continues even if ctx
+// ends, because the document will probably be requested again.
 func (c *Catalog) Document(ctx context.Context, scope report.Scope) (*report.Document, error) {
 	v, err := c.version()
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// QueryTime is how long a query that a user wrote may take.
+	// QueryTime is the time limit for a user's query.
 	QueryTime = time.Minute
-	// MostQuery is how many bytes a query that a browser or an assistant sends may have; longer ones are for straggler sql.
+	// MostQuery is the largest size in bytes of a query from a browser or an assistant; longer ones can be run with straggler
+	// sql.
 	MostQuery = 20_000
 )
 
 // ErrTime is returned when a query took longer than QueryTime.
 var ErrTime = errors.New("the query took too long")
 
-// Query runs SQL that a user wrote, which can read the tables and nothing else, and hands its rows to each. It ends when the
-// context does.
+// Query runs SQL of a user, which can read the tables and nothing else, and passes its rows to each. It ends with the context.
 func (c *Catalog) Query(ctx context.Context, sql string, each func(*engine.Rows) error) error {
 	v, err := c.version()
 	if err != nil {
@@ -57,7 +57,7 @@ func rows(ctx context.Context, eng engine.Engine, sql string, each func(*engine.
 	return rows.Err()
 }
 
-// Lookup runs a short query of our own and hands its rows to each.
+// Lookup runs a short query of the program and passes its rows to each.
 func (c *Catalog) Lookup(ctx context.Context, sql string, each func(*engine.Rows) error) error {
 	v, err := c.version()
 	if err != nil {
@@ -68,13 +68,13 @@ func (c *Catalog) Lookup(ctx context.Context, sql string, each func(*engine.Rows
 	})
 }
 
-// Read reads the rows of a short query of our own into structs.
+// Read reads the rows of a short query of the program into structs.
 func Read[R any](ctx context.Context, c *Catalog, sql string) (out []R, err error) {
 	err = Each(ctx, c, sql, func(r *R) error { out = append(out, *r); return nil })
 	return out, err
 }
 
-// Each reads the rows of a query of our own, one after the other.
+// Each yields the rows of a query of the program.
 func Each[R any](ctx context.Context, c *Catalog, sql string, do func(*R) error) error {
 	v, err := c.version()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"straggler/store"
 )
 
-// followStore looks for what other processes commit.
+// followStore watches for commits of other processes.
 func (c *Catalog) followStore(ctx context.Context) {
 	tick := time.NewTicker(c.o.Every)
 	defer tick.Stop()
@@ -98,7 +98,7 @@ func (c *Catalog) visible(ctx context.Context) (id string, fresh bool, err error
 	return b.String(), of[store.Detect] && of[store.Causes], nil
 }
 
-// show makes a version the one that pages show.
+// show makes a version current.
 func (c *Catalog) show(v *version) error {
 	c.mu.Lock()
 	old := c.now

@@ -17,15 +17,15 @@ import (
 	"straggler/whatif/policy"
 )
 
-// Replays that are kept, and what one may ask for.
+// Limits of kept replays, and of a request.
 const (
 	mostReplays = 8
 	mostSeeds   = 50
 	replayTime  = time.Hour
 )
 
-// Replay is a what-if that a reader started: policies on one application, or on all of the store, as it was then. Nothing is
-// written.
+// Replay is a what-if started by a reader: policies on one application, or on the whole store, in its state at that time.
+// Nothing is written.
 type Replay struct {
 	ID        int
 	of        int // number of the version
@@ -76,7 +76,7 @@ type replay struct {
 	cancel context.CancelFunc
 }
 
-// StartReplay starts a replay, one at a time.
+// StartReplay starts a replay; only one runs at a time.
 func (c *Catalog) StartReplay(o ReplayOptions) (id int, err error) {
 	if o.Seeds < 1 || o.Seeds > mostSeeds {
 		return 0, fmt.Errorf("%w: %d seeds; give 1 to %d", ErrReplay, o.Seeds, mostSeeds)
@@ -132,7 +132,7 @@ func (c *Catalog) replay(ctx context.Context, o ReplayOptions, progress func(flo
 	return whatif.Try(ctx, c.o.Shown, eng, w)
 }
 
-// CancelReplay ends one that is under way; false for any other.
+// CancelReplay cancels a running replay; false for any other.
 func (c *Catalog) CancelReplay(id int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,8 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// Night is what an audit of the store says, without a baseline, and whether it is of the store as it is now. It is shared: read
-// it only.
+// Night is an audit of the store without a baseline, and whether it is up to date. It is shared and must not be modified.
 func (c *Catalog) Night(ctx context.Context) (*audit.Night, bool, error) {
 	return OfRuns(ctx, c, "night", night)
 }
@@ -23,8 +22,7 @@ func night(_ context.Context, runs []measure.Run, tasks Tasks) (*audit.Night, er
 	return audit.Judge(runs, &baseline.Baseline{}, audit.DefaultConfig(), audit.Options{Now: time.Now(), Tasks: tasks})
 }
 
-// Compare says what differs between two applications, as straggler compare does. It returns report.ErrNoRow for a key of no
-// application.
+// Compare compares two applications like straggler compare. It returns report.ErrNoRow for an unknown key.
 func (c *Catalog) Compare(ctx context.Context, a, b schema.Key) (*audit.Pair, error) {
 	var pair [2]*measure.Run
 	for i, application := range [...]schema.Key{a, b} {

@@ -11,7 +11,7 @@ import (
 	"straggler/report"
 )
 
-// Status says what a catalog is doing, what it has not read yet, and what went wrong.
+// Status tells what a catalog is doing, what it has not read yet, and what went wrong.
 type Status struct {
 	Reading  bool         // logs are being read now
 	Progress run.Progress // of that
@@ -32,14 +32,14 @@ type Problem struct {
 	Since time.Time
 }
 
-// What a catalog does over and over.
+// The recurring tasks of a catalog.
 const (
 	ingestTask   = "reading logs"
 	analysisTask = "finding outliers and their causes"
 	storeTask    = "looking at the store"
 )
 
-// late is how long ago a log without an end may have changed to be one that is still written.
+// late is the time since the last change after which a log without an end is no longer considered as being written.
 const late = time.Hour
 
 // mostListed and mostWaiting bound the logs that a status lists.

@@ -37,28 +37,28 @@ type storewideResult struct {
 	err   error
 }
 
-// Overview gives the document of report.Overview, and whether it is of the store as it is now. It is shared: read it only.
+// Overview returns the document of report.Overview, and whether it is up to date. It is shared and must not be modified.
 func (c *Catalog) Overview(ctx context.Context) (d *report.Document, current bool, err error) {
 	return storewide(ctx, c, "overview", pageWait, overview)
 }
 
-// All gives the document on all applications, and whether it is of the store as it is now. It is shared: read it only.
+// All returns the document on all applications, and whether it is up to date. It is shared and must not be modified.
 func (c *Catalog) All(ctx context.Context) (d *report.Document, current bool, err error) {
 	return storewide(ctx, c, "all", pageWait, c.all)
 }
 
-// Runs are the applications as an audit measures them, and whether they are those of the store as it is now. They are shared:
-// read them only.
+// Runs returns the applications as measured by an audit, and whether they are up to date. They are shared and must not be
+// modified.
 func (c *Catalog) Runs(ctx context.Context) (runs []measure.Run, current bool, err error) {
 	return storewide(ctx, c, "runs", pageWait, runsOf)
 }
 
-// Storewide gives what build makes of the whole store, under a name, and whether that is of the store as it is now.
+// Storewide returns what build computes from the whole store, cached under a name, and whether it is up to date.
 func Storewide[T any](ctx context.Context, c *Catalog, name string, build func(context.Context) (T, error)) (value T, current bool, err error) {
 	return storewide(ctx, c, name, pageWait, func(ctx context.Context, _ *version) (T, error) { return build(ctx) })
 }
 
-// ErrBuilding is returned for a result over the whole store that is not built yet.
+// ErrBuilding is returned for a result over the whole store that has not been built yet.
 var ErrBuilding = errors.New("it is still being added up over the whole store")
 
 // Prepared is Storewide of what is built of every version in the background, before somebody asks.
