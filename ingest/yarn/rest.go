@@ -26,7 +26,7 @@ func (r *reader) list(p ingest.Part, from io.Reader) error {
 	}
 	var q pull.Puller
 	for q.Reset(text); q.Peek() == '{'; q.Reset(q.Rest()) { // or one object after the other
-		if err := r.object(p, &q); err != nil {
+		if err := r.object(p, &q, len(text)); err != nil {
 			return err
 		}
 		if q.Why != "" {
@@ -40,8 +40,9 @@ func (r *reader) list(p ingest.Part, from io.Reader) error {
 	return err
 }
 
-// object reads an object: an application, or one that holds some.
-func (r *reader) object(p ingest.Part, q *pull.Puller) error {
+// object reads an object of a text of so many bytes: an application, or one that holds some.
+func (r *reader) object(p ingest.Part, q *pull.Puller, size int) error {
+	at := int64(size - len(q.Rest())) // q has peeked at the bracket
 	m := map[string]string{}
 	for ok := q.Object(); ok && q.Key(); {
 		name := string(q.Name)
@@ -50,14 +51,14 @@ func (r *reader) object(p ingest.Part, q *pull.Puller) error {
 		}
 		switch q.Peek() {
 		case '{':
-			if err := r.object(p, q); err != nil {
+			if err := r.object(p, q, size); err != nil {
 				return err
 			}
 		case '[':
 			for ok := q.Array(); ok && q.Elem(); {
 				if q.Peek() != '{' {
 					q.Skip()
-				} else if err := r.object(p, q); err != nil {
+				} else if err := r.object(p, q, size); err != nil {
 					return err
 				}
 			}
@@ -75,7 +76,7 @@ func (r *reader) object(p ingest.Part, q *pull.Puller) error {
 		return nil
 	}
 	if !r.application(m) {
-		r.out.Reject(schema.Reject{SourceFile: p.Name, Reason: twice, Sample: m["appId"]})
+		r.out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: at, Reason: twice, Sample: m["appId"]})
 		return nil
 	}
 	r.out.Decoded(1)

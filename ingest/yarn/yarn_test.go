@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"strings"
 	"testing"
 
 	"straggler/ingest"
@@ -123,6 +124,9 @@ func TestApplicationTwice(t *testing.T) {
 		for _, reject := range r.Trace.Rejects {
 			if reject.Reason == twice {
 				again++
+				if name == "lists" && !strings.HasPrefix(text[reject.ByteOffset:], one) {
+					t.Errorf("the record is not at byte %d", reject.ByteOffset)
+				}
 			}
 		}
 		if r.Err != nil || len(ids) == 0 || len(ids) != len(r.Applications) || again != len(ids) || len(r.Jobs) != len(ids) {
