@@ -25,7 +25,7 @@ func policiesSection(d *report.Document) Section {
 	if len(table.Rows) == 0 && !replayed && len(replays) == 0 {
 		return s
 	}
-	s.Blocks = []Block{Note(replayWords(d)), table, replays}
+	s.Blocks = []Block{Note(replayWords(d) + beyondLost(d)), table, replays}
 	if len(d.Whatif.Notes) > 0 {
 		s.Blocks = append(s.Blocks, Folded{Title: "What the replays assume", Blocks: []Block{List{Items: d.Whatif.Notes}}})
 	}
@@ -114,4 +114,16 @@ func replayWords(d *report.Document) string {
 		return s + " A replay of the log as it was ends when the log does."
 	}
 	return s + fmt.Sprintf(" A replay of the log as it was misses its job times by %s (%s); smaller savings are within that error.", prose.Seconds(w.ReplayErrorS.V), prose.OrDash(w.ReplayErrorShare, prose.Percent))
+}
+
+// beyondLost says what a policy saves that saves more than stragglers cost, where one does; "" elsewhere. The lost time counts
+// phases of at least three tasks, and of those what exceeds the median; a replay moves and copies every task.
+func beyondLost(d *report.Document) string {
+	lost := d.Cost.Loss.LostS
+	for i := range d.Whatif.Savings.Rows {
+		if s := &d.Whatif.Savings.Rows[i]; lost.OK && !s.Ideal && s.SavingS.V > lost.V {
+			return fmt.Sprintf(" A saving of more than the %s that stragglers cost is of tasks that no rule calls slow, such as those of phases with fewer than three tasks; where its interval holds zero it may be chance.", prose.Seconds(lost.V))
+		}
+	}
+	return ""
 }
