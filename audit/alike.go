@@ -12,27 +12,27 @@ import (
 	"straggler/sharing"
 )
 
-// Alike says how alike the nights of a history were, and what follows for what can be seen.
+// Alike describes how much the nights of a history differ, and which changes are detectable as a result.
 type Alike struct {
 	Nights  int      `json:"nights"`           // of the history that tonight was compared with
 	RunTime *float64 `json:"run_time_scatter"` // standard deviation between nights of the run's time, as a fraction
-	// the part of it that lasts for several nights: drift, or spells of slower nights
+	// the part of it that persists for several nights: drift, or spells of slower nights
 	Level *float64 `json:"run_time_drift"`
 	// least change of the run's time that would be a finding, as a fraction
 	Seen    *float64 `json:"detectable_run_time"`
 	Unusual []string `json:"unusual_nights"` // left out: runs that no night like the others explains
 	// levels that changed for good; the nights before are left out for these
 	Changes []Change `json:"changes"`
-	// of all comparisons, each night predicted from the others, in standard errors
+	// over all comparisons, each night predicted from the others, in standard errors
 	Surprise *float64 `json:"largest_surprise_of_history"`
 	// what the largest surprise of a normal night exceeds with a probability of 1 %
 	Needed *float64 `json:"least_surprise_of_a_finding"`
 
-	// at which runs take longer than at others, tonight's among them; null where the hour says nothing
+	// at which runs, including tonight's, take longer than at others; null if the hour has no effect
 	Hours *sharing.Hours `json:"slow_hours"`
 }
 
-// slowHours says at which hours of the day the runs are slow.
+// slowHours finds the hours of the day at which the runs are slow.
 func slowHours(runs []*measure.Run) *sharing.Hours {
 	var known []sharing.Run
 	for _, r := range runs {
@@ -59,7 +59,7 @@ type Change struct {
 	By    *float64 `json:"change"` // fraction
 }
 
-// resamples is what leaving each night of the history out of it gives.
+// resamples holds the results of leaving out each night of the history in turn.
 type resamples struct {
 	runs []string        // in order of time
 	most []float64       // largest surprise of each over all comparisons, of those that would have been felt
@@ -84,8 +84,7 @@ func (n *resamples) kept() []float64 {
 	return out
 }
 
-// leaveOut predicts each night of the history from the others, after those that are unlike all others were found and dropped
-// from the comparisons.
+// leaveOut predicts each night of the history from the others, after unusual nights have been dropped from the comparisons.
 func leaveOut(all []comparison, history []*measure.Run) *resamples {
 	learnPriors(all)
 	first := resample(all, history, boundedSurprise)
@@ -99,8 +98,8 @@ func leaveOut(all []comparison, history []*measure.Run) *resamples {
 	return n
 }
 
-// boundedSurprise is the most that a surprise counts for in the unit of a rule while unusual nights are looked for, in standard
-// errors: few normal nights are further out, and an unusual one must not hide itself.
+// boundedSurprise bounds a surprise in the unit of a rule, in standard errors, while unusual nights are searched for: few
+// normal nights exceed it, and an unusual night must not mask itself.
 const boundedSurprise = 4
 
 func resample(all []comparison, history []*measure.Run, most float64) *resamples {
@@ -131,9 +130,9 @@ func resample(all []comparison, history []*measure.Run, most float64) *resamples
 	return n
 }
 
-// unitOf is what the surprises of a rule's series and nights are divided by: their root mean square, at least 1. Rules whose
-// values have heavier tails than others, such as the ratio to the slowest task, are so put on the others' scale, as in Westfall
-// and Young's minP. A surprise beyond most counts as most.
+// unitOf is what the surprises of a rule's series and nights are divided by: their root mean square, at least 1. This brings
+// rules whose values have heavier tails, such as the ratio to the slowest task, to the scale of the others, as in Westfall and
+// Young's minP. Surprises are truncated at most.
 func unitOf(surprises []float64, most float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, x := range surprises {
@@ -145,11 +144,11 @@ func unitOf(surprises []float64, most float64) float64 {
 	return math.Sqrt(max(1, sum/max(1, n)))
 }
 
-// byChance is the probability that tasks which are slow by chance explain a night, above which it is no surprise: what few of
-// so many comparisons reach in a night.
+// byChance is the probability that tasks which are slow by chance explain a night, above which it is no surprise: few of the
+// many comparisons of a night fall below it.
 const byChance = 0.01
 
-// asTonight is the comparison of a night of the history with the other nights, as far as byTasks needs it.
+// asTonight compares a night of the history with the other nights, as far as byTasks needs it.
 func (c *comparison) asTonight(k int) *comparison {
 	d := *c
 	d.tonight, d.past = c.past[k], slices.Concat(c.past[:k], c.past[k+1:])
@@ -163,10 +162,10 @@ func (c *comparison) asTonight(k int) *comparison {
 	return &d
 }
 
-// markUnusual finds the nights that stand out from all others, of a failed disk or a holiday's load. They say nothing about
-// normal nights, and a large one among thirty would hide all that is smaller. They are at most a tenth of the nights, and their
-// surprises at least three times as large as that of any other: by the tail of maxT a normal night is that in one history of
-// eighty.
+// markUnusual finds the outliers among the nights, such as after a disk failure or with the load of a holiday. They are no
+// evidence about normal nights, and a single large one among thirty would mask smaller changes. At most a tenth of the nights
+// are unusual, and their surprises are at least three times as large as that of any other night: by the tail of maxT that
+// happens for a normal night in one history of eighty.
 func (n *resamples) markUnusual() {
 	const apart = 3
 	order := make([]int, len(n.most))
@@ -230,13 +229,12 @@ func (c *comparison) fromChange() {
 	c.keep(func(k int) bool { return k >= at })
 }
 
-// changePoint finds where the level of a series changed for good: the first night of the new level, and by how much; 0
-// where it did not. Each level lasts for at least four nights, so that a bad night is none, and neither are three. The step is
-// at least four robust standard deviations within the levels, and explains more than a straight line does: what drifts has no
-// step.
+// changePoint finds where the level of a series changed for good: the first night of the new level, and the size of the change;
+// 0 if there is none. Each level lasts for at least four nights, so three bad nights are not a level. The step is at least four
+// robust standard deviations within the levels, and explains more than a straight line does, so drift is not a step.
 //
-// The sum of absolute deviations from medians is compared, which a few bad nights do not change much. For nights of one level
-// the step is found in about one history of a thousand (TestChangePoint).
+// It minimises the sum of absolute deviations from medians, which is robust to a few bad nights. Without a change a step is
+// found in about one history of a thousand (TestChangePoint).
 func changePoint(y []float64) (at int, by float64) {
 	const least, step = 4, 4.0
 	best := math.Inf(1)
@@ -250,8 +248,8 @@ func changePoint(y []float64) (at int, by float64) {
 	}
 	before, after := distribution.Median(slices.Clone(y[:at])), distribution.Median(slices.Clone(y[at:]))
 	by = after - before
-	// Of a normal distribution the mean absolute deviation is 0.80 standard deviations. The level with more scatter counts: one
-	// of four nights that has one of the other level in it is none.
+	// The mean absolute deviation of a normal distribution is 0.80 standard deviations. The level with more scatter counts, so
+	// that four nights of which one is on the other level are not a level.
 	scatter := func(y []float64) float64 { return 1.25 * deviation(y) / float64(len(y)-1) }
 	sd := max(leastSD, scatter(y[:at]), scatter(y[at:]))
 	if math.Abs(by) < step*sd || deviation(withoutLine(y)) <= 1.5*best {
@@ -285,7 +283,7 @@ func withoutLine(y []float64) []float64 {
 	return out
 }
 
-// alike says how alike the nights were.
+// alike builds the description of the nights.
 func (n *resamples) alike(all []comparison) *Alike {
 	a := &Alike{Nights: len(n.runs) - len(n.out), Unusual: []string{}, Changes: []Change{}}
 	for _, r := range n.runs {

@@ -8,7 +8,7 @@ import (
 	"straggler/distribution"
 )
 
-// comparison is one thing compared.
+// comparison is one compared quantity.
 type comparison struct {
 	rule     Rule
 	settings Settings
@@ -33,7 +33,7 @@ type comparison struct {
 	stage    *measure.Stage
 }
 
-// compare lines up tonight's values with those of the history.
+// compare matches tonight's values with those of the history.
 func compare(r *measure.Run, history []*measure.Run, matches *measure.Matches, cfg *Config, known func(string, *measure.Run) bool) []comparison {
 	var all []comparison
 	whole := func(r *measure.Run) (measure.Values, bool) { return r.Values, true }
@@ -102,7 +102,7 @@ func compare(r *measure.Run, history []*measure.Run, matches *measure.Matches, c
 	return all
 }
 
-// work is that of a run or stage: the bytes it read, or its tasks where the log does not say.
+// work is the work of a run or stage: the bytes it read, or its number of tasks if the log does not say.
 func work(v measure.Values) float64 {
 	for _, name := range []string{"input_bytes", "tasks", "attempts"} {
 		if v[name] > 0 {
@@ -149,9 +149,9 @@ func causeTime(v, scale measure.Values) point {
 	return point{value: x, y: math.Log(x + c), w: 1, ok: true}
 }
 
-// relativeToRun takes from the times of stages what the whole run was slower than the other runs: the median over the
-// stages of the logarithm of their medians. A slower night is one finding about the application and not one about each
-// stage. With few stages nothing is taken: a stage must not be compared with itself.
+// relativeToRun subtracts from the times of stages the slowdown of the whole run: the median over the stages of the logarithm
+// of their medians. A slower night is then one finding about the application and not one about each stage. With few stages
+// nothing is subtracted, because a stage must not be compared with itself.
 func relativeToRun(all []comparison, r *measure.Run, history []*measure.Run, matches *measure.Matches) {
 	const leastStages = 5
 	runs := append(slices.Clone(history), r)
@@ -186,7 +186,7 @@ func relativeToRun(all []comparison, r *measure.Run, history []*measure.Run, mat
 	}
 }
 
-// shift takes the speed of each run from a stage's values.
+// shift subtracts the speed of each run from a stage's values.
 func (c *comparison) shift(r *measure.Run, speed map[string]float64) {
 	if !c.rule.Stage {
 		return
@@ -205,7 +205,7 @@ func (c *comparison) shift(r *measure.Run, speed map[string]float64) {
 	c.series.tonight.y -= speed[r.StartAndID()]
 }
 
-// learnPriors gives each comparison its spread, and what all series of its rule say about the variance of one.
+// learnPriors computes the spread of each comparison, and its prior from all series of its rule.
 func learnPriors(all []comparison) {
 	spreads := map[string][]spread{}
 	for i := range all {
@@ -222,7 +222,7 @@ func learnPriors(all []comparison) {
 	}
 }
 
-// pool names the rules whose variances are alike: an application learns from its stages.
+// pool names the group of rules with similar variances: an application learns from its stages.
 func (r *Rule) pool() string {
 	switch r.Name {
 	case "run_time", "task_time":
@@ -233,7 +233,7 @@ func (r *Rule) pool() string {
 	return r.Name
 }
 
-// test says whether there is enough to test with.
+// test reports whether there are enough data for a test.
 func (c *comparison) test() bool {
 	if c.spread.n < 2 || c.spread.n-1+int(c.prior.df) < 1 || !c.series.tonight.ok {
 		return false
@@ -243,12 +243,12 @@ func (c *comparison) test() bool {
 	return !math.IsNaN(c.verdict.p)
 }
 
-// large says that the change is larger than the rule allows, and large enough to be felt.
+// large reports whether the change is larger than the rule allows, and large enough to matter.
 func (c *comparison) large() bool {
 	return c.isFelt(c.series.tonight.value, c.normal(), c.tonight)
 }
 
-// wasFelt says that of a night of the history.
+// wasFelt reports the same for a night of the history.
 func (c *comparison) wasFelt(k int) bool {
 	return c.isFelt(c.series.history[k].value, c.usual(), c.past[k])
 }

@@ -37,7 +37,7 @@ type Config struct {
 	Suppress          []Suppression `yaml:"suppress"`
 }
 
-// RuleChange changes a rule for some applications and stages. Of several that fit, the last counts.
+// RuleChange changes a rule for some applications and stages. If several match, the last one counts.
 type RuleChange struct {
 	Rule        RuleName `yaml:"rule"`
 	Application Glob     `yaml:"application"`
@@ -48,7 +48,7 @@ type RuleChange struct {
 	MinShare    *float64 `yaml:"min_share" min:"0" max:"1"`
 }
 
-// Suppression keeps findings from failing a build until a day.
+// Suppression prevents findings from failing a build until a day.
 type Suppression struct {
 	Rule        RuleName `yaml:"rule"`
 	Application Glob     `yaml:"application"`
@@ -65,7 +65,7 @@ type (
 	Glob string
 	// Pattern is a regular expression.
 	Pattern string
-	// Day is a date, as in 2026-12-31. What holds until a day holds on it.
+	// Day is a date, as in 2026-12-31. Until a day includes that day.
 	Day string
 )
 
@@ -111,7 +111,7 @@ func parseConfig(name string, data []byte) (*Config, error) {
 	return c, nil
 }
 
-// Settings is a rule as it holds for an application and stage.
+// Settings is a rule as configured for an application and stage.
 type Settings struct {
 	Severity          Severity
 	MinChange, MinAbs float64
@@ -143,7 +143,7 @@ func (c *Config) settings(r Rule, group string, sig measure.Signature) Settings 
 	return s
 }
 
-// suppression finds what suppresses a finding on a day.
+// suppression finds the suppression of a finding on a day.
 func (c *Config) suppression(f *Finding, today string) (Suppression, bool) {
 	rule, _ := RuleNamed(f.Rule)
 	for _, s := range c.Suppress {
@@ -168,7 +168,7 @@ func (c *Config) Expired(today string) []Suppression {
 // DefaultConfig keeps 30 runs, judges from five on, and holds the false discovery rate at 2 %.
 func DefaultConfig() *Config { return &Config{Version: 1, History: 30, MinRuns: 5, FDR: 0.02} }
 
-// fits says that a row of the configuration is about a rule, application and stage. A stage pattern fits no finding
+// fits reports whether an entry of the configuration matches a rule, application and stage. A stage pattern matches no finding
 // about a whole application.
 func fits(name RuleName, app, stage Glob, r Rule, group string, sig measure.Signature) bool {
 	if name != "" && name != "*" && string(name) != r.Name || !app.matches(group) {

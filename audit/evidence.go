@@ -30,7 +30,7 @@ func (c *comparison) finding(r *measure.Run, history []*measure.Run, q float64) 
 	return f
 }
 
-// back turns a place on the scale of comparison into the unit of the rule, for the speed that tonight had.
+// back converts a position on the scale of comparison to the unit of the rule, for the speed of tonight's run.
 func (c *comparison) back(y float64) float64 {
 	raw := c.rule.of(c.tonight, c.scale)
 	if c.rule.Unit == "share" { // the angle of (k + 3/8) / (n + 3/4)
@@ -92,7 +92,7 @@ func (c *comparison) likely(f *Finding, r *measure.Run, history []*measure.Run) 
 	}
 }
 
-// query gives the query that shows the attempts or phases behind a finding.
+// query returns SQL that shows the attempts or phases behind a finding.
 func (c *comparison) query(f *Finding, r *measure.Run) {
 	switch {
 	case c.rule.Name == "input_skew":

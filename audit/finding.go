@@ -8,7 +8,7 @@ import (
 	"straggler/audit/measure"
 )
 
-// Status is what is known about a finding from the nights before.
+// Status is the status of a finding given earlier nights.
 type Status string
 
 const (
@@ -46,7 +46,7 @@ type Finding struct {
 	Detail   string             `json:"detail,omitempty"`
 	Likely   string             `json:"likely_cause,omitempty"`
 	LikelyBy *float64           `json:"likely_cause_s,omitempty"` // seconds that the cause grew by
-	// what the time went to, against the history: processor, disk, network or shared
+	// what the additional time was spent on: processor, disk, network or shared
 	Kind      string `json:"kind,omitempty"`
 	SQL       string `json:"sql,omitempty"`
 	Reason    string `json:"reason,omitempty"` // of a suppression or decision
@@ -55,7 +55,7 @@ type Finding struct {
 	rank      float64 // of findings about machines: the slowest first
 }
 
-// Subject says in one line what the finding is about; hostile as the log it comes from.
+// Subject describes in one line what the finding is about; it is as untrusted as the log it comes from.
 func (f *Finding) Subject() string {
 	s := f.Group
 	if f.Stage != nil {
@@ -70,10 +70,10 @@ func (f *Finding) Subject() string {
 	return s
 }
 
-// OnMachines says that the finding is about a machine, a rack, or nearly all machines.
+// OnMachines reports whether the finding is about a machine, a rack, or nearly all machines.
 func (f *Finding) OnMachines() bool { return f.Machine != "" || f.Rack != "" || f.Shared }
 
-// where says which machines a finding is about.
+// where names the machines that a finding is about.
 func (f *Finding) where() string {
 	switch {
 	case f.Shared:

@@ -9,7 +9,7 @@ import (
 	"straggler/distribution"
 )
 
-// Judgement is what comparing one run with its history gives.
+// Judgement is the result of comparing one run with its history.
 type Judgement struct {
 	Group       string    `json:"application"`
 	Run         string    `json:"run"`
@@ -27,8 +27,7 @@ type Judgement struct {
 	seen       map[string]bool
 }
 
-// judge compares a run with those before. known leaves out of the history what a decision or a finding says is no
-// example of what is normal.
+// judge compares a run with earlier ones. known excludes from the history what a decision or a finding marks as not normal.
 func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id string, h *measure.Run) bool) Judgement {
 	j := Judgement{Group: r.Group, Run: r.ID, Start: r.Start, History: len(history), Learning: len(history) < cfg.MinRuns,
 		NewStages: []string{}, GoneStages: []string{}, Findings: []Finding{}, seen: map[string]bool{}}
@@ -81,15 +80,15 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 	return j
 }
 
-// slowAsAWhole says that a finding is about the time of the whole run: where nearly all machines are slow, they need none of
-// their own.
+// slowAsAWhole reports whether a finding is about the time of the whole run, in which case machines need no findings of their
+// own if nearly all are slow.
 func (j *Judgement) slowAsAWhole() bool {
 	return slices.ContainsFunc(j.Findings, func(f Finding) bool {
 		return f.Kind != "" && f.Stage == nil && f.Cause == "" && !f.OnMachines()
 	})
 }
 
-// incomplete compares what the log says of itself with what the logs before said.
+// incomplete compares the completeness of the log with that of earlier logs.
 func incomplete(r *measure.Run, history []*measure.Run, cfg *Config) []Finding {
 	rule, _ := RuleNamed("log_complete")
 	set := cfg.settings(rule, r.Group, measure.Signature{})
@@ -116,7 +115,7 @@ func incomplete(r *measure.Run, history []*measure.Run, cfg *Config) []Finding {
 	return []Finding{f}
 }
 
-// stages names those that came and went.
+// stages names the stages that appeared and disappeared.
 func (j *Judgement) stages(r *measure.Run, history []*measure.Run, tonight *measure.Matches) {
 	if len(history) == 0 {
 		return
@@ -137,8 +136,7 @@ func (j *Judgement) stages(r *measure.Run, history []*measure.Run, tonight *meas
 	}
 }
 
-// detectable is the median over the stages of the least relative change of lost time that would have been a finding by itself:
-// what this history can see.
+// detectable is the median over the stages of the least relative change of lost time that would have been a finding by itself.
 func detectable(tested []*comparison, a *Alike) *float64 {
 	var v []float64
 	for _, c := range tested {

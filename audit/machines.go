@@ -8,8 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// machineFindings are the findings about machines of a run, and the p-value of each. Every machine that was judged is a
-// comparison; one that is no finding has no ID.
+// machineFindings returns the findings about machines of a run, with their p-values. Every judged machine is a comparison; one
+// that is not a finding has no ID.
 type machineFindings struct {
 	run      *measure.Run
 	history  []*measure.Run
@@ -22,9 +22,9 @@ type machineFindings struct {
 	p        []float64
 }
 
-// newMachines are the slow machines that no run before had: by their tasks against the history of the stages, and by what
-// causes found among the machines of the night. Where nearly all machines are slow, that is one comparison more, and so is each
-// rack.
+// newMachines are the slow machines that were not slow in any earlier run: by their tasks relative to the history of the
+// stages, and by the results of causes for the machines of the night. If nearly all machines are slow, that is an additional
+// comparison, and so is each rack.
 func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool, against []SlowMachine, night *Slowness) ([]Finding, []float64) {
 	rule, _ := RuleNamed("bad_machine")
 	settings := cfg.settings(rule, r.Group, measure.Signature{})
@@ -53,7 +53,7 @@ func (m *machineFindings) add(f Finding, p float64) {
 	m.findings, m.p = append(m.findings, f), append(m.p, p)
 }
 
-// finding is one about a machine, without an ID where the machine was slow before or is hardly slower than the others.
+// finding is a finding about a machine, without an ID if the machine was slow before or is hardly slower than the others.
 func (m *machineFindings) finding(name string, factor, p float64) Finding {
 	f := Finding{ID: findingID(m.run.Group, m.rule.Name, measure.Signature{}, name), Rule: m.rule.Name, Severity: m.settings.Severity, Group: m.run.Group, Run: m.run.ID,
 		Machine: name, Unit: m.rule.Unit, Value: number(factor), Normal: number(1), Change: number(factor - 1), Runs: len(m.history), Likely: "bad_machine", P: number(p)}
@@ -78,8 +78,7 @@ func (m *machineFindings) againstHistory(name string, s *SlowMachine) Finding {
 	return f
 }
 
-// byHistory adds each machine whose stages have a history, in their order. It gives those about which nothing more is to be
-// said.
+// byHistory adds the machines whose stages have a history, in order. It returns the machines that need no further findings.
 func (m *machineFindings) byHistory(against, racks []SlowMachine) (named map[string]bool) {
 	named = map[string]bool{}
 	nodes := nodesOf(against)
@@ -97,8 +96,8 @@ func (m *machineFindings) byHistory(against, racks []SlowMachine) (named map[str
 	return named
 }
 
-// byCauses adds the machines that causes found slow among those of the night. Their p-value is the q-value of causes, which is
-// no smaller.
+// byCauses adds the machines that causes found to be slow among those of the night. Their p-value is the q-value of causes,
+// which is an upper bound.
 func (m *machineFindings) byCauses(named map[string]bool) {
 	for _, name := range sortedKeys(m.run.Machines) {
 		if named[name] {
@@ -140,8 +139,8 @@ func byMachineSQL(r *measure.Run) string {
 	return fmt.Sprintf("SELECT phase_id, machine, count(*) AS tasks, avg(duration_s) AS mean_s, avg(cpu_s) AS cpu_s, avg(fetch_wait_s) AS wait_s FROM attempts WHERE application_id = %d AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, mean_s DESC NULLS LAST", r.ApplicationKey)
 }
 
-// blame adds the machines of a night that is slow anyway: there a single task that is slower than all of the history may accuse
-// its machine. Of a night that is not, it would be an alarm about one task that was slow by chance.
+// blame adds the machines of a slow night: there a single task that is slower than all of the history is enough. On a normal
+// night that would be an alarm about one task that was slow by chance.
 func (j *Judgement) blame(machines []Finding, against []SlowMachine, cfg *Config) {
 	if !slices.ContainsFunc(j.Findings, func(f Finding) bool { return f.Kind != "" && !f.OnMachines() }) {
 		return
@@ -160,8 +159,8 @@ func (j *Judgement) blame(machines []Finding, against []SlowMachine, cfg *Config
 	}
 }
 
-// nodesOf says of physical machines how many of their parts are slow, where they are nearly all of them: containers of one
-// physical machine share its disks and cores.
+// nodesOf counts the slow parts of physical machines nearly all of whose parts are slow: containers of one physical machine
+// share its disks and cores.
 func nodesOf(machines []SlowMachine) map[string]string {
 	slow, all := map[string]int{}, map[string]int{}
 	for i := range machines {

@@ -30,7 +30,7 @@ type Night struct {
 	all      []measure.Run
 }
 
-// Options say how to audit.
+// Options configure an audit.
 type Options struct {
 	Now      time.Time
 	Tool     string
@@ -41,8 +41,8 @@ type Options struct {
 	Tasks func(...*measure.Run) error // reads what measure.Tasks does; nil where the runs have it
 }
 
-// Judge compares the latest run of each group with its history: the runs of the baseline, and those before it in the
-// same store. Findings that are to be accepted become decisions of the baseline.
+// Judge compares the latest run of each group with its history: the runs of the baseline, and earlier ones in the same store.
+// Accepted findings become decisions of the baseline.
 func Judge(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*Night, error) {
 	n, err := assess(runs, b, cfg, o)
 	if err != nil || len(o.Accept) == 0 {
@@ -118,20 +118,20 @@ func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*
 	return n, nil
 }
 
-// candidate is a run that is judged, and what it is compared with.
+// candidate is a run to judge, with the runs to compare it with.
 type candidate struct {
 	run     *measure.Run
 	history []*measure.Run
 }
 
-// What is known of the tasks of runs is read of so many at once: few enough for the memory that it takes, and enough that a
-// night of many small programs asks few queries.
+// Tasks are read for this many runs at once: few enough to bound memory, and enough that a night of many small programs needs
+// few queries.
 const (
 	batchRuns     = 256
 	batchAttempts = 1_000_000
 )
 
-// batchOf is how many of the first runs are a batch: one at least.
+// batchOf is the number of runs in the next batch, at least one.
 func batchOf(runs []candidate) int {
 	attempts := 0.0
 	for i := range runs {
@@ -142,8 +142,8 @@ func batchOf(runs []candidate) int {
 	return len(runs)
 }
 
-// readTasks puts copies that know their tasks in the place of runs that are compared with something: the runs themselves may be
-// read by others meanwhile, and are kept for longer than the batch.
+// readTasks replaces the runs to compare by copies with their tasks, because the runs themselves may be read concurrently, and
+// are kept for longer than the batch.
 func readTasks(batch []candidate, tasks func(...*measure.Run) error) error {
 	if tasks == nil {
 		return nil
@@ -164,7 +164,7 @@ func readTasks(batch []candidate, tasks func(...*measure.Run) error) error {
 	return tasks(runs...)
 }
 
-// status says of each finding whether it was open, adds those that are gone, and counts.
+// status determines which findings were open before, adds those that are fixed, and counts.
 func (n *Night) status(j *Judgement, r *measure.Run, open []baseline.Open, cfg *Config) {
 	for i := range j.Findings {
 		f := &j.Findings[i]
@@ -207,13 +207,13 @@ func (n *Night) status(j *Judgement, r *measure.Run, open []baseline.Open, cfg *
 	})
 }
 
-// Fails says that a finding fails the build.
+// Fails reports whether a finding fails the build.
 func (f *Finding) Fails(cfg *Config) bool {
 	grave := f.Severity == Error || f.Severity == Warning
 	return grave && (f.Status == New || f.Status == Ongoing || f.Status == Learning && cfg.FailWhileLearning)
 }
 
-// decision makes one out of a finding of tonight or an open one.
+// decision makes a decision from a finding of tonight or an open one.
 func (n *Night) decision(id string, b *baseline.Baseline, o Options) (baseline.Decision, error) {
 	d := baseline.Decision{ID: id, On: o.Now.UTC().Format(time.DateOnly), Reason: baseline.OneLine(o.Reason)}
 	for _, j := range n.Runs {
@@ -233,7 +233,7 @@ func (n *Night) decision(id string, b *baseline.Baseline, o Options) (baseline.D
 	return d, fmt.Errorf("%w: %s; the audit's output lists them", ErrNoFinding, id)
 }
 
-// historyOf is the last runs of a run's group that began no later; of a run that the baseline and the store have, the
+// historyOf returns the last runs of a run's group that began no later; if both the baseline and the store have a run, the
 // baseline's.
 func historyOf(r *measure.Run, group []*measure.Run, most int) []*measure.Run {
 	var out []*measure.Run
@@ -248,7 +248,7 @@ func historyOf(r *measure.Run, group []*measure.Run, most int) []*measure.Run {
 	return out[max(0, len(out)-most):]
 }
 
-// Findings are all of them, in the order in which they are shown.
+// Findings returns all findings, in the order in which they are shown.
 func (n *Night) Findings() []Finding {
 	var out []Finding
 	for _, j := range n.Runs {
@@ -257,7 +257,7 @@ func (n *Night) Findings() []Finding {
 	return out
 }
 
-// Update adds the runs of the night to the baseline, with what was found in them.
+// Update adds the runs of the night to the baseline, with their findings.
 func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 	judged, groups := map[string]Judgement{}, map[string]Judgement{}
 	for i, r := range n.judged {
@@ -306,5 +306,5 @@ func deref(x *float64) float64 {
 	return *x
 }
 
-// ErrNoFinding says that there is no finding of the id that was to be accepted.
+// ErrNoFinding is returned when there is no finding with the id to accept.
 var ErrNoFinding = errors.New("no such finding")

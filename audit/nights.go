@@ -10,9 +10,9 @@ import (
 	"straggler/audit/measure"
 )
 
-// Nights audits the runs of each day by itself, with a baseline that is updated from day to day, as if there had been an audit
-// at the end of every day since the first run: the last of those days, at most so many, the newest last. A day is one of UTC, a
-// run belongs to that of its start, and runs without a start, or in no year of four digits, are left out. tasks is that of
+// Nights audits the runs of each day separately, with a baseline that is updated from day to day, as if there had been an audit
+// at the end of every day since the first run. It returns at most a number of last days, the newest last. Days are in UTC, a
+// run belongs to the day of its start, and runs without a start, or outside years of four digits, are left out. tasks is as in
 // Options.
 func Nights(ctx context.Context, runs []measure.Run, tasks func(...*measure.Run) error, cfg *Config, most int) ([]*Night, error) {
 	byDay := map[string][]measure.Run{}

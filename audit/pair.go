@@ -23,7 +23,7 @@ type Pair struct {
 	Plans       []string     `json:"plans_changed"` // queries that b ran by another plan than a
 }
 
-// RunName says which run it is.
+// RunName identifies a run.
 type RunName struct {
 	Group string `json:"application"`
 	ID    string `json:"run"`
@@ -45,11 +45,11 @@ type Difference struct {
 	Q      *float64           `json:"q_value"`
 }
 
-// pairMethod says what a comparison of two runs can and cannot say.
+// pairMethod explains what a comparison of two runs can and cannot show.
 const pairMethod = "differences of lost time and of shares are tested against the variance between tasks (as if the slow tasks were a random sample each time), " +
 	"false discovery rates are over those tests (Benjamini and Hochberg); two runs do not show how much runs differ anyway, so the other differences have no test"
 
-// Compare lines up two runs.
+// Compare compares two runs.
 func Compare(a, b *measure.Run, cfg *Config) *Pair {
 	p := &Pair{A: RunName{a.Group, a.ID, a.Start}, B: RunName{b.Group, b.ID, b.Start}, Method: pairMethod, FDR: cfg.FDR, Differences: []Difference{}, Machines: []string{}, Plans: []string{}}
 	matches := measure.Match(b, []*measure.Run{a})

@@ -8,8 +8,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// changedPlans are the queries that did the same by another plan than in the run before: a join that was a broadcast, a filter
-// that reached the files. They are compared exactly; what it cost the other rules say.
+// changedPlans returns the queries whose plan differs from that in the previous run: a join that was a broadcast, a filter that
+// reached the files. They are compared exactly; other rules measure the cost.
 func changedPlans(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool) []Finding {
 	rule, _ := RuleNamed("plan_changed")
 	set := cfg.settings(rule, r.Group, measure.Signature{})
@@ -32,7 +32,7 @@ func changedPlans(r *measure.Run, history []*measure.Run, cfg *Config, known fun
 	return findings
 }
 
-// planChange says how the plan of a query differs from the one before; empty where there is none before, or it is the same.
+// planChange describes how the plan of a query differs from the previous one; empty if there is none, or if it is the same.
 func planChange(old, p *measure.Plan) string {
 	if old == nil || old.Fingerprint == p.Fingerprint {
 		return ""
@@ -44,14 +44,14 @@ func planChange(old, p *measure.Plan) string {
 	return fmt.Sprintf("query %s: %s", orUnnamed(p.Query), strings.Join(nonEmpty(listed("no longer ", gone), listed("now ", added), otherJoin(old, p, gone, added)), "; "))
 }
 
-// asLarge is by how much what a scan reads may differ between runs and still be called as large: as much as the sizes of the
-// same table's files do when it is written again. An estimate.
+// asLarge is the relative difference between the bytes of scans below which they count as equal: as much as the sizes of a
+// table's files vary when it is rewritten. An estimate.
 const asLarge = 1.1
 
-// otherJoin says why a join is a broadcast no longer, or has become one, as far as the log tells: Spark decides by its estimate
-// of an input's size, which event logs hold in the text of a plan under spark.sql.ui.explainMode=cost only, and a threshold.
-// With the same threshold and inputs as large as before, what changed is the estimate, by statistics that are gone or new, or a
-// hint.
+// otherJoin explains why a join is no longer a broadcast, or has become one, as far as the log shows: Spark compares its
+// estimate of an input's size with a threshold, and event logs have the estimate only in plans under
+// spark.sql.ui.explainMode=cost. With the same threshold and inputs of the same size, the estimate changed, because of lost or
+// new statistics, or a hint.
 func otherJoin(old, p *measure.Plan, gone, added []string) string {
 	if !broadcastChanged(gone, added) && !broadcastChanged(added, gone) {
 		return ""
@@ -87,7 +87,7 @@ func otherJoin(old, p *measure.Plan, gone, added []string) string {
 	return "its scans read as much as before and the threshold of broadcasts is the same, so what changed is Spark's estimate (statistics that are gone or new), a hint or another setting; the log does not say which"
 }
 
-// broadcastChanged tells whether a join of a is a broadcast, and b has one by the same keys that is none.
+// broadcastChanged reports whether a has a broadcast join whose counterpart in b, by the same keys, is not a broadcast.
 func broadcastChanged(a, b []string) bool {
 	for _, s := range a {
 		join, found := strings.CutPrefix(s, "BroadcastHashJoin")
@@ -105,7 +105,7 @@ func orDefault(threshold string) string {
 	return threshold
 }
 
-// planBefore is the plan of the same query in the latest run that is an example of what is normal, nil where no run had it.
+// planBefore is the plan of the same query in the latest normal run; nil if no run had it.
 func planBefore(p *measure.Plan, history []*measure.Run, skip func(*measure.Run) bool) *measure.Plan {
 	for _, h := range slices.Backward(history) {
 		if skip(h) {

@@ -13,7 +13,7 @@ const method = "a finding is (1) larger than its rule allows; (2) large enough t
 	"(4) not due to a few tasks that may be slow by chance (binomial test over runs); and (5) a larger surprise than 99 of 100 normal nights have " +
 	"(Westfall and Young's maxT over the nights of the history, with a Pareto tail beyond the largest). The false discovery rate over all comparisons of a night is controlled (Benjamini and Hochberg)"
 
-// series is what a comparison knows: the values of the runs before, in order of time, and that of tonight.
+// series holds the values of earlier runs, in order of time, and that of tonight.
 type series struct {
 	history []point
 	tonight point
@@ -23,8 +23,8 @@ type series struct {
 // angle. Copies of a log have no variance at all.
 const leastSD = 0.01
 
-// spread is what the runs of one series say: their mean, the variance s² between runs and that of levels that last for
-// several nights, in the square of y; w is the mean of the pool's unit of variance.
+// spread describes the runs of one series: their mean, the variance s² between runs and that of levels that persist for several
+// nights, in units of y²; w is the mean of the pool's unit of variance.
 type spread struct {
 	mean, s2, level, w float64
 	n                  int
@@ -32,8 +32,8 @@ type spread struct {
 
 func (s *series) spread() spread { return spreadOf(s.history) }
 
-// spreadOf is robust to a few bad nights: the mean is Huber's, and values further from it than 2.5 robust standard
-// deviations count for the variance as if they lay there. How far out such nights lie is not lost: maxT knows.
+// spreadOf is robust to a few bad nights: the mean is Huber's, and values further from it than 2.5 robust standard deviations
+// are winsorised for the variance. Their size is still taken into account by maxT.
 func spreadOf(history []point) spread {
 	out := spread{n: len(history)}
 	if out.n == 0 {
@@ -51,7 +51,7 @@ func spreadOf(history []point) spread {
 	}
 	floor = max(floor, leastSD*leastSD)
 	centre, sd := distribution.Median(slices.Clone(y)), 0.0
-	// Of four or five values the median of deviations says little: it is no smaller than half of what the range says.
+	// With four or five values the median of deviations is imprecise, so it is at least half of the estimate from the range.
 	sd = max(madSD(y, centre), (slices.Max(y)-slices.Min(y))/(4*math.Sqrt(float64(out.n))), math.Sqrt(floor))
 	for range 10 { // Huber 1964, k = 1.5; ten rounds of the winsorised mean
 		sum := 0.0
@@ -79,8 +79,8 @@ func madSD(y []float64, centre float64) float64 {
 	return 1.4826 * distribution.Median(d)
 }
 
-// levels is the variance of what lasts for several nights, from drift or because nights that follow each other are alike: the
-// component between blocks of consecutive nights of a one-way analysis of variance, 0 where there are too few nights.
+// levels is the variance of what persists for several nights, because of drift or autocorrelation: the component between blocks
+// of consecutive nights in a one-way analysis of variance; 0 if there are too few nights.
 func levels(y []float64, s2 float64) float64 {
 	blocks := blocksOf(len(y))
 	if len(blocks) == len(y) {
@@ -100,8 +100,8 @@ func levels(y []float64, s2 float64) float64 {
 	return min(max(0, (between-within)/size), s2)
 }
 
-// blocksOf divides n nights into five blocks of consecutive nights; fewer than ten are a block each. A night is predicted
-// from the other blocks: its neighbours would tell too much where nights that follow each other are alike.
+// blocksOf divides n nights into five blocks of consecutive nights; with fewer than ten, each night is a block. A night is
+// predicted from the other blocks, since its neighbours would predict it too well under autocorrelation.
 func blocksOf(n int) [][2]int {
 	count := n
 	if n >= 10 {
@@ -114,7 +114,7 @@ func blocksOf(n int) [][2]int {
 	return out
 }
 
-// verdict is what the test says.
+// verdict is the result of the test.
 type verdict struct {
 	prediction
 	p        float64 // one-sided: chance of so large a value in a run like those before
@@ -128,18 +128,18 @@ func (v *verdict) interval() (low, high float64) {
 	return v.mean - q*v.se, v.mean + q*v.se
 }
 
-// judge tests the value of tonight against the history: it is one more draw from where they came from.
+// judge tests whether the value of tonight is from the same distribution as the history.
 func (s *series) judge(h spread, pr prior) verdict {
 	e := predict(s.tonight, h, pr)
 	x := (s.tonight.y - h.mean) / e.se
 	return verdict{e, distribution.Student{DF: e.df}.Survival(x), x, h.mean}
 }
 
-// prediction is the standard error of what the history predicts for a run, that of a run with tasks as alike as before, and
-// their degrees of freedom.
+// prediction is the standard error of the prediction for a run, that for a run whose tasks are as similar as before, and their
+// degrees of freedom.
 type prediction struct{ se, alike, df float64 }
 
-// predict gives the error of prediction: v·(1 + 1/n) for the night, and as much again for the level that it is on.
+// predict returns the error of prediction: v·(1 + 1/n) for the night, plus the same for the level that it is on.
 func predict(p point, h spread, pr prior) prediction {
 	d := float64(max(h.n-1, 0))
 	v := max((d*h.s2+pr.df*pr.ratio*h.w)/(d+pr.df), leastSD*leastSD, p.clock)
@@ -151,8 +151,8 @@ func predict(p point, h spread, pr prior) prediction {
 	}
 }
 
-// leftOut gives how far each run of the history lies from what the other blocks of nights predict, in standard errors; NaN
-// where there are too few to say.
+// leftOut returns the distance of each run of the history from the prediction by the other blocks, in standard errors; NaN if
+// there are too few.
 func (s *series) leftOut(pr prior) []float64 {
 	out := make([]float64, len(s.history))
 	for _, b := range blocksOf(len(s.history)) {
@@ -168,9 +168,8 @@ func (s *series) leftOut(pr prior) []float64 {
 	return out
 }
 
-// tail is the probability of a value of at least x where n values were seen: by rank among them, and beyond the largest
-// by a Pareto tail. So n values support no p-value much below 1/(n + 1): one of a thousandth of that needs a value four
-// times the largest.
+// tail is the probability of a value of at least x given n observed values: by rank among them, and by a Pareto tail beyond the
+// largest. So n values support no p-value much below 1/(n + 1): a thousandth of that requires a value four times the largest.
 func tail(x float64, seen []float64) float64 {
 	larger, most := 0, float64(leastSurprise)
 	for _, s := range seen {
@@ -200,6 +199,6 @@ func beyond(p float64, seen []float64) float64 {
 	return most * math.Pow(1/(p*float64(len(seen)+1)), 1.0/tailIndex)
 }
 
-// leastSurprise is the least that the largest surprise of a normal night is taken for, in standard errors: that of a
-// single comparison exceeds 2 in one night of forty.
+// leastSurprise is a lower bound of the largest surprise of a normal night, in standard errors: that of a single comparison
+// exceeds 2 in one night of forty.
 const leastSurprise = 2

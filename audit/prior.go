@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// prior is what all series of a pool say about the variance of one: mean ratio s²/w, and how many degrees of freedom
-// that is worth.
+// prior is the prior for the variance of a series, from all series of a pool: the mean ratio s²/w, and its weight in degrees of
+// freedom.
 type prior struct{ ratio, df float64 }
 
 // learnPrior fits a scaled F distribution to the ratios s²/w by the moments of their logarithms (Smyth 2004, §6.2).
@@ -111,7 +111,7 @@ func trigamma(x float64) float64 {
 	return sum + 1/x + f/2 + f/x*(1.0/6-f*(1.0/30-f*(1.0/42-f/30)))
 }
 
-// mostDF bounds the degrees of freedom: the tails are not known better than this, however many stages agree.
+// mostDF bounds the degrees of freedom: tails are not known more precisely than this, however many stages agree.
 const mostDF = 30
 
 // leastDF is the least weight of the other stages: from a handful of them, with five runs each, it can hardly be estimated

@@ -110,7 +110,7 @@ func Rules() []Rule {
 	}
 }
 
-// timed says that the rule compares times, which slow machines explain.
+// timed reports whether the rule compares times, which slow machines can explain.
 func (c *comparison) timed() bool {
 	return c.rule.Unit == "s" || c.rule.Unit == "slot s" || c.rule.Name == "outlier_share"
 }
@@ -122,7 +122,7 @@ func (s Severity) Check() error {
 	return fmt.Errorf("severity %q: it is error, warning, note or off", string(s))
 }
 
-// Severity says what a finding means for the build: error and warning fail it, note does not, off is not looked for.
+// Severity is the effect of a finding on the build: error and warning fail it, note does not, off disables the rule.
 type Severity string
 
 const (
@@ -147,7 +147,7 @@ func logOf(name string, c float64) func(v, _ measure.Values) point {
 	}
 }
 
-// lost is the time that the end of a stage waited. It depends on a single task, so its variance is large.
+// lost is the delay of the end of a stage. It depends on a single task, so its variance is large.
 func lost(v, scale measure.Values) point {
 	x, ok := v["lost_s"]
 	c := max(0.05, 0.05*scale["time_s"])
@@ -157,7 +157,7 @@ func lost(v, scale measure.Values) point {
 	return point{value: x, y: math.Log(x + c), w: 1, speed: true, ok: true, clock: clock(v, x+c)}
 }
 
-// stageExcess is that of a stage, in medians of the stage: a slower stage is what stage_time finds.
+// stageExcess is the excess of a stage in units of its median, since stage_time finds stages that are slower as a whole.
 func stageExcess(v, scale measure.Values) point {
 	m := v["median_s"]
 	p := excess(v, measure.Values{"slot_s": scale["slot_s"] / max(scale["median_s"], 1e-9) * m})

@@ -11,26 +11,26 @@ import (
 	"straggler/sharing"
 )
 
-// Slowness is how much longer tonight's tasks took than those of the same stages in the history, where, and on what they spent
-// the time.
+// Slowness describes how much longer tonight's tasks took than those of the same stages in the history, where, and what they
+// spent the time on.
 type Slowness struct {
 	Factor *float64 `json:"factor"` // of all tasks: time over what is usual, 1 = as usual
 	Shared bool     `json:"shared"` // nearly all machines are slow: what they share is
-	// processor, disk, network or shared; empty where nothing is slow, or the log can not tell
+	// processor, disk, network or shared; empty if nothing is slow, or if the log does not show it
 	Kind     string        `json:"kind,omitempty"`
 	Waited   *float64      `json:"waited_share"` // of the time more than usual, waiting for input
 	Machines []SlowMachine `json:"machines"`     // slowest first; the first mostListed
 
 	Tasks     int64 `json:"tasks"`      // of stages with a history, as far as the log says what they have in common
 	SlowTasks int64 `json:"slow_tasks"` // of these, slower than usual
-	// what the slow tasks have in common and the others have not, the best explanation first
+	// what the slow tasks have in common and others do not, the best explanation first
 	InCommon []sharing.Feature `json:"in_common"`
 
 	took  float64
 	racks []SlowMachine
 }
 
-// Words says what the slow tasks have in common; nothing where the tasks took hardly longer than usual.
+// Words describes what the slow tasks have in common; empty if the tasks took hardly longer than usual.
 func (s *Slowness) Words() []string {
 	if s == nil || s.Factor == nil || *s.Factor < Worth && len(s.racks) == 0 {
 		return nil
@@ -38,22 +38,22 @@ func (s *Slowness) Words() []string {
 	return sharing.Words(s.InCommon, s.Tasks, s.SlowTasks, s.took)
 }
 
-// Worth is the least factor of all tasks that is worth a word.
+// Worth is the least factor of all tasks worth mentioning.
 const Worth = 1.1
 
-// SlowMachine is one machine against the history of the stages whose tasks it ran.
+// SlowMachine compares one machine with the history of the stages whose tasks it ran.
 type SlowMachine struct {
 	Machine string   `json:"machine"`
 	Node    string   `json:"node,omitempty"` // physical machine, where the machine is a container or slot of one
 	Rack    string   `json:"rack,omitempty"`
 	Tasks   int64    `json:"tasks"`
 	Factor  *float64 `json:"factor"` // time of its tasks over what is usual for their stages
-	// of as many tasks as slow in the history, were all as much slower as the other machines' are
+	// probability of so many slow tasks, given the history and the slowdown common to the other machines
 	P *float64 `json:"p_value"`
 
 	factor, excess float64
-	// the factor, times that of the waiting for input where that grew: machines that share a disk with a bad one run as slowly,
-	// and wait less
+	// the factor, times that of the wait for input if that grew: machines that share a disk with a bad one are as slow, but
+	// wait less
 	rank      float64
 	p, beyond float64 // by rank among the tasks of the history, and with a tail beyond the slowest of them
 	asUsual   float64 // p, were the tasks of all machines as usual
@@ -64,7 +64,7 @@ type SlowMachine struct {
 // mostListed bounds the machines of the output.
 const mostListed = 20
 
-// part is the tasks of one stage on one machine, against the history of the stage. Times are medians of a task.
+// part compares the tasks of one stage on one machine with the history of the stage. Times are medians per task.
 type part struct {
 	stage          int // of the run
 	tasks          float64
@@ -137,11 +137,12 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 	return out, machines
 }
 
-// slowPart is the least ratio to the usual time that counts as slow: parts of normal nights stay below it in 99 of 100 cases in
-// the logs that this was tried on, where clocks tick in seconds.
+// slowPart is the least ratio to the usual time that counts as slow: in the logs used for testing, with a clock of whole
+// seconds, 99 % of the parts of normal nights are below it.
 const slowPart = 1.2
 
-// leastShared is how many machines show that what they share is slow, and not a machine of them.
+// leastShared is the number of machines from which a common slowdown is attributed to what they share instead of to one of
+// them.
 const leastShared = 3
 
 // sum sums up the parts of a machine.
@@ -158,8 +159,8 @@ func (m *SlowMachine) sum() {
 	m.Factor = number(m.factor)
 }
 
-// judge tests whether the machine is slow where the tasks of the others take so many times their usual time: what slows all of
-// them is no machine's fault. The p-values of the parts are combined by Fisher's method.
+// judge tests whether the machine is slow given the slowdown common to all machines, which is due to none of them. The p-values
+// of the parts are combined by Fisher's method.
 func (m *SlowMachine) judge(others float64, usuals map[int]*usual) {
 	fisher, further, usually := 0.0, 0.0, 0.0
 	for _, p := range m.parts {
@@ -175,8 +176,8 @@ func (m *SlowMachine) judge(others float64, usuals map[int]*usual) {
 	m.P = number(m.p)
 }
 
-// sharedChance is the probability that machines whose tasks are as usual give p-values so small: Simes' (1986) for several
-// tests of one hypothesis.
+// sharedChance is the p-value of the hypothesis that the tasks of all machines are as usual: Simes' (1986) for several tests of
+// one hypothesis.
 func sharedChance(machines []SlowMachine) float64 {
 	var p []float64
 	for i := range machines {
@@ -201,9 +202,9 @@ func chiSquaredSurvival(x float64, k int) float64 {
 	return min(1, math.Exp(-x/2)*sum)
 }
 
-// base is the factor that three quarters of the machines reach, at least 1: where it is large, what they share is slow, a data
-// source, the network, the time of day, and a machine is slow only beside it. The quarter that does not is what small samples
-// leave of all of them: on four machines one is as fast as usual by chance, and two that are slow may be a rack.
+// base is the lower quartile of the factors of machines, at least 1: if it is large, something that they share is slow (a data
+// source, the network, the time of day), and a machine is slow only relative to it. It is a quartile because samples are small:
+// of four machines one is as fast as usual by chance, and two slow ones may be a rack.
 func base(machines []SlowMachine) float64 {
 	if len(machines) == 0 {
 		return 1
@@ -216,7 +217,7 @@ func base(machines []SlowMachine) float64 {
 	return max(1, v[len(v)/4])
 }
 
-// slowOnes are the machines that are slower than the others, or all of them where none is.
+// slowOnes returns the machines that are slower than the others, or all machines if none is.
 func slowOnes(machines []SlowMachine) []SlowMachine {
 	var out []SlowMachine
 	for i := range machines {
@@ -230,7 +231,7 @@ func slowOnes(machines []SlowMachine) []SlowMachine {
 	return out
 }
 
-// usual is what the history says of a stage.
+// usual holds the history of a stage.
 type usual struct {
 	time, cpu, wait float64 // medians over the nights of the medians of tasks; NaN: unknown
 	bytes           float64
@@ -284,9 +285,9 @@ func (u *usual) part(q measure.Part) part {
 	return p
 }
 
-// chance is the probability that half of n tasks take at least so many times the usual time, by how many tasks of the history
-// did: one of N + 1 at least, so one slow task alone accuses no machine. beyond extends that by the tail beyond the slowest
-// task of the history.
+// chance is the probability that half of n tasks take at least a multiple of the usual time, estimated from the share of such
+// tasks in the history, at least 1/(N + 1), so that a single slow task does not make its machine slow. beyond extends that by a
+// tail beyond the slowest task of the history.
 func (u *usual) chance(ratio float64, n int) (rank, beyond float64) {
 	slower, tasks, most := 0.0, 0.0, 1.1
 	for _, s := range u.past {
@@ -303,7 +304,7 @@ func (u *usual) chance(ratio float64, n int) (rank, beyond float64) {
 	return rank, binomialTail(n, (n+1)/2, p)
 }
 
-// mostTasks is how many tasks of a part count: more are no more certain than a p-value of 0 is.
+// mostTasks bounds the tasks of a part that count: the p-value is 0 anyway with more.
 const mostTasks = 1000
 
 // sketched are the quantiles of a sketch.
@@ -342,15 +343,15 @@ func binomialTail(n, k int, p float64) float64 {
 	return min(1, sum)
 }
 
-// kindOf says what the slow parts of machines spent the time on.
+// kindOf determines what the slow parts of machines spent the time on.
 //
-// Time that tasks waited for their input more than usual is the disk's or the network's. The rest follows the processor time of
-// the stages where cores are taken away, and the bytes that they read and write where a disk is slow. Stages differ in the
-// ratio of the two by orders of magnitude, so few of them tell: the logarithms of the rest over either are compared as two
-// normal samples around an unknown mean, whose prior says that a taken processor doubles the processor's time and a slow disk
-// moves 20 MB/s, the one within a factor of e on either side, the other of 4.5.
+// Additional waiting for input is attributed to the disk or the network. The rest is proportional to the processor time of the
+// stages if cores are busy, and to the bytes that they read and write if a disk is slow. Stages differ by orders of magnitude
+// in the ratio of the two, so a few of them are enough: the logarithms of the rest over either are compared as two normal
+// samples around an unknown mean. Its prior is that a busy processor doubles processor time, within a factor of e, and that a
+// slow disk moves 20 MB/s, within a factor of 4.5.
 //
-// Where all machines of a rack wait for their input, and those of others do not, it is the rack's link that they wait for.
+// If all machines of a rack wait for their input, and those of other racks do not, the cause is the rack's link.
 func kindOf(machines []SlowMachine, shared, rack bool) string {
 	var processor, disk sample
 	var stages []resourceRatios
@@ -392,7 +393,7 @@ func kindOf(machines []SlowMachine, shared, rack bool) string {
 	case processor.n == 0:
 		return ""
 	}
-	// beyond three standard deviations of its prior neither accounts for the time
+	// beyond three standard deviations of its prior neither explains the time
 	const processorPrior, diskPrior, far = 1, 1.5, 3
 	name, m, most := "disk", disk.sum/disk.n, far*diskPrior
 	if processor.evidence(processorPrior) >= disk.evidence(diskPrior) {
@@ -423,13 +424,13 @@ func spent(machines []SlowMachine) (extra, staged, cpu float64) {
 
 func (p *part) slow() bool { return p.ratio >= slowPart && p.extra > 0 }
 
-// resourceRatios are the logarithms of the rest of one stage's time over its processor time and over its bytes, of each
-// machine.
+// resourceRatios returns, by machine, the logarithms of the rest of one stage's time over its processor time and over its
+// bytes.
 type resourceRatios struct{ processor, disk sample }
 
-// steadiest says which of the two the time follows where it is too long for both as such, as where a quota stops a processor
-// for most of the time anyway: the one whose ratio differs less between stages. Machines that ran the same stage say the same
-// of it, so their means count.
+// steadiest decides which of the two the time is proportional to if it is too long for both, for instance because a quota stops
+// a processor most of the time: the one whose ratio varies less between stages. Machines that ran the same stage are not
+// independent, so their means are used.
 func steadiest(stages []resourceRatios) string {
 	var processor, disk []float64
 	for i := range stages {
@@ -450,8 +451,8 @@ func (s *sample) add(x float64) {
 }
 
 // evidence is the logarithm of the marginal likelihood, up to a constant, of values around a mean with a normal prior of the
-// given standard deviation at 0; the values scatter by a factor of e. Parts of one stage on many machines say the same, so all
-// of them count as at most ten.
+// given standard deviation at 0; the values scatter by a factor of e. Parts of one stage on many machines are not independent,
+// so together they count as at most ten.
 func (s *sample) evidence(prior float64) float64 {
 	n := min(s.n, 10)
 	m := s.sum / s.n

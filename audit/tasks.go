@@ -7,7 +7,7 @@ import (
 	"straggler/distribution"
 )
 
-// byTasks is the least p that the tasks allow.
+// byTasks is a lower bound of p from the tasks.
 func (c *comparison) byTasks() float64 {
 	n := float64(len(c.past) + 1)
 	least := max(0.005*c.scale["slot_s"], 1e-3)
@@ -41,7 +41,8 @@ func (c *comparison) byTasks() float64 {
 	return 0
 }
 
-// byMedians says that most of what all tasks took more is that of the median tasks of their stages, which are many.
+// byMedians reports whether most of the additional time of all tasks is due to slower medians of their stages, which are based
+// on many tasks.
 func (c *comparison) byMedians() bool {
 	more, medians := 0.0, 0.0
 	for _, v := range c.past {
@@ -80,7 +81,7 @@ func tasksOf(tonight measure.Values, past []measure.Values, sum, squares string,
 	return g, true
 }
 
-// growth says how much more time was lost tonight than before, and to how many tasks.
+// growth computes how much more time was lost tonight than before, and to how many tasks.
 //
 // A single task that was slow by chance must not fail a night, however slow it was: with n runs before, none of which
 // had such a task, the chance that it falls on tonight is 1/(n+1), and (n+1)^−k for k tasks that are slow
@@ -105,8 +106,7 @@ func chance(g growth, ok bool, n float64) float64 {
 	return math.Pow(n, -g.k)
 }
 
-// missing is the chance that so many of k newly slow tasks do not show in the number of outliers; 1 where it is not
-// known.
+// missing is the probability that so many of k newly slow tasks are not visible in the number of outliers; 1 if unknown.
 func (c *comparison) missing(k float64) float64 {
 	if _, ok := c.tonight["outliers"]; !ok || len(c.past) < 3 || math.IsInf(k, 1) {
 		return 1
@@ -124,7 +124,7 @@ func (c *comparison) missing(k float64) float64 {
 	return distribution.Student{DF: n - 1}.Survival(max(0, short) / sd)
 }
 
-// longest is the chance that so many of tonight's tasks are longer, in medians, than any of the runs before.
+// longest is the probability that so many of tonight's tasks are longer, in units of the median, than any of earlier runs.
 func (c *comparison) longest(n float64) float64 {
 	most := 0.0
 	for _, v := range c.past {
@@ -141,7 +141,7 @@ func (c *comparison) longest(n float64) float64 {
 	return math.Pow(n, -float64(k))
 }
 
-// withoutLate tests a completion time as if no more of it had been waited for late tasks than before.
+// withoutLate tests a completion time as if no more of it had been spent waiting for late tasks than before.
 func (c *comparison) withoutLate() float64 {
 	before := 0.0
 	for _, v := range c.past {

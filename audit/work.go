@@ -2,13 +2,13 @@ package audit
 
 import "math"
 
-// normalise takes from the values of a comparison what the work of their nights explains: y = a + β·x, with x the
-// logarithm of the work, the input of the stage or run, over that of the mean night. What remains unknown of β is part
-// of the error of prediction, in the square of how much larger or smaller a night is.
+// normalise subtracts from the values of a comparison what the work of their nights explains: y = a + β·x, where x is the
+// logarithm of the work, the input of the stage or run, relative to the mean night. The uncertainty of β is part of the error
+// of prediction, multiplied by x².
 //
-// β is the elasticity of the time: 1 for work that fills its slots, 0 for what is paid once a run. A history of
-// nights of one size does not tell it; it is then 0.5 ± 0.5. The posterior of β for a normal prior and normal errors
-// (Gelman et al., Bayesian Data Analysis, §14.2):
+// β is the elasticity of the time: 1 for work that fills its slots, 0 for fixed costs per run. It cannot be estimated from
+// nights of equal size; it is then 0.5 ± 0.5. The posterior of β for a normal prior and normal errors (Gelman et al., Bayesian
+// Data Analysis, §14.2):
 //
 //	1/V = 1/0.25 + Σx²/s²,  β = V·(0.5/0.25 + Σxy/s²)
 func (c *comparison) normalise() {

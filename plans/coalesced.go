@@ -15,7 +15,7 @@ const (
 // outputs to a power of 1.1 (MapStatus.compressSize).
 const sizeTolerance = 1.1
 
-// coalescedTo is the size up to which adaptive execution puts partitions together: a task with more has a single partition.
+// coalescedTo is the size up to which adaptive execution coalesces partitions: a task with more has a single partition.
 //
 //	parallelismFirst: max(min(advisory, ⌈total / parallelism⌉), least); else advisory, but least at the least
 func (q *query) coalescedTo(total float64) float64 {
@@ -34,7 +34,7 @@ func (q *query) coalescedTo(total float64) float64 {
 	return max(min(advisory, total/parallelism), least)
 }
 
-// merged tells whether a task's data may be several partitions put together, so that it says nothing about keys.
+// merged reports whether a task's data may be several coalesced partitions, which are no evidence about keys.
 func (q *query) merged(p *phase, s *skewedRow) bool {
 	coalesced := false
 	for _, id := range p.reads {

@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// find gives what can be said of a query: each phase with skewed tasks, what adaptive execution split, and joins of the wrong
+// find returns the findings about a query: phases with skewed tasks, what adaptive execution split, and joins of the wrong
 // kind.
 func (q *query) find() []schema.QueryFinding {
 	var rows []schema.QueryFinding
@@ -18,8 +18,8 @@ func (q *query) find() []schema.QueryFinding {
 	return append(append(rows, q.splits()...), q.joins()...)
 }
 
-// skew says which operator the skewed tasks of a phase worked for. Of partitions that adaptive execution put together or split
-// nothing is said: what came together there is not what a key is.
+// skew finds the operator that the skewed tasks of a phase worked for. It ignores partitions that adaptive execution coalesced
+// or split, since they do not correspond to keys.
 func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 	kept := p.skewed[:0:0]
 	for i := range p.skewed {
@@ -94,8 +94,8 @@ const (
 	felt       = 10
 )
 
-// heaviest is the exchange or scan that gave an attempt most rows over what it gave the others of its phase on average. Without
-// the numbers it is the first exchange, or scan, and certain only where there is one.
+// heaviest is the exchange or scan with the largest excess of rows for an attempt over the average of its phase. Without the
+// numbers it is the first exchange, or scan, and certain only if there is just one.
 func (q *query) heaviest(p *phase, s *skewedRow) (found *operatorRow, certain bool) {
 	most := 0.0
 	for _, nodes := range [][]schema.Key{p.exchanges, p.scans} {
@@ -122,7 +122,7 @@ func (q *query) heaviest(p *phase, s *skewedRow) (found *operatorRow, certain bo
 	return nil, false
 }
 
-// readBy is how many rows an exchange or a scan gave an attempt, or (0) all.
+// readBy is the number of rows that an attempt, or (0) all attempts, read from an exchange or a scan.
 func (q *query) readBy(n *operatorRow, attempt schema.Key) (rows float64, known bool) {
 	if n.Kind == schema.ExchangeNode {
 		rows, known = q.rows[counter{n.NodeID, attempt, "records read"}]
@@ -135,7 +135,7 @@ func (q *query) readBy(n *operatorRow, attempt schema.Key) (rows float64, known 
 	return rows, known
 }
 
-// name says which operator needs an exchange, or the buckets of a scan, and on which side.
+// name finds the operator that needs an exchange, or the buckets of a scan, and the side.
 func (q *query) name(row *schema.QueryFinding, n *operatorRow, certain bool) {
 	by, input := q.tree.consumer(n.NodeID)
 	row.NodeID, row.Operator, row.Keys, row.Tables = n.NodeID, n.Operator, n.Keys, n.Tables
@@ -153,7 +153,7 @@ func (q *query) name(row *schema.QueryFinding, n *operatorRow, certain bool) {
 		return
 	}
 	if !certain {
-		// Which side is not known: both are named, and neither is said to be it.
+		// The side is unknown, so both are named.
 		both := []string{}
 		for i := range 2 {
 			if t := q.tree.input(by, i); t.V != "" {
@@ -172,7 +172,7 @@ func (q *query) name(row *schema.QueryFinding, n *operatorRow, certain bool) {
 	}
 }
 
-// splits says which skewed partitions adaptive execution split.
+// splits finds the skewed partitions that adaptive execution split.
 func (q *query) splits() []schema.QueryFinding {
 	var rows []schema.QueryFinding
 	for i := range q.tree.nodes {
@@ -191,7 +191,7 @@ func (q *query) splits() []schema.QueryFinding {
 	return rows
 }
 
-// finding begins one about the query.
+// finding creates a finding about the query.
 func (q *query) finding(kind schema.FindingKind) schema.QueryFinding {
 	row := schema.QueryFinding{QueryID: q.QueryID, Kind: kind}
 	if q.StartTime.OK && q.FinishTime.OK {

@@ -19,8 +19,8 @@ const (
 	defaultBroadcast = 10 << 20
 )
 
-// joins says which joins gave many times their input, which shuffled both sides although one was small, and which broadcast a
-// large one, by what they measured.
+// joins finds joins that returned many times their input, that shuffled both sides although one was small, or that broadcast a
+// large one, according to their metrics.
 func (q *query) joins() []schema.QueryFinding {
 	var rows []schema.QueryFinding
 	for i := range q.tree.nodes {
@@ -38,7 +38,7 @@ func (q *query) joins() []schema.QueryFinding {
 	return rows
 }
 
-// ofJoin begins a finding about a join, of which one input is named first.
+// ofJoin creates a finding about a join, naming one input first.
 func (q *query) ofJoin(kind schema.FindingKind, n *operatorRow, first int) schema.QueryFinding {
 	row := q.finding(kind)
 	row.NodeID, row.OperatorID, row.Operator, row.Keys = n.NodeID, schema.Some(n.NodeID), n.Operator, n.Keys
@@ -46,7 +46,7 @@ func (q *query) ofJoin(kind schema.FindingKind, n *operatorRow, first int) schem
 	return row
 }
 
-// exploded finds a join that gave many times the rows of its larger input.
+// exploded finds a join that returned many times the rows of its larger input.
 //
 //	rows out ≥ explodes × max(rows in left, rows in right), and ≥ leastExploded
 func (q *query) exploded(n *operatorRow, inputs []schema.Key) (schema.QueryFinding, bool) {
@@ -69,8 +69,8 @@ func (q *query) exploded(n *operatorRow, inputs []schema.Key) (schema.QueryFindi
 	return row, true
 }
 
-// shuffledSmall finds a join that shuffled both sides, of which one measured less than Spark broadcasts, where the kind of join
-// lets that side be broadcast and the other is worth not shuffling.
+// shuffledSmall finds a join that shuffled both sides although one is smaller than Spark's broadcast threshold, if the kind of
+// join allows broadcasting that side and avoiding the shuffle of the other is worthwhile.
 func (q *query) shuffledSmall(n *operatorRow, inputs []schema.Key) (schema.QueryFinding, bool) {
 	threshold := q.broadcastThreshold()
 	if n.Operator != "SortMergeJoin" && n.Operator != "ShuffledHashJoin" || n.Split {
@@ -111,8 +111,7 @@ func (q *query) shuffledSmall(n *operatorRow, inputs []schema.Key) (schema.Query
 	return row, true
 }
 
-// broadcastLarge finds a broadcast of more than its threshold lets expect: its size had been estimated to be less, or a hint
-// asked for it.
+// broadcastLarge finds a broadcast larger than the threshold: its size was underestimated, or a hint requested it.
 func (q *query) broadcastLarge(n *operatorRow, inputs []schema.Key) (schema.QueryFinding, bool) {
 	for i, id := range inputs {
 		b := q.tree.through(id, schema.BroadcastNode)
@@ -141,7 +140,7 @@ func (q *query) broadcastLarge(n *operatorRow, inputs []schema.Key) (schema.Quer
 	return schema.QueryFinding{}, false
 }
 
-// broadcastThreshold is the size up to which Spark broadcasts a side of a join by itself; 0 where that is turned off.
+// broadcastThreshold is the size up to which Spark broadcasts a side of a join automatically; 0 if that is disabled.
 func (q *query) broadcastThreshold() float64 {
 	set := q.settings["spark.sql.autoBroadcastJoinThreshold"]
 	if own := q.settings["spark.sql.adaptive.autoBroadcastJoinThreshold"]; own != "" && q.on("spark.sql.adaptive.enabled", q.since(3, 2)) {
@@ -163,12 +162,13 @@ func (q *query) counted(n *operatorRow, metric string) (float64, bool) {
 	return v, ok && (v > 0 || n.Engine == schema.SparkEngine)
 }
 
-// outputRows is what Spark calls the rows that an operator gives; nativeRows is what engines call it that do not call it so.
+// outputRows is Spark's metric for the rows that an operator returns; nativeRows is its name in engines that use another one.
 const outputRows = "number of output rows"
 
 var nativeRows = map[schema.Native]string{schema.RapidsEngine: "output rows", schema.PhotonEngine: "rows output"}
 
-// rowsOf is how many rows came from an operator: what it, or the next below it that passes its rows on, counted.
+// rowsOf is the number of rows from an operator, as counted by it, or by the next operator below that passes its rows through
+// unchanged.
 func (q *query) rowsOf(id schema.Key) (float64, bool) {
 	for n := q.tree.node(id); n != nil; {
 		for _, metric := range []string{outputRows, "shuffle records written"} {

@@ -10,17 +10,17 @@ import (
 	"straggler/schema"
 )
 
-// What Spark's OptimizeSkewedJoin does where nothing is set (SQLConf, Spark 3.0 to 4.0).
+// Defaults of Spark's OptimizeSkewedJoin (SQLConf, Spark 3.0 to 4.0).
 const (
 	defaultFactor    = 5         // spark.sql.adaptive.skewJoin.skewedPartitionFactor
 	defaultThreshold = 256 << 20 // spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes
 )
 
-// smallSide is the size up to which broadcasting the other side of a join is named as a remedy: ten times the default of
-// spark.sql.autoBroadcastJoinThreshold. Each executor holds it whole, and the driver collects it; an estimate.
+// smallSide is the size up to which broadcasting the other side of a join is proposed: ten times the default of
+// spark.sql.autoBroadcastJoinThreshold. An estimate: the driver collects it, and each executor holds all of it.
 const smallSide = 100 << 20
 
-// remedy says what would spread the rows of the worst task.
+// remedy proposes what would spread the rows of the worst task.
 func (q *query) remedy(row *schema.QueryFinding, worst *skewedRow) {
 	n := q.tree.node(row.NodeID)
 	by := q.tree.node(row.OperatorID.V)
@@ -55,20 +55,20 @@ func (q *query) remedy(row *schema.QueryFinding, worst *skewedRow) {
 	}
 }
 
-// splittable are the kinds of join of which OptimizeSkewedJoin splits a side (canSplitLeftSide, canSplitRightSide).
+// splittable lists the kinds of join for which OptimizeSkewedJoin can split a side (canSplitLeftSide, canSplitRightSide).
 var splittable = map[schema.Side]string{
 	schema.LeftSide:  " Inner Cross LeftSemi LeftAnti LeftOuter ",
 	schema.RightSide: " Inner Cross RightOuter ",
 }
 
-// buildable are the kinds of join that may hold the other side of a skewed one in memory (canBuildBroadcastRight, …Left).
+// buildable lists the kinds of join that can broadcast the other side of a skewed one (canBuildBroadcastRight, …Left).
 var buildable = map[schema.Side]string{
 	schema.LeftSide:  " Inner Cross LeftSemi LeftAnti LeftOuter ExistenceJoin ",
 	schema.RightSide: " Inner Cross RightOuter ",
 }
 
-// join says how the skewed side of a join is spread: by a split where adaptive execution can, else by a broadcast of the other
-// side.
+// join proposes how to spread the skewed side of a join: by a split if adaptive execution can, or else by broadcasting the
+// other side.
 func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow) {
 	side := row.Side.V
 	if side == "" {
@@ -114,7 +114,7 @@ func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow
 	row.Remedy = schema.Some(schema.SaltKeys)
 }
 
-// broadcastLine is the hint that makes the other side of a join go to every task, "" where that cannot be or is too large.
+// broadcastLine is the hint that broadcasts the other side of a join; "" if that is impossible or too large.
 func (q *query) broadcastLine(row *schema.QueryFinding, by *operatorRow, can bool) string {
 	other := q.tree.otherExchange(by, row.NodeID)
 	hint := hintOf("BROADCAST", row.Other.V, row.Tables.V)
@@ -140,7 +140,7 @@ func hintOf(name, table, other string) string {
 	return fmt.Sprintf("/*+ %s(%s) */, or its alias where the query gives it one", name, table)
 }
 
-// notOfNames tells what the name of a table that needs no quotes does not have.
+// notOfNames reports characters that require quotes in the name of a table.
 func notOfNames(c rune) bool {
 	return c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 }

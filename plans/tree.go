@@ -25,7 +25,7 @@ func (t *tree) add(o operatorRow) {
 	}
 }
 
-// isSubquery tells whether an operator is the top of a subquery, whose value another takes.
+// isSubquery reports whether an operator is the root of a subquery.
 func (o *operatorRow) isSubquery() bool { return strings.Contains(o.Operator, "Subquery") }
 
 func (t *tree) node(id schema.Key) *operatorRow {
@@ -43,10 +43,10 @@ func (t *tree) original(n *operatorRow) *operatorRow {
 	return n
 }
 
-// consumer is the join, aggregate, window or sort that an exchange was put under for: the first above it, before the next
-// exchange, that needs its rows as they are partitioned. nil where none does, as of most repartitionings that the program asks
-// for, and of a scan whose table is not bucketed by what it is joined, grouped or windowed by. input is which of the operator's
-// inputs the exchange feeds.
+// consumer is the join, aggregate, window or sort for which an exchange was inserted: the first operator above it, before the
+// next exchange, that requires its partitioning. nil if there is none, as for most repartitionings requested by the program,
+// and for a scan whose table is not bucketed by the keys of the operator. input is the index of the operator's input that the
+// exchange feeds.
 func (t *tree) consumer(source schema.Key) (found *operatorRow, input int) {
 	below := t.node(source)
 	from := below
@@ -71,15 +71,15 @@ func (t *tree) consumer(source schema.Key) (found *operatorRow, input int) {
 	return nil, 0
 }
 
-// completes tells whether an aggregate is the one that needs all rows of a group, and not one that shrinks what goes into an
-// exchange: with functions to complete, or below it one by the same keys.
+// completes reports whether an aggregate needs all rows of a group, unlike one that reduces the input of an exchange: it has
+// functions to complete, or an aggregate by the same keys below it.
 func (o *operatorRow) completes(below *operatorRow) bool {
 	return !strings.Contains(o.Detail.V, "functions=[]") || below != nil && below.Keys == o.Keys
 }
 
-// needs tells whether an operator needs an exchange below it. A broadcast join and a partial aggregate need none, a sort only
-// where it sorts all rows; what the program asked to repartition by other keys is not what a join, an aggregate or a window
-// needs.
+// needs reports whether an operator requires an exchange below it. A broadcast join and a partial aggregate do not, a sort only
+// if it is global; a repartitioning by other keys that the program requested is not required by a join, an aggregate or a
+// window.
 func (o *operatorRow) needs(exchange *operatorRow) bool {
 	ranges := strings.HasPrefix(exchange.Detail.V, "rangepartitioning")
 	switch o.Kind {
@@ -103,10 +103,10 @@ func (o *operatorRow) needs(exchange *operatorRow) bool {
 	return !exchange.asked() || within(exchange.Keys.V, o.Keys.V) || within(exchange.Keys.V, o.RightKeys.V)
 }
 
-// partial tells whether an aggregate only shrinks what goes into the exchange above it.
+// partial reports whether an aggregate only reduces the input of the exchange above it.
 func (o *operatorRow) partial() bool { return strings.Contains(o.Detail.V, "functions=[partial_") }
 
-// asked tells whether an exchange is there because the program repartitions.
+// asked reports whether an exchange comes from a repartitioning in the program.
 func (o *operatorRow) asked() bool {
 	return strings.Contains(o.Detail.V, "REPARTITION_BY_") || strings.Contains(o.Detail.V, "REBALANCE_PARTITIONS_BY_")
 }
@@ -137,7 +137,7 @@ func (t *tree) input(n *operatorRow, i int) schema.Null[string] {
 	return schema.Null[string]{}
 }
 
-// passed is the operator whose rows another passes on as they are and all of them, nil where there is none.
+// passed is the operator whose rows another passes through completely and unchanged; nil if there is none.
 func (t *tree) passed(n *operatorRow) *operatorRow {
 	if n.ReusesID.OK {
 		return t.original(n)
@@ -151,7 +151,7 @@ func (t *tree) passed(n *operatorRow) *operatorRow {
 	return nil
 }
 
-// through is the first operator of a kind at or below one, through operators that pass its rows on; nil where there is none.
+// through is the first operator of a kind at or below one, through operators that pass rows through; nil if there is none.
 func (t *tree) through(id schema.Key, kind schema.NodeKind) *operatorRow {
 	n := t.node(id)
 	for n != nil && n.Kind != kind {
@@ -160,7 +160,8 @@ func (t *tree) through(id schema.Key, kind schema.NodeKind) *operatorRow {
 	return t.original(n)
 }
 
-// exchangeBelow is the exchange at or below an operator, nil where two inputs come before it or the plan does not have it.
+// exchangeBelow is the exchange at or below an operator; nil if an operator with two inputs comes first, or if the plan has
+// none.
 func (t *tree) exchangeBelow(n *operatorRow) *operatorRow {
 	for n != nil && n.Kind != schema.ExchangeNode {
 		children := t.children[n.NodeID]
@@ -188,8 +189,8 @@ func (t *tree) readOf(exchange schema.Key) *operatorRow {
 	return nil
 }
 
-// keepsPartitioning tells whether what follows a join before the next exchange needs its rows as they are partitioned: an
-// aggregate, a window or another join. A split would make Spark shuffle them again.
+// keepsPartitioning reports whether an operator above a join, before the next exchange, relies on the partitioning of its rows:
+// an aggregate, a window or another join. A split would then cause another shuffle.
 func (t *tree) keepsPartitioning(join *operatorRow) bool {
 	for n := join; n.ParentID.OK && !n.isSubquery(); {
 		n = t.node(n.ParentID.V)
@@ -205,8 +206,8 @@ func (t *tree) keepsPartitioning(join *operatorRow) bool {
 	return false
 }
 
-// unsplit says which input of a join adaptive execution does not split, and why: OptimizeSkewedJoin takes only inputs that come
-// from an exchange which the join needed, sorted at most. "" where both do.
+// unsplit tells which input of a join adaptive execution cannot split, and why: OptimizeSkewedJoin requires inputs from an
+// exchange that the join needed, with at most a sort between. "" if both qualify.
 func (t *tree) unsplit(join *operatorRow) string {
 	for i, id := range t.children[join.NodeID] {
 		side := []schema.Side{schema.LeftSide, schema.RightSide}[min(i, 1)]
@@ -255,7 +256,7 @@ func (t *tree) exchangesAround(join *operatorRow) int {
 	return count
 }
 
-// scans tells whether an operator's rows come from a scan, with no exchange and no second input between.
+// scans reports whether an operator's rows come from a scan, without an exchange or a second input in between.
 func (t *tree) scans(n *operatorRow) bool {
 	for n != nil && n.Kind != schema.ScanNode {
 		children := t.children[n.NodeID]
@@ -267,7 +268,7 @@ func (t *tree) scans(n *operatorRow) bool {
 	return n != nil
 }
 
-// otherExchange is the exchange on the other side of a join, nil where there is not just one.
+// otherExchange is the exchange on the other side of a join; nil unless there is exactly one.
 func (t *tree) otherExchange(join *operatorRow, exchange schema.Key) *operatorRow {
 	for _, c := range t.children[join.NodeID] {
 		if n := t.exchangeBelow(t.node(c)); n != nil && n.NodeID != exchange {

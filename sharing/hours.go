@@ -16,8 +16,7 @@ type Run struct {
 	Bytes schema.Null[float64] // of its input
 }
 
-// Hours are the hours of the day, in UTC, at which the runs of a program that start then take longer than those that start at
-// others.
+// Hours is a range of hours of the day, in UTC, in which runs of a program take longer if they start there than at other hours.
 type Hours struct {
 	From      int64                `col:"from_hour" json:"from_hour" doc:"first hour"`
 	Until     int64                `col:"until_hour" json:"until_hour" doc:"end of the last hour, at most 24; less than the first where they go beyond midnight"`
@@ -31,8 +30,7 @@ type Hours struct {
 	Support   float64              `col:"support" json:"support" doc:"logarithm of how much likelier the slow runs are if the hour matters, less that of how many choices there were"`
 }
 
-// Of hours: as in the report's list of slow runs, a run is slow that takes a fifth more, and three runs are the least that say
-// something.
+// As in the report's list of slow runs, a run is slow if it takes a fifth more, and at least three runs are required.
 const (
 	longer    = 1.2
 	leastRuns = 3
@@ -40,9 +38,9 @@ const (
 	mostHours = 12 // of a stretch: half of the day is the other half's
 )
 
-// SlowHours finds the stretch of the day whose runs are slow, by the likelihood ratio of two rates of slow runs against one, as
-// for features of tasks; ok is false where none explains more than chance does. The median of the runs outside of the stretch
-// is what is usual, so that half of all runs may be slow.
+// SlowHours finds the range of hours whose runs are slow, by the likelihood ratio of two rates of slow runs against one, as for
+// features of tasks; ok is false if none is significant. The usual time is the median of the runs outside the range, so half of
+// all runs may be slow.
 func SlowHours(runs []Run) (best Hours, ok bool) {
 	var at [hours][]Run
 	for _, r := range runs {
@@ -81,7 +79,7 @@ func SlowHours(runs []Run) (best Hours, ok bool) {
 	return best, best.Support >= clearly
 }
 
-// compareRuns weighs the runs of a stretch against the others; its support is -∞ where they are too few, or no slower.
+// compareRuns compares the runs of a range with the others; the support is -∞ if they are too few, or not slower.
 func compareRuns(in, out []Run) Hours {
 	x := Hours{Runs: int64(len(in)), OtherRuns: int64(len(out)), Support: math.Inf(-1)}
 	if len(in) < leastRuns || len(out) < leastRuns {
@@ -126,7 +124,7 @@ func middle(runs []Run, of func(Run) schema.Null[float64]) schema.Null[float64] 
 	return schema.Some(distribution.Median(v))
 }
 
-// Words says which runs are slow.
+// Words describes which runs are slow.
 func (x *Hours) Words() string {
 	s := fmt.Sprintf("Runs that start between %02d:00 and %02d:00 UTC take %s, %s those that start at other hours: %s of %s are a fifth longer than the others’ median, of the others %s of %s",
 		x.From, x.Until, prose.Seconds(x.TookS), prose.Times(x.TookS/x.UsualS), prose.Count(x.Slow), prose.Count(x.Runs), prose.Count(x.OtherSlow), prose.Count(x.OtherRuns))

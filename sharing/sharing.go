@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// Feature is what the tasks of a run that are slower than usual have in common and the others have not.
+// Feature is a property that the slow tasks of a run have in common and others do not.
 type Feature struct {
 	Dimension  string   `col:"dimension" json:"dimension" doc:"stage, table, file system or time: which stages are slow; machine, node, rack or source: which of their tasks"`
 	Values     []string `col:"values" json:"values" doc:"the machines, racks, places that most of the input was read from, tables …; of time from and until, in sixteenths of the run"`
@@ -22,7 +22,7 @@ type Feature struct {
 	Alike      bool     `col:"alike" json:"alike" doc:"another explains the slow tasks as well, so that it cannot be told which it is"`
 }
 
-// What features are called and how they are weighed.
+// Names of features and constants for comparing them.
 const (
 	// of support, 20 : 1: what explains less is not named, and what explains less well than another is not named beside it
 	clearly     = 3
@@ -64,7 +64,7 @@ func (r *Tasks) Shared(names map[schema.Key]string) (found []Feature) {
 	return found
 }
 
-// best gives the values of a dimension whose tasks are slow, where they explain more than chance.
+// best returns the values of a dimension whose tasks are slow, if they are significant.
 func (r *Tasks) best(dimension string) (Feature, bool) {
 	groups := r.groups[dimension]
 	s := Feature{Dimension: dimension}
@@ -86,7 +86,7 @@ func (r *Tasks) best(dimension string) (Feature, bool) {
 	return r.weigh(s, dimension, together, float64(len(s.Values))*math.Log(float64(len(groups))))
 }
 
-// window gives the stretch of time whose tasks are slow, the shortest where several explain alike.
+// window returns the range of time whose tasks are slow, the shortest on ties.
 func (r *Tasks) window() (Feature, bool) {
 	best, choices, shortest := Feature{Dimension: "time", Support: math.Inf(-1)}, float64(sixteenths*(sixteenths+1)/2), 0
 	for from := range sixteenths {
@@ -115,8 +115,7 @@ func (r *Tasks) weigh(s Feature, dimension string, groups map[schema.Key]count, 
 	return s, len(s.Values) > 0 && s.Support >= clearly && 2*in.slow >= in.tasks && others <= spared*in.slow/in.tasks
 }
 
-// support says how much likelier the slow tasks are where those of the group are slow at another rate than the others, as a
-// logarithm.
+// support is the log likelihood ratio of the slow tasks if those of the group have another rate than the others.
 //
 // What distinguishes stages is weighed by the likelihood ratio of two rates against one. What distinguishes the tasks of a
 // stage is weighed within the stages, since these are slow at different rates: by half of the statistic of Cochran, Mantel and
@@ -149,10 +148,10 @@ func (r *Tasks) support(dimension string, group map[schema.Key]count) (in count,
 	return in, support
 }
 
-// OfTasks says that the feature distinguishes the tasks of a stage, not stages.
+// OfTasks reports whether the feature distinguishes the tasks of a stage, not stages.
 func (s *Feature) OfTasks() bool { return ofTasks(s.Dimension) }
 
-// ofTasks says that a dimension distinguishes the tasks of a stage, not stages.
+// ofTasks reports whether a dimension distinguishes the tasks of a stage, not stages.
 func ofTasks(dimension string) bool {
 	return dimension == Machine || dimension == "node" || dimension == Rack || dimension == "source"
 }

@@ -19,7 +19,7 @@ type Tasks struct {
 	groups map[string]map[string]map[schema.Key]count // by dimension, value and stage
 }
 
-// New counts no task yet.
+// New returns empty counts.
 func New() *Tasks {
 	return &Tasks{stages: map[schema.Key]count{}, groups: map[string]map[string]map[schema.Key]count{}}
 }
@@ -32,7 +32,7 @@ const (
 	Path    = "path" // that the stage reads; of it, the file system counts
 )
 
-// Add counts the tasks of a stage that have something in common, of which some are slower than usual.
+// Add counts tasks of a stage with a common value of a dimension, and how many of them are slower than usual.
 func (r *Tasks) Add(stage schema.Key, dimension, value string, tasks, slow float64) {
 	n := count{tasks, slow}
 	switch dimension {
@@ -86,7 +86,7 @@ func fileSystem(path string) string {
 	return scheme + "://" + authority
 }
 
-// someSlow says that more of a stage's tasks are slow than are by chance.
+// someSlow reports whether more of a stage's tasks are slow than by chance.
 func (c count) someSlow() bool { return c.slow > 0.05*c.tasks }
 
 // likelihood is the logarithm of that of so many slow tasks, at the rate that they have.

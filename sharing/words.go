@@ -7,7 +7,7 @@ import (
 	"straggler/report/prose"
 )
 
-// Words says what the slow tasks of a run that took so long have in common, and how many there are.
+// Words describes what the slow tasks of a run have in common, and how many there are.
 func Words(found []Feature, tasks, slow int64, tookS float64) (words []string) {
 	if tasks == 0 || slow == 0 {
 		return nil

@@ -18,9 +18,9 @@ var (
 
 // Baseline is what is normal: the last runs of each group, the open findings, and the decisions.
 //
-// Its file has one JSON object a line, sorted, so that a night adds lines and a review shows them: a header, then
-// decisions, open findings, and runs each followed by its stages. Two files joined line by line (git's merge=union) are
-// the union of both: lines about the same thing are one, the later counts.
+// Its file has one JSON object a line, sorted, so that a night adds lines and a review shows them: a header, then decisions,
+// open findings, and runs each followed by its stages. Two files merged line by line (git's merge=union) are the union of both:
+// of lines about the same thing the later counts.
 type Baseline struct {
 	Runs      []measure.Run // in order
 	Open      []Open
@@ -39,7 +39,7 @@ type Open struct {
 	Last    string `json:"last"`
 }
 
-// Decision says that a finding is normal from a run on.
+// Decision marks a finding as normal from a run on.
 type Decision struct {
 	ID      string `json:"id"`
 	Subject string `json:"subject"`
@@ -74,13 +74,13 @@ func (b *Baseline) Add(keep int, runs ...measure.Run) {
 	})
 }
 
-// Decide adds a decision; of several about a finding the one from the latest run on counts.
+// Decide adds a decision; of several about a finding the one for the latest run counts.
 func (b *Baseline) Decide(d Decision) { b.Decisions = append(b.Decisions, d) }
 
-// Reopen adds an open finding; of one that is open already it widens the time in which it was seen.
+// Reopen adds an open finding; if it is open already, the time in which it was seen is extended.
 func (b *Baseline) Reopen(o Open) { b.Open = append(b.Open, o) }
 
-// sort brings everything into the order of the file, and makes what was said of one thing several times one.
+// sort sorts everything into the order of the file and removes duplicates.
 func (b *Baseline) sort() {
 	slices.SortStableFunc(b.Decisions, func(x, y Decision) int { return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.From, y.From)) })
 	var decisions []Decision

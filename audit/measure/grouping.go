@@ -11,11 +11,11 @@ import (
 // ErrGrouping is returned for a pattern that is no regular expression.
 var ErrGrouping = errors.New("wrong --group-by")
 
-// Grouping says which runs belong together. The zero Grouping takes the application's name without what differs in each run, as
-// the history of stages does (schema.Lasting).
+// Grouping decides which runs belong together. The zero Grouping uses the application's name without what differs in each run,
+// like the history of stages (schema.Lasting).
 type Grouping struct{ pattern *regexp.Regexp }
 
-// NewGrouping groups by what a regular expression finds in the name: its first group in parentheses, or all of it.
+// NewGrouping groups by the match of a regular expression in the name: its first capturing group, or the whole match.
 func NewGrouping(pattern string) (Grouping, error) {
 	if pattern == "" {
 		return Grouping{}, nil

@@ -6,13 +6,13 @@ import (
 	"sort"
 )
 
-// Matches says which stages of other runs the stages of a run are.
+// Matches maps the stages of a run to stages of other runs.
 type Matches struct {
 	index map[*Stage]int
 	of    map[*Run][]*Stage // parallel to the stages of the run; nil where the other has none
 }
 
-// Match finds the stages of a run in others, each other by itself.
+// Match finds the stages of a run in each of the others.
 func Match(r *Run, others []*Run) *Matches {
 	own := make([]*Stage, len(r.Stages))
 	m := &Matches{map[*Stage]int{}, map[*Run][]*Stage{r: own}}
@@ -28,7 +28,7 @@ func Match(r *Run, others []*Run) *Matches {
 	return m
 }
 
-// Stage is what a stage of the run is in another, nil where the other does not have it.
+// Stage is the counterpart of a stage in another run; nil if it has none.
 func (m *Matches) Stage(h *Run, s *Stage) *Stage {
 	i, ok := m.index[s]
 	if !ok || m.of[h] == nil {
@@ -37,8 +37,8 @@ func (m *Matches) Stage(h *Run, s *Stage) *Stage {
 	return m.of[h][i]
 }
 
-// match pairs the stages of two runs, one with one. Where both runs have plans, a stage with an operator is found by that
-// alone, so that a stage that is new does not shift those after it; others are found by name and order.
+// match pairs the stages of two runs one to one. If both runs have plans, a stage with an operator is matched by that alone, so
+// that a new stage does not shift those after it; others are matched by name and order.
 func match(r, h *Run) []*Stage {
 	p := pairing{r, h, make([]*Stage, len(r.Stages)), map[*Stage]bool{}}
 	planned := r.planned() && h.planned()
@@ -51,14 +51,14 @@ func match(r, h *Run) []*Stage {
 	return p.found
 }
 
-// planned says that the operators of some stages are known.
+// planned reports whether the operators of some stages are known.
 func (r *Run) planned() bool {
 	return slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Operator.Name != "" })
 }
 
-// sameOperator are the ways in which operators of two runs are the same, the surest first: what is left by one is paired by
-// the next. A query whose plan changed keeps its shape; one that scans a table more keeps what it does with the others; one
-// whose line of the program moved has another name.
+// sameOperator lists criteria by which operators of two runs are the same, the strictest first; stages unmatched by one are
+// matched by the next. A query whose plan changed keeps its shape; one that scans another table keeps what it does with the
+// rest; one whose line of the program moved has another name.
 var sameOperator = []func(o *Operator) Operator{
 	func(o *Operator) Operator { return Operator{Query: o.Query, Plan: o.Plan, Node: o.Node} },
 	func(o *Operator) Operator { return Operator{Query: o.Query, Shape: o.Shape, Name: o.Name} },
@@ -74,7 +74,7 @@ type pairing struct {
 	taken map[*Stage]bool // stages of h
 }
 
-// byOperator pairs the stages that are left and the same in one way, in the order of their plans.
+// byOperator pairs the unmatched stages that are the same by one criterion, in the order of their plans.
 func (p *pairing) byOperator(same func(*Operator) Operator) {
 	left := map[Operator][]*Stage{}
 	for _, k := range p.h.inPlace() {
@@ -107,7 +107,7 @@ func (r *Run) inPlace() []int {
 	return at
 }
 
-// byName pairs the stages that are left by their names.
+// byName pairs the unmatched stages by name.
 func (p *pairing) byName(may func(s, t *Stage) bool) {
 	for i := range p.r.Stages {
 		s := &p.r.Stages[i]

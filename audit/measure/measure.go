@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// Runs reads applications of a store, of which detect and causes have written their tables, in order of time: those with these
-// keys, or all where none is named. Tasks adds what only a run that is judged needs.
+// Runs reads applications of a store on which detect and causes have run, in order of time: those with the given keys, or all
+// if there are none. Tasks adds what is needed only for runs that are judged.
 func Runs(ctx context.Context, eng engine.Engine, g Grouping, applications ...schema.Key) ([]Run, error) {
 	m := measuring{ctx: ctx, eng: eng, seen: only(applications), grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
 	for _, step := range []func() error{m.applications, m.readOperators, m.readStages, m.causes, m.machines, m.plans} {
@@ -136,7 +136,7 @@ func (m *measuring) readStages() error {
 	return err
 }
 
-// complete drops a sum of inputs that not all stages say, and says what clock all stages have.
+// complete drops the sum of inputs if it is unknown for some stages, and determines the clock of all stages.
 func (r *Run) complete() {
 	sized, ticks := 0, 0
 	for i := range r.Stages {

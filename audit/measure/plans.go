@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// Plan is what a query did: the same query of another run has the same name, shape and number.
+// Plan describes a query; the same query of another run has the same name, shape and number.
 type Plan struct {
 	Query       string   `json:"query"`         // what the user called it, or its call site
 	Shape       string   `json:"shape"`         // the tables that it scans and the keys that it joins and groups by
@@ -20,14 +20,14 @@ type Plan struct {
 	QueryKey  schema.Key `json:"-"` // of a run that was just measured
 }
 
-// Input is what a query's scans of one table read. What the log does not say is 0, and no reason for anything.
+// Input is what a query's scans of one table read. Unknown values are 0, and are not used for explanations.
 type Input struct {
 	Table string  `json:"table"`
 	Rows  float64 `json:"rows,omitempty"`
 	Bytes float64 `json:"bytes,omitempty"` // of files
 }
 
-// What a baseline keeps of the plans of a run.
+// Limits on the plans of a run in a baseline.
 const (
 	mostPlans     = 50
 	mostOperators = 60
@@ -135,7 +135,7 @@ func (m *measuring) readOperators() error {
 	})
 }
 
-// operatorLine says what an operator does in one line.
+// operatorLine describes an operator in one line.
 func operatorLine(kind schema.NodeKind, operator, keys, rightKeys, joinType, source, detail string) string {
 	s := operator
 	switch kind {

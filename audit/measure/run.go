@@ -20,7 +20,7 @@ type Run struct {
 	// sums of their squares over the outliers: how many tasks they are spread over
 	Squares  Values             `json:"squares,omitempty"`
 	Machines map[string]Machine `json:"machines,omitempty"` // those that were not like the others
-	// ids of the findings of that night: what they are about is no example of what is normal
+	// ids of the findings of that night: what they are about does not count as normal
 	Flagged []string `json:"flagged,omitempty"`
 	Plans   []Plan   `json:"plans,omitempty"` // of its queries, in the order of their start
 	Stages  []Stage  `json:"-"`
@@ -35,7 +35,7 @@ func (r *Run) StartAndID() string { return r.Start + " " + r.ID }
 // Key identifies a run among those of all groups.
 func (r *Run) Key() string { return r.Group + "\x00" + r.Start + "\x00" + r.ID }
 
-// Values are measured by name; what the log does not say is not there.
+// Values are measurements by name, without unknown ones.
 type Values map[string]float64
 
 func (v Values) Set(name string, x float64) {
@@ -50,7 +50,7 @@ func (v Values) put(name string, x float) {
 	}
 }
 
-// Finite says that all values are finite and not absurdly large: a baseline may have been edited.
+// Finite reports whether all values are finite and not absurdly large: a baseline may have been edited.
 func (v Values) Finite() bool {
 	for _, x := range v {
 		if math.IsNaN(x) || math.IsInf(x, 0) || math.Abs(x) > 1e18 {
@@ -60,7 +60,7 @@ func (v Values) Finite() bool {
 	return true
 }
 
-// Round keeps six significant digits: more than a log's milliseconds say, and short to read in a review.
+// Round keeps six significant digits: more precise than a log's milliseconds, and short to read in a review.
 func Round(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
 	if err != nil || math.IsInf(y, 0) || math.IsNaN(y) {

@@ -8,9 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// Signature names a stage so that it is the same stage in another run: by what the program calls it, without what is
-// new in each run, and where it stands, not by its number; and by the operator of a plan that it ran, where the log has
-// plans. Line numbers of call sites are kept as they are: moving a line makes a new name.
+// Signature identifies a stage across runs: by its name in the program, without what differs in each run, and its position, not
+// by its number; and by the operator of a plan that it ran, if the log has plans. Line numbers of call sites are kept as they
+// are: moving a line makes a new name.
 type Signature struct {
 	Job      string   `json:"job,omitempty"`   // name of the job
 	Stage    string   `json:"stage,omitempty"` // name of the stage, often with the call site
@@ -89,7 +89,7 @@ const (
 	mostByPlan = 1000 // that only their operators distinguish from others of the same name
 )
 
-// lasting is a name without what differs in each run, as far as it is kept.
+// lasting is a name without what differs in each run, truncated.
 func lasting(name string) string { return short(schema.Lasting(name)) }
 
 // short cuts a name from a log to what a baseline keeps of it.

@@ -8,9 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// Tasks reads of some runs what is known of their tasks one by one, into the stages, whose it replaces: the longest of each
-// stage, the part that each machine ran, and what tasks have in common. It takes as long as the rest of a run and more memory,
-// and only a run that is judged needs it, so it is not read with the others.
+// Tasks reads details of the tasks of some runs into their stages: the longest tasks of each stage, the part that each machine
+// ran, and what tasks have in common. That takes as long as the rest of a run and more memory, and is needed only for runs that
+// are judged, so it is read separately.
 func Tasks(ctx context.Context, eng engine.Engine, runs ...*Run) error {
 	m := measuring{ctx: ctx, eng: eng, stages: map[schema.Key]*Stage{}}
 	var applications []schema.Key
