@@ -7,10 +7,10 @@ import (
 	"straggler/ingest/read/pull"
 )
 
-// stageValues are the values of operators' metrics that a `Stage Info` ends with.
+// stageValues are the final values of operators' metrics in a `Stage Info`.
 type stageValues []accumValue
 
-// accumulables reads the `Accumulables` of a `Stage Info`: of those of operators, the values.
+// accumulables reads the `Accumulables` of a `Stage Info`: the values of operators' metrics.
 func (d *decoder) accumulables() stageValues {
 	b := d.pull.Value()
 	values, next := scanAccumulables(b, `,"Value":`, d.values[:0])
@@ -21,7 +21,7 @@ func (d *decoder) accumulables() stageValues {
 	return slices.Clone(values)
 }
 
-// taskUpdates reads the `Accumulables` of a `Task Info`: of those of operators, what the attempt added. It is read for few
+// taskUpdates reads the `Accumulables` of a `Task Info`: what the attempt added to operators' metrics. It is called for few
 // attempts, when their stage ends. The values are valid until scratch is used again.
 func taskUpdates(raw []byte, scratch stageValues) stageValues {
 	if values, next := scanAccumulables(raw, `,"Update":`, scratch[:0]); next == len(raw) {
@@ -36,8 +36,8 @@ func pullUpdates(raw []byte, values stageValues) stageValues {
 	return eachAccumulable(&p, "Update", values)
 }
 
-// scanAccumulables reads what eachAccumulable does of the list that b begins with, where the keys are in Spark's order, and
-// tells where it ends; −1 where they are not. The member is named as it stands there, with what is around it.
+// scanAccumulables does the same as eachAccumulable for the list at the beginning of b if the keys are in Spark's order, and
+// returns its end; −1 otherwise. The member is given as text with the punctuation around it.
 func scanAccumulables(b []byte, member string, values stageValues) (_ stageValues, next int) {
 	i := expect(b, 0, "[")
 	if next, ok := try(b, i, "]"); ok {
@@ -86,7 +86,7 @@ func scanAccumulables(b []byte, member string, values stageValues) (_ stageValue
 	return values, -1
 }
 
-// eachAccumulable appends the member of the given name of each element that is of an operator's metric.
+// eachAccumulable appends the named member of each element that belongs to an operator's metric.
 func eachAccumulable(p *pull.Puller, member string, values stageValues) stageValues {
 	for ok := p.Array(); ok && p.Elem(); {
 		v, of, known := accumValue{id: none}, false, false
@@ -112,7 +112,7 @@ func eachAccumulable(p *pull.Puller, member string, values stageValues) stageVal
 	return values
 }
 
-// accumNumber reads a number, which Spark writes as a text for metrics of operators.
+// accumNumber reads a number, which Spark writes as a string for metrics of operators.
 func accumNumber(p *pull.Puller) (int64, bool) {
 	if p.Peek() != '"' {
 		return p.Number()

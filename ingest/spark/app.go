@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// app is what the fold knows of one application.
+// app is the state of one application.
 type app struct {
 	*fold
 	key      schema.Key
@@ -63,7 +63,7 @@ type phaseID struct {
 	attempt int32
 }
 
-// counts are what the caveats say.
+// counts are the counts reported by caveats.
 type counts struct {
 	attempts         int64
 	endsWithoutStart int64
@@ -105,7 +105,7 @@ func newApp(f *fold) *app {
 
 func (a *app) end(e applicationEnd) { a.ending, a.hasEnd = e, true }
 
-// environment notes the properties. A later event of its kind changes some of them.
+// environment records the properties. A later event of the same kind changes some of them.
 func (a *app) environment(props properties) {
 	for _, p := range props {
 		if len(a.settings) < maxProperties {
@@ -114,7 +114,7 @@ func (a *app) environment(props properties) {
 	}
 }
 
-// newJob makes a job; id is none where only its stages are known.
+// newJob creates a job; id is none if only its stages are known.
 func (a *app) newJob(id int64) *job {
 	j := &job{key: a.keys.jobs.Next(), id: id, submit: none, finish: none, status: schema.RunUnknown}
 	a.jobList = append(a.jobList, j)
@@ -155,7 +155,7 @@ func (a *app) jobStart(e *jobStart) {
 func (a *app) jobEnd(e *jobEnd) {
 	j := a.jobs[e.ID]
 	if j == nil {
-		// Its JobStart is lost: the stages that came without a job were its own.
+		// Its JobStart is lost: stages without a job were its own.
 		if j = a.orphans; j != nil {
 			j.id, a.orphans = e.ID, nil
 			a.jobs[e.ID] = j
@@ -191,7 +191,7 @@ func (e *jobStart) stages() []stageInfo {
 	return stages
 }
 
-// status is how the job ended. One that somebody stopped has failed with a message that says so: "Job 3 cancelled …", in
+// status is the status of a job at its end. A job that was stopped has failed with a message such as "Job 3 cancelled …", in
 // some versions "Job 3 was cancelled".
 func (e *jobEnd) status() schema.RunStatus {
 	switch e.Result.Result {
@@ -206,13 +206,13 @@ func (e *jobEnd) status() schema.RunStatus {
 	return schema.RunUnknown
 }
 
-// saysCancelled reports whether the failure of a job or stage is that somebody stopped it.
+// saysCancelled reports whether the failure of a job or stage is a cancellation.
 func saysCancelled(message string) bool {
 	message = message[:min(len(message), 80)]
 	return (strings.HasPrefix(message, "Job ") || strings.HasPrefix(message, "Stage ")) && strings.Contains(message, "cancelled")
 }
 
-// stage is the stage of an id, made when it is first mentioned.
+// stage returns the stage with an id, creating it when it is first mentioned.
 func (a *app) stage(id int64) *stage {
 	s := a.stages[id]
 	if s == nil {
@@ -222,12 +222,12 @@ func (a *app) stage(id int64) *stage {
 	return s
 }
 
-// unknownStage is what there is of a stage of which only the id is known.
+// unknownStage is a stage of which only the id is known.
 func unknownStage(id int64) stageInfo {
 	return stageInfo{ID: id, Tasks: none, RDDs: rdds{Own: none, Partitions: none}, Submit: none, Complete: none}
 }
 
-// learn takes what a Stage Info says of the stage as a whole.
+// learn records what a Stage Info says about the stage as a whole.
 func (s *stage) learn(info *stageInfo) {
 	if s.known || info.Tasks < 0 && info.Name == "" {
 		return
@@ -258,7 +258,7 @@ func (a *app) jobOf(s *stage) *job {
 // maxPhases bounds the stage attempts of jobs that have not ended; see also retire.
 const maxPhases = 300_000
 
-// phase is the attempt of a stage, made when it is first mentioned; nil where there are too many.
+// phase returns the attempt of a stage, creating it when it is first mentioned; nil if there are too many.
 func (a *app) phase(stageID int64, attempt int32) *phase {
 	id := phaseID{stageID, attempt}
 	if a.last != nil && a.lastID == id {
@@ -311,8 +311,8 @@ func (a *app) stageCompleted(e *stageInfo) {
 	a.stageValues(p, e.Values)
 }
 
-// parents are the stages whose outputs a stage reads; they are older than it. Where the log does not name them they are
-// the stages of the job that compute an RDD which one of the stage's own descends from.
+// parents are the stages whose outputs a stage reads; they are older than it. If the log does not name them, they are the
+// stages of the job that compute an ancestor of one of the stage's RDDs.
 func (a *app) parents(s *stage, j *job) []*stage {
 	var found []*stage
 	if s.Parents != nil {

@@ -7,10 +7,10 @@ import (
 	"straggler/schema"
 )
 
-// maxRunning bounds the attempts that run at the same time. No cluster comes near; a log that has lost its ends may.
+// maxRunning bounds the attempts that run at the same time. No cluster reaches it, but a log with lost end events may.
 const maxRunning = 1_000_000
 
-// taskStart notes an attempt that has started.
+// taskStart records the start of an attempt.
 func (a *app) taskStart(t *task) {
 	a.partitioned = a.partitioned || t.partition >= 0
 	p := a.phase(t.stage, t.stageAttempt)
@@ -37,7 +37,7 @@ func (a *app) taskStart(t *task) {
 	a.running[t.id] = a.launch(p, t)
 }
 
-// launch is what is known of an attempt when it starts.
+// launch is what is known about an attempt at its start.
 func (a *app) launch(p *phase, t *task) run {
 	r := run{phase: p, exec: a.executorOf(t), host: t.host, launch: t.launch, number: t.attempt, queued: none,
 		locality: t.locality, speculative: t.speculative}
@@ -45,7 +45,7 @@ func (a *app) launch(p *phase, t *task) run {
 	r.number = a.number(p, r.task, r.number)
 	switch {
 	case t.speculative.V:
-		// Nothing says when the scheduler decided to copy it.
+		// The log does not record when the scheduler decided to copy it.
 	case r.number == 0:
 		r.queued = p.submit
 	default:
@@ -106,7 +106,7 @@ func (a *app) taskEnd(e *taskEnd) {
 	}
 }
 
-// runAgain notes since when a task that has to run again is ready to.
+// runAgain records the time from which a task that must run again is ready.
 func (p *phase) runAgain(task, ms int64) {
 	if ms <= 0 {
 		return
@@ -117,7 +117,7 @@ func (p *phase) runAgain(task, ms int64) {
 	p.ready[task] = ms
 }
 
-// row adds a row with what is known of an attempt since its launch.
+// row adds a row with what is known since the launch of an attempt.
 func (a *app) row(r *run, id int64) *schema.Attempt {
 	if len(a.rows) == rowsAtOnce {
 		flush(a.fold, &a.rows)
@@ -167,7 +167,7 @@ func (a *app) row(r *run, id int64) *schema.Attempt {
 	return row
 }
 
-// nativeID writes a Task ID. The ids of a batch of rows share one piece of memory.
+// nativeID formats a Task ID. The ids of a batch of rows share one allocation.
 func (a *app) nativeID(id int64) string {
 	var digits [20]byte
 	text := strconv.AppendInt(digits[:0], id, 10)
@@ -180,7 +180,7 @@ func (a *app) nativeID(id int64) string {
 	return a.ids.String()[start:]
 }
 
-// endRow writes the row of an attempt that has ended and gives its finish time in milliseconds, 0 where it has none.
+// endRow completes the row of an attempt that has ended and returns its finish time in milliseconds; 0 if it has none.
 func (a *app) endRow(r *run, e *taskEnd) (finish int64) {
 	row := a.row(r, e.id)
 	row.Status = statusOf(e.reason)
@@ -222,7 +222,7 @@ func known(s string) schema.Null[string] {
 	return schema.Null[string]{V: s, OK: s != ""}
 }
 
-// millis is a time of the log in milliseconds, 0 where it is none.
+// millis is a time of the log in milliseconds; 0 if it is not valid.
 func millis(ms int64) int64 {
 	if !read.Millis(ms).OK {
 		return 0

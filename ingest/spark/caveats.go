@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// writeCaveats writes what to know before trusting the rows of the application.
+// writeCaveats writes the caveats of the application.
 func (a *app) writeCaveats(complete bool, truncated string) {
 	var rows []schema.Caveat
 	add := func(code string, count int64, detail string) {
@@ -53,7 +53,7 @@ func (a *app) writeCaveats(complete bool, truncated string) {
 	flush(a.fold, &rows)
 }
 
-// incomplete says in which way the log is.
+// incomplete describes in which way the log is incomplete.
 func (a *app) incomplete(truncated string) string {
 	switch {
 	case truncated != "":

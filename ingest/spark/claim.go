@@ -20,8 +20,8 @@ var (
 	rolledName    = regexp.MustCompile(`^events_(\d{1,9})_(.+?)((?:\.(?:lz4|lzf|snappy|zstd|zst|gz|bz2|xz|inprogress))*)(\.compact)?((?:\.(?:zst|gz|bz2|xz))*)$`)
 	appStatusName = regexp.MustCompile(`^appstatus_(.+?)(\.inprogress)?$`)
 	numberedName  = regexp.MustCompile(`^EVENT_LOG_(\d{1,9})$`)
-	// applicationID is an id as Spark's cluster managers give them, with the number of the application's attempt where there
-	// are several.
+	// applicationID matches an id of Spark's cluster managers, with the number of the application's attempt if there are
+	// several.
 	applicationID  = regexp.MustCompile(`^(?:app-\d{14}-\d{4,}|application_\d+_\d+|local-\d+|spark-[0-9a-f]{32}|spark-application-\d+)(?:_\d+)?$`)
 	databricksName = regexp.MustCompile(`^eventlog(-\d{4}-\d{2}-\d{2}--\d{2}-\d{2})?(\.(gz|zst|zstd|bz2|xz))?$`)
 )
@@ -102,7 +102,7 @@ func claimRolling(dir ingest.Dir) []ingest.Group {
 	return groups
 }
 
-// superseded tells whether a compacted file holds what is left of f. Spark may have failed to delete f.
+// superseded reports whether a compacted file replaces f, which Spark may have failed to delete.
 func (f rolledFile) superseded(all []rolledFile) bool {
 	for _, c := range all {
 		if c.compact && (f.index < c.index || f.index == c.index && !f.compact) {
@@ -148,7 +148,7 @@ func claimDatabricks(dir ingest.Dir) (ingest.Group, bool) {
 	return g, len(g.Names) > 0
 }
 
-// partial says which parts of a rolling log are not there, from the names of those that are.
+// partial finds the missing parts of a rolling log from the names of the others.
 func partial(parts []ingest.Part) (notes []note) {
 	var files []rolledFile
 	for _, p := range parts {

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// batch is what the records of a block are decoded into, in their order.
+// batch holds the decoded records of a block, in order.
 type batch struct {
 	kinds   []kind // of the records that are of use
 	starts  []task
@@ -32,7 +32,7 @@ func (b *batch) add(k kind, event any) {
 	b.others = append(b.others, event)
 }
 
-// decoder decodes records. It is used by one goroutine.
+// decoder decodes records. It must not be used concurrently.
 type decoder struct {
 	pull   pull.Puller
 	intern read.Interner
@@ -80,7 +80,7 @@ func (b *batch) reject(source string, line read.Line, record []byte, why string)
 
 const eventPrefix = `{"Event":"`
 
-// record decodes one record and says why it cannot be used, "" where it can.
+// record decodes one record and returns why it cannot be used; "" if it can.
 func (d *decoder) record(record []byte, out *batch) (why string) {
 	if record[0] != '{' || record[len(record)-1] != '}' {
 		return "it is no JSON object"
@@ -117,7 +117,7 @@ func (d *decoder) record(record []byte, out *batch) (why string) {
 	return d.pullEvent(k, record, out)
 }
 
-// leadingEvent is the kind of a record that starts with its event's name, as Spark writes them all.
+// leadingEvent is the kind of a record that starts with the name of its event, as all records written by Spark do.
 func leadingEvent(record []byte) (kind, bool) {
 	if !bytes.HasPrefix(record, []byte(eventPrefix)) {
 		return 0, false
@@ -130,7 +130,7 @@ func leadingEvent(record []byte) (kind, bool) {
 	return kindOf(name[:end]), true
 }
 
-// anyOrder decodes a record whose first key is not its event's name.
+// anyOrder decodes a record that does not start with the name of its event.
 func (d *decoder) anyOrder(record []byte, out *batch) (why string) {
 	p := &d.pull
 	p.Reset(record)
@@ -196,7 +196,7 @@ func kindOf(name []byte) kind {
 	return kindOfClass(string(name))
 }
 
-// kindOfClass is the kind of an event that goes by the full name of its class.
+// kindOfClass is the kind of an event that is named by its full class name.
 func kindOfClass(name string) kind {
 	class, ok := strings.CutPrefix(name, "org.apache.spark.scheduler.SparkListener")
 	if !ok {
@@ -215,7 +215,8 @@ func kindOfClass(name string) kind {
 	return kindIgnored
 }
 
-// kindOfQuery is the kind of an event of Spark SQL by the last name of its class. Vendors keep that and move the class.
+// kindOfQuery is the kind of an event of Spark SQL by the simple name of its class, since vendors move classes to other
+// packages.
 func kindOfQuery(class string) kind {
 	switch class {
 	case "SparkListenerSQLExecutionStart":
@@ -260,7 +261,7 @@ func (d *decoder) pullEvent(k kind, record []byte, out *batch) (why string) {
 	return ""
 }
 
-// text reads a string into a shared one; "" where there is none.
+// text reads an interned string; "" if there is none.
 func (d *decoder) text() string {
 	b, ok := d.pull.Str()
 	if !ok {
@@ -269,7 +270,7 @@ func (d *decoder) text() string {
 	return d.intern.Text(b)
 }
 
-// integer reads an integer; none where there is none or it cannot be an id, a count or a time.
+// integer reads an integer; none if it is missing or cannot be an id, a count or a time.
 func (d *decoder) integer() int64 {
 	v, ok := d.pull.Number()
 	if !ok || v < 0 {
@@ -278,7 +279,7 @@ func (d *decoder) integer() int64 {
 	return v
 }
 
-// small reads an integer that has to fit in 32 bits; none where it does not.
+// small reads an integer that must fit in 32 bits; none if it does not.
 func (d *decoder) small() int32 {
 	v := d.integer()
 	if v > 1<<31-1 {

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// newEvent is what an event of a kind that is not a task's is decoded into.
+// newEvent returns the struct for an event of a kind other than a task's.
 func newEvent(k kind) any {
 	switch k {
 	case kindLogStart, kindRollover:
@@ -42,7 +42,7 @@ func newEvent(k kind) any {
 	return new(struct{}) // the kind says all
 }
 
-// missing says what an event lacks to be of use, "" where it lacks nothing.
+// missing names what an event lacks to be usable; "" if nothing.
 func missing(event any) string {
 	switch e := event.(type) {
 	case *jobStart:
@@ -75,7 +75,7 @@ func lacks(it bool, member string) string {
 	return "it has no " + member
 }
 
-// layout is how objects are decoded into a struct.
+// layout maps the members of objects to the fields of a struct.
 type layout struct {
 	empty   reflect.Value // its value for an object of no members: integers are none
 	members []string      // by field; "" for none
@@ -103,7 +103,7 @@ func (d *decoder) layoutOf(t reflect.Type) *layout {
 	return l
 }
 
-// field is the position of the field that a member is decoded into; -1 where there is none.
+// field is the index of the field for a member; -1 if there is none.
 func (l *layout) field(member []byte) int {
 	for i, name := range l.members { // quicker than a map: most lengths differ
 		if name == string(member) && name != "" {
@@ -126,7 +126,7 @@ func (d *decoder) object(v reflect.Value) {
 	}
 }
 
-// value decodes a value into a field. One of another kind is skipped and leaves the field without a value.
+// value decodes a value into a field. A value of another kind is skipped, and the field remains unset.
 func (d *decoder) value(field reflect.Value) {
 	p := &d.pull
 	switch v := field.Addr().Interface().(type) {
@@ -180,7 +180,7 @@ func (d *decoder) value(field reflect.Value) {
 	}
 }
 
-// order puts the parents in order. Where the log names them, those of RDDs say nothing more.
+// order sorts the parents. If the log names them, the parents of RDDs are not needed.
 func (s *stageInfo) order() {
 	slices.Sort(s.Parents)
 	s.Parents = slices.Compact(s.Parents)
@@ -235,7 +235,7 @@ func (v *rdds) add(rdd *rddInfo) {
 	v.All, v.Barrier = append(v.All, rdd.ID), v.Barrier || rdd.Barrier
 }
 
-// oneLine is a name made of a text: white space and what is no text are single blanks.
+// oneLine converts a text to a name: white space and invalid characters become single spaces.
 type oneLine string
 
 // maxName bounds the name of a job or stage: a description may be the text of a query.
@@ -254,7 +254,7 @@ func (d *decoder) oneLine(b []byte) oneLine {
 	return oneLine(read.Text(s))
 }
 
-// plainLine tells whether a text is a name as it stands.
+// plainLine reports whether a text needs no conversion to be a name.
 func plainLine(b []byte) bool {
 	for i, c := range b {
 		if c < ' ' || c >= 0x7f || c == ' ' && (i == 0 || i == len(b)-1 || b[i-1] == ' ') {

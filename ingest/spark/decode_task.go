@@ -53,7 +53,7 @@ func (d *decoder) pullTaskEnd(out *batch) (why string) {
 	return ""
 }
 
-// emptyTask is a task before anything is known about it. Logs of Spark 1.0 number neither stage attempts nor attempts.
+// emptyTask is a task without any values. Logs of Spark 1.0 number neither stage attempts nor attempts.
 func emptyTask() task {
 	return task{stage: none, id: none, index: none, partition: none, attempt: none, launch: none, finish: none}
 }
@@ -173,7 +173,7 @@ func (d *decoder) pullReason(e *taskEnd) {
 		case "Message":
 			texts[3] = d.firstLine()
 		case "Metrics":
-			// Spark 1 gives a failed task's metrics here.
+			// Spark 1 has the metrics of a failed task here.
 			if !e.metered {
 				d.pullMetrics(e)
 			} else {
@@ -224,7 +224,7 @@ func reasonOf(name string) reason {
 // maxReason bounds the text of a failure, which may be a page of diagnostics.
 const maxReason = 300
 
-// firstLine is the first line of a text, shortened.
+// firstLine is the first line of a text, truncated.
 type firstLine string
 
 func (d *decoder) firstLine() firstLine {

@@ -2,11 +2,11 @@ package spark
 
 import "straggler/schema"
 
-// The events that a log is decoded into. Integers are as the log writes them: milliseconds, nanoseconds, bytes.
-// none stands for an id, index or time that the record does not give.
+// The events that a log is decoded into. Integers are as the log writes them: milliseconds, nanoseconds, bytes. none stands for
+// a missing id, index or time.
 const none = -1
 
-// kind says which event a record is.
+// kind is the kind of an event.
 type kind uint8
 
 const (
@@ -91,7 +91,7 @@ type taskEnd struct {
 	metrics [metricCount]int64
 }
 
-// The metric groups that logs before Spark 2 leave out where they were not used.
+// The metric groups that logs before Spark 2 omit if unused.
 const (
 	groupShuffleRead = 1 << iota
 	groupShuffleWrite
@@ -131,12 +131,12 @@ func (e *taskEnd) set(m metric, v int64) {
 	e.has |= 1 << m
 }
 
-// metric is the value of m, where the log gives one that can be: no metric is negative.
+// metric is the value of m if it is valid: no metric is negative.
 func (e *taskEnd) metric(m metric) (int64, bool) {
 	return e.metrics[m], e.has>>m&1 == 1 && e.metrics[m] >= 0
 }
 
-// fetchFailure says which output could not be read.
+// fetchFailure identifies the output that could not be read.
 type fetchFailure struct {
 	address  // "" where the log has none
 	shuffle  int64
@@ -147,7 +147,7 @@ type fetchFailure struct {
 // The events of other kinds are decoded into structs, by the tags of their fields (decode_other.go). Those that a struct
 // has no tag for are skipped.
 
-// logStart is a SparkListenerLogStart, or what Databricks writes in its place.
+// logStart is a SparkListenerLogStart, or its equivalent in logs of Databricks.
 type logStart struct {
 	Version string `json:"Spark Version"`
 }
@@ -172,7 +172,7 @@ type environmentUpdate struct {
 	Properties properties `json:"Spark Properties"`
 }
 
-// properties are the settings that are kept, in the order of the log.
+// properties are the settings to keep, in the order of the log.
 type properties []property
 
 type property struct{ name, value string }

@@ -10,8 +10,8 @@ import (
 	"straggler/schema"
 )
 
-// finish writes all that is still in memory. The application is complete when the log has its start and its end and
-// nothing says otherwise; truncated says what does.
+// finish writes everything still in memory. The application is complete if the log has its start and its end, unless truncated
+// gives a reason why not.
 func (a *app) finish(truncated string) {
 	complete := a.hasStart && a.hasEnd && truncated == "" && len(a.notes) == 0
 	a.writeRunning()
@@ -57,7 +57,7 @@ func (a *app) writeApplication(complete bool) {
 	flush(a.fold, &rows)
 }
 
-// status is how the application ended, which only Spark 4 writes down.
+// status is the status of the application, which only Spark 4 records.
 func (a *app) status() schema.RunStatus {
 	switch {
 	case !a.hasEnd:
@@ -100,15 +100,15 @@ func (a *app) writeJob(j *job, complete bool) {
 	a.writeEdges(j)
 }
 
-// plan gives a stage that was never submitted the phase that says so.
+// plan creates a phase for a stage that was never submitted.
 func (a *app) plan(s *stage, j *job) {
 	p := &phase{key: a.keys.phases.Next(), ordinal: a.phases, stage: s, job: j, attempt: s.Attempt, tasks: s.Tasks, submit: none, complete: none}
 	a.phases++
 	s.phases = append(s.phases, p)
 }
 
-// jobRow makes the row of a job. Logs before Spark 1.3 date no jobs: there a job was submitted with its first stage and
-// finished with its last.
+// jobRow builds the row of a job. Logs before Spark 1.3 have no times of jobs; there a job is submitted with its first stage
+// and finished with its last.
 func (a *app) jobRow(j *job, complete bool) schema.Job {
 	row := schema.Job{JobID: j.key, ApplicationID: a.key, NativeID: "unknown", Name: known(a.jobName(j)), Status: j.status}
 	if j.id >= 0 {
@@ -133,7 +133,7 @@ func (a *app) jobRow(j *job, complete bool) schema.Job {
 	return row
 }
 
-// jobName is what the user called the job, or the call site of its last stage.
+// jobName is the name that the user gave the job, or the call site of its last stage.
 func (a *app) jobName(j *job) string {
 	if j.description != "" {
 		return j.description
@@ -174,8 +174,8 @@ func (a *app) phaseRow(p *phase, complete bool) schema.Phase {
 	return row
 }
 
-// ordered drops the times of a job or phase that a clock which was set back has put out of order: what the attempts say
-// stays, then what the scheduler says of the end.
+// ordered drops times of a job or phase that are out of order because a clock was set back: the times of the attempts take
+// precedence, then the scheduler's end.
 func ordered(submit, start, finish *schema.Null[schema.Time]) {
 	if submit.OK && start.OK && submit.V > start.V {
 		*submit = schema.Null[schema.Time]{}
@@ -185,8 +185,8 @@ func ordered(submit, start, finish *schema.Null[schema.Time]) {
 	}
 }
 
-// countEnds counts what a stage that succeeded lacks: an end for each of its tasks. Where the stage was submitted more
-// than once, attempts of one submission may have done tasks of another.
+// countEnds counts the tasks without an end in a stage that succeeded. Where the stage was submitted more than once, attempts
+// of one submission may have done tasks of another.
 func (a *app) countEnds(p *phase, status schema.RunStatus) {
 	if lack := p.tasks - p.ends; status == schema.RunSucceeded && lack > 0 && len(p.stage.phases) == 1 {
 		a.count.shortStages++
@@ -194,7 +194,7 @@ func (a *app) countEnds(p *phase, status schema.RunStatus) {
 	}
 }
 
-// kindName is the kind of a stage's tasks: of one that ran as the log says it, of another as others read from it or not.
+// kindName is the kind of a stage's tasks: as logged if it ran, otherwise according to whether other stages read from it.
 func (s *stage) kindName() string {
 	switch {
 	case s.kind == taskShuffleMap || s.kind == taskUnknown && s.parent:
@@ -205,7 +205,7 @@ func (s *stage) kindName() string {
 	return "unknown"
 }
 
-// status is how a phase ended. Newer Spark submits a stage that it skips without a time.
+// status is the status of a phase. Newer versions of Spark submit a skipped stage without a time.
 func (p *phase) status(complete bool) schema.RunStatus {
 	idle := p.starts == 0 && p.ends == 0
 	switch {
@@ -256,8 +256,8 @@ func (a *app) writeEdgesFrom(j *job, parent *stage, to *phase) {
 // keptStages is how many stages stay in memory while jobs come and go.
 const keptStages = 20_000
 
-// retire writes the oldest jobs that have ended and forgets them with their stages, once there are many. The loss of what
-// it forgets is not noticed any more.
+// retire writes the oldest jobs that have ended, and drops them with their stages, once there are many. Losses of their outputs
+// are no longer detected.
 func (a *app) retire() {
 	if len(a.stages) <= max(a.retireAt, keptStages) {
 		return
@@ -287,7 +287,7 @@ func (a *app) retire() {
 	})
 }
 
-// settled tells whether a job and all others that share its stages have ended.
+// settled reports whether a job and all others that share its stages have ended.
 func (j *job) settled() bool {
 	if !j.ended {
 		return false

@@ -12,7 +12,7 @@ import (
 // rowsAtOnce is how many rows go to the sink in one call.
 const rowsAtOnce = 512
 
-// fold turns the events of an input, one by one in the order of the log, into rows.
+// fold converts the events of an input to rows, one by one in the order of the log.
 type fold struct {
 	in   *ingest.Input
 	out  *ingest.Sink
@@ -48,7 +48,7 @@ func newFold(in *ingest.Input, out *ingest.Sink) *fold {
 	return f
 }
 
-// batch takes the events of a block, and what could not be used of it.
+// batch processes the events of a block, and its rejects.
 func (f *fold) batch(b *batch) error {
 	f.out.Decoded(b.decoded)
 	f.foreign += b.foreign
@@ -151,7 +151,7 @@ func (f *fold) applicationStart(s applicationStart) {
 	f.application().start, f.application().hasStart = s, true
 }
 
-// finishApp writes what is known of the application at its end. The reason says why it may not be all.
+// finishApp writes the rest of the application at its end. The reason tells why it may be incomplete.
 func (f *fold) finishApp(truncated string) {
 	if f.app != nil {
 		if err := f.app.inOrder(); f.err == nil {
@@ -163,9 +163,9 @@ func (f *fold) finishApp(truncated string) {
 	f.flushAll()
 }
 
-// inOrder gives an error where the ends of many attempts precede their starts. Other programs sort logs, often the newest
-// record first; their stages would be taken for those of other jobs. Spark loses starts and repeats events, but never turns
-// them round.
+// inOrder returns an error if the ends of many attempts precede their starts. Other programs sort logs, often with the newest
+// record first, and then stages would be assigned to the wrong jobs. Spark loses starts and repeats events, but never reverses
+// them.
 func (a *app) inOrder() error {
 	n := min(a.count.startsAfterEnd, a.count.endsWithoutStart)
 	switch {
@@ -178,7 +178,7 @@ func (a *app) inOrder() error {
 	return nil
 }
 
-// flushAll hands all rows that wait to the sink.
+// flushAll passes all pending rows to the sink.
 func (f *fold) flushAll() {
 	flush(f, &f.rows)
 	flush(f, &f.jobRows)
@@ -188,14 +188,14 @@ func (f *fold) flushAll() {
 	f.plans.flush(f)
 }
 
-// put adds a row to those that wait.
+// put adds a pending row.
 func put[R any](f *fold, rows *[]R, row R) {
 	if *rows = append(*rows, row); len(*rows) >= rowsAtOnce {
 		flush(f, rows)
 	}
 }
 
-// flush hands rows to the sink unless it has failed.
+// flush passes rows to the sink unless it has failed.
 func flush[R any](f *fold, rows *[]R) {
 	if f.err == nil {
 		f.err = ingest.Emit(f.out, *rows)

@@ -8,25 +8,25 @@ import (
 	"straggler/schema"
 )
 
-// Lost outputs. Spark reports them in three ways: a second TaskEnd of a finished task with the reason Resubmitted, a
-// TaskEnd of a reader with the reason FetchFailed, and by computing a partition again that was computed already, which
-// it only does when the output is gone. The last is the surest: an executor that ends takes outputs with it, but only
-// those that somebody still needs are ever missed. MANTRI §4.1 calls the attempts that make them again recompute.
+// Lost outputs. Spark reports them in three ways: by a second TaskEnd of a finished task with the reason Resubmitted, by a
+// TaskEnd of a reader with the reason FetchFailed, and by recomputing a partition, which it does only if the output is lost.
+// The last is the most reliable: the outputs on an executor are lost when it ends, but only those still needed matter. MANTRI
+// §4.1 calls the attempts that recompute them recompute.
 
-// loss is an output that was lost and not yet made again.
+// loss is a lost output that has not been recomputed yet.
 type loss struct {
 	row  schema.Loss
 	exec *executor
 	seq  int
 }
 
-// lossID says which output.
+// lossID identifies an output.
 type lossID struct {
 	of        *outputs
 	partition int64
 }
 
-// fetchLoss is an output that a FetchFailed names: by shuffle, which is not to be found in the log.
+// fetchLoss is an output named by a FetchFailed, by shuffle, which cannot be looked up in the log.
 type fetchLoss struct {
 	reader    *stage
 	shuffle   int64
@@ -37,14 +37,14 @@ type fetchLoss struct {
 	time      int64
 }
 
-// maxPending bounds the losses that wait to be made again, maxUnresolved those that wait for their stage to be known.
+// maxPending bounds the losses waiting for recomputation, maxUnresolved those waiting for their stage to be known.
 const (
 	maxPending    = 200_000
 	maxUnresolved = 10_000
 )
 
-// isRecompute tells whether an attempt of p for this partition makes a lost output again: when it had been computed
-// before, and either that output is known to be lost, or p was submitted after the success.
+// isRecompute reports whether an attempt of p for this partition recomputes a lost output: it was computed before, and either
+// that output is known to be lost, or p was submitted after the success.
 func (a *app) isRecompute(p *phase, partition int64) bool {
 	s := p.stage
 	switch {
@@ -69,7 +69,7 @@ func (a *app) isRecompute(p *phase, partition int64) bool {
 	return true
 }
 
-// lose notes that an output is lost. The time is that of its executor's end where it is not given.
+// lose records that an output is lost. The default for the time is the end of its executor.
 func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.Null[schema.Key]) {
 	id := lossID{s.outputs, partition}
 	before := out.isLost()
@@ -100,7 +100,7 @@ func (a *app) lose(s *stage, partition int64, out *output, ms int64, by schema.N
 	a.losses[id] = l
 }
 
-// writeLoss writes a loss that was made good at a time, 0 where it was not.
+// writeLoss writes a loss that was restored at a time; 0 if it was not.
 func (a *app) writeLoss(l *loss, again int64) {
 	if !l.row.Time.OK {
 		l.row.Time = read.Millis(l.exec.lostAt)
@@ -111,7 +111,7 @@ func (a *app) writeLoss(l *loss, again int64) {
 	put(a.fold, &a.lossRows, l.row)
 }
 
-// writeLosses writes the losses that were not made good, in the order in which they were noticed.
+// writeLosses writes the losses that were not restored, in the order in which they were noticed.
 func (a *app) writeLosses() {
 	rest := make([]*loss, 0, len(a.losses))
 	for _, l := range a.losses {
@@ -124,7 +124,7 @@ func (a *app) writeLosses() {
 	clear(a.losses)
 }
 
-// succeeded notes the output of an attempt, which makes good its loss.
+// succeeded records the output of an attempt, which restores a loss.
 func (a *app) succeeded(r *run, e *taskEnd, ordinal uint32, finish int64) {
 	if r.partition < 0 {
 		return
@@ -152,7 +152,7 @@ func (a *app) succeeded(r *run, e *taskEnd, ordinal uint32, finish int64) {
 // maxPages bounds the outputs that are remembered: 100 MiB for 6 million.
 const maxPages = 100 << 10
 
-// forgetOutputs forgets the outputs of a stage that no running job computes, the oldest first.
+// forgetOutputs drops the outputs of a stage that no running job computes, the oldest first.
 func (a *app) forgetOutputs() bool {
 	for range min(len(a.made), 64) {
 		s := a.made[0]
@@ -177,8 +177,8 @@ func (s *stage) active() bool {
 	return false
 }
 
-// resubmitted notes that the output of a finished attempt was lost while its stage was still running. The event repeats
-// the attempt's own times.
+// resubmitted records that the output of a finished attempt was lost while its stage was still running. The event repeats the
+// times of the attempt.
 func (a *app) resubmitted(e *taskEnd) {
 	p := a.phase(e.stage, e.stageAttempt)
 	if p == nil {
@@ -194,7 +194,7 @@ func (a *app) resubmitted(e *taskEnd) {
 	p.runAgain(task, exec.lostAt)
 }
 
-// fetchFailed notes that an attempt could not read an output. Spark then gives up all outputs of that executor.
+// fetchFailed records that an attempt could not read an output. Spark then discards all outputs of that executor.
 func (a *app) fetchFailed(r *run, e *taskEnd, ordinal uint32, finish int64) {
 	exec := a.executors[e.fetch.Executor]
 	if exec != nil {
@@ -220,8 +220,8 @@ func (a *app) fetchFailed(r *run, e *taskEnd, ordinal uint32, finish int64) {
 	}
 }
 
-// producer is the stage that made a shuffle's outputs: the reader's only parent, or the only one whose output for that
-// partition lies where it was looked for. A parent that a job skips was computed by an earlier job.
+// producer is the stage that wrote a shuffle: the reader's only parent, or the only one whose output for that partition was on
+// the executor in question. A parent that a job skips was computed by an earlier job.
 func (a *app) producer(f *fetchLoss) *stage {
 	if s := a.shuffles[f.shuffle]; s != nil && f.shuffle >= 0 {
 		return s
@@ -246,7 +246,7 @@ func (a *app) producer(f *fetchLoss) *stage {
 
 func (s *stage) lastJob() *job { return s.jobs[len(s.jobs)-1] }
 
-// maker is the stage that made the outputs of s: s, or where it was skipped an earlier one of the same RDD.
+// maker is the stage that computed the outputs of s: s itself, or if it was skipped an earlier one of the same RDD.
 func (a *app) maker(s *stage) *stage {
 	if s.outputs == nil && a.byRDD[s.RDDs.Own] != nil {
 		return a.byRDD[s.RDDs.Own]
@@ -254,7 +254,7 @@ func (a *app) maker(s *stage) *stage {
 	return s
 }
 
-// fetched is the output of s that a reader failed to fetch, nil where there is none or it lies elsewhere by now.
+// fetched is the output of s that a reader failed to fetch; nil if there is none or if it is elsewhere by now.
 func (a *app) fetched(s *stage, f *fetchLoss) *output {
 	out := s.outputs.find(f.partition)
 	if out == nil || out.executor != f.exec.ordinal || f.taskID >= 0 && out.taskID != uint32(f.taskID-s.outputs.base) {
@@ -282,7 +282,7 @@ func (a *app) resolve(p *phase) {
 	})
 }
 
-// recomputes tells, when a phase is submitted, what it has to do with outputs that were there before.
+// recomputes determines, when a phase is submitted, its relation to earlier outputs.
 func (a *app) recomputes(p *phase) {
 	s := p.stage
 	if len(s.phases) == 1 && s.outputs == nil && s.parent {
@@ -328,17 +328,17 @@ func (a *app) allLost(o *outputs) bool {
 	return true
 }
 
-// isGone tells whether an output is lost, or lies on an executor whose outputs are.
+// isGone reports whether an output is lost, or on an executor whose outputs are.
 func (a *app) isGone(out *output) bool {
 	return out.isLost() || a.executorList[out.executor].lost
 }
 
-// maxInferred bounds the partitions that are looked at to tell which are missing, over a whole log.
+// maxInferred bounds the partitions examined for missing ones, over a whole log.
 const maxInferred = 1 << 28
 
-// missingPartitions are the partitions that have no output, in ascending order, which is the order in which Spark makes
-// tasks of them. Logs before Spark 3.3 name no partitions; there the n-th task of a re-submitted stage is the n-th of
-// these, if there are as many as it has tasks.
+// missingPartitions are the partitions without output, in ascending order, which is the order in which Spark creates tasks for
+// them. Logs before Spark 3.3 name no partitions; there the n-th task of a re-submitted stage is the n-th of these, if there
+// are as many as it has tasks.
 func (a *app) missingPartitions(s *stage) []int32 {
 	full := s.full()
 	if a.inferred += full; full > 1<<24 || a.inferred > maxInferred {
@@ -354,7 +354,7 @@ func (a *app) missingPartitions(s *stage) []int32 {
 	return missing
 }
 
-// partition is the number of a task in its row, and the partition that it computes, none where the log does not tell.
+// partition returns the number of a task for its row, and the partition that it computes; none if unknown.
 //
 // They are the same, except where a job wants some partitions only, as take does: there a task is counted by its
 // position, so that the tasks of a phase are always numbered from 0 to its task count.

@@ -29,7 +29,7 @@ func (a *app) newExecutor(id, host string) *executor {
 	return x
 }
 
-// noticed notes when an executor, or what lay on it, was first missed.
+// noticed records when an executor, or an output on it, was first missed.
 func (x *executor) noticed(ms int64) {
 	if x.lostAt == 0 {
 		x.lostAt = millis(ms)
@@ -80,7 +80,7 @@ func (a *app) blockManagerRemoved(e *blockManager) {
 	}
 }
 
-// goes notes the end of an executor. Its outputs stay only where the machine's own shuffle service serves them.
+// goes records the end of an executor. Its outputs remain only if an external shuffle service serves them.
 func (a *app) goes(x *executor, ms int64) {
 	x.noticed(ms)
 	if a.settings["spark.shuffle.service.enabled"] != "true" {
@@ -124,7 +124,7 @@ func (a *app) writeMachines() {
 	flush(a.fold, &rows)
 }
 
-// slots is how many tasks run at once on so many cores: cores / spark.task.cpus, which a resource profile may change.
+// slots is the number of concurrent tasks on a number of cores: cores / spark.task.cpus, which a resource profile may change.
 func (a *app) slots(cores, profile int64) schema.Null[int64] {
 	cpus, ok := a.taskCPUs[profile]
 	if !ok {
@@ -140,7 +140,7 @@ func (a *app) slots(cores, profile int64) schema.Null[int64] {
 	return schema.Some(int64(slots))
 }
 
-// localCores reads the cores of a master such as local, local[4] or local[4,2]; none where it says as many as there are.
+// localCores reads the cores of a master such as local, local[4] or local[4,2]; none if it means all cores.
 func localCores(master string) int64 {
 	if master == "local" {
 		return 1
@@ -157,7 +157,7 @@ func localCores(master string) int64 {
 	return n
 }
 
-// memory is the heap of an executor, or of the driver, as it was asked for.
+// memory is the requested heap of an executor, or of the driver.
 func (a *app) memory(isDriver bool) schema.Null[int64] {
 	name := "spark.executor.memory"
 	if isDriver {
@@ -166,8 +166,8 @@ func (a *app) memory(isDriver bool) schema.Null[int64] {
 	return parseSize(a.settings[name])
 }
 
-// parseSize reads a size as Spark writes it: a number and b, k, kb, m, mb, …; without a unit it is MiB, as Spark has it
-// for memory.
+// parseSize reads a size as Spark writes it: a number and b, k, kb, m, mb, …; without a unit it is MiB, Spark's default for
+// memory.
 func parseSize(s string) schema.Null[int64] {
 	s = strings.ToLower(strings.TrimSpace(s))
 	end := 0

@@ -6,10 +6,10 @@ import (
 
 // measure fills a row with the metrics of its TaskEnd.
 //
-// Spark writes every metric as 0 until the executor reports it, so a zero is a measurement only where all were
-// reported: when the attempt succeeded. An executor reports of an attempt that failed or was killed its run time, and
-// of bytes and records what it had counted by then and was not zero; there a zero is unknown, a positive number is a
-// lower bound, and what it spent outside its run is unknown.
+// Spark writes every metric as 0 until the executor reports it, so a zero is a measurement only if all were reported, that is,
+// if the attempt succeeded. For a failed or killed attempt, an executor reports the run time and those counts of bytes and
+// records that were positive; a zero is then unknown, a positive number is a lower bound, and the time outside the run is
+// unknown.
 //
 // The duration is in milliseconds, and read where the row has one.
 func (a *app) measure(row *schema.Attempt, e *taskEnd, duration int64) {
@@ -30,7 +30,8 @@ func (a *app) measure(row *schema.Attempt, e *taskEnd, duration int64) {
 	m.parts(row, duration)
 }
 
-// reported tells whether the executor reported anything. A result takes bytes, so a success of none was not reported.
+// reported reports whether the executor reported anything. A result has a positive size, so a success without one was not
+// reported.
 func (e *taskEnd) reported() bool {
 	for m, v := range e.metrics {
 		if v > 0 && e.has>>m&1 == 1 {
@@ -40,8 +41,8 @@ func (e *taskEnd) reported() bool {
 	return false
 }
 
-// logsOutput tells whether a missing output group says that nothing was written. Spark before 1.3, which does not log
-// its version, need not have it at all.
+// logsOutput reports whether a missing output group means that nothing was written. Spark before 1.3, which does not log its
+// version, may lack it anyway.
 func (a *app) logsOutput() bool { return a.version != "" }
 
 // measured reads the metrics of one TaskEnd.
@@ -70,7 +71,7 @@ func seconds(v schema.Null[int64], perSecond float64) schema.Null[float64] {
 	return schema.Some(float64(v.V) / perSecond)
 }
 
-// inGroup is a metric of a group that Spark 1 leaves out where the task did not use it.
+// inGroup is a metric of a group that Spark 1 omits if the task did not use it.
 func (m *measured) inGroup(group uint8, k metric) schema.Null[int64] {
 	switch {
 	case m.groups&group != 0:
@@ -81,7 +82,7 @@ func (m *measured) inGroup(group uint8, k metric) schema.Null[int64] {
 	return schema.Some(int64(0))
 }
 
-// sum adds what was read from storage and from other stages. Of an attempt that succeeded both have to be known.
+// sum adds what was read from storage and from other stages. For a successful attempt both must be known.
 func (m *measured) sum(a, b schema.Null[int64]) schema.Null[int64] {
 	if m.success && !(a.OK && b.OK) || !a.OK && !b.OK {
 		return schema.Null[int64]{}
@@ -94,9 +95,9 @@ func (m *measured) sum(a, b schema.Null[int64]) schema.Null[int64] {
 
 // readBytes fills in what was read from where.
 //
-// Shuffle blocks are counted as local or remote, push-merged ones among them. Of storage Spark logs the bytes and not the
-// place, so the locality of the attempt stands in for it: node-local is local, rack-local and any are remote, and process-local
-// says nothing, because Spark also calls those attempts so that prefer no place.
+// Shuffle blocks are counted as local or remote, push-merged ones among them. For storage Spark logs the bytes but not the
+// location, so the locality of the attempt is used: node-local is local, rack-local and any are remote, and process-local is
+// unknown, because Spark also uses it for attempts without preferred locations.
 func (m *measured) readBytes(row *schema.Attempt) {
 	input := m.inGroup(groupInput, mInputBytes)
 	remote, local := m.inGroup(groupShuffleRead, mRemoteBytes), m.localBytes()
@@ -135,7 +136,7 @@ const rounding = 2
 //	getting result  = finish − the time at which the driver began to fetch the result, 0 where it did not
 //	scheduler delay = max(0, duration − run − deserialize − serialize − getting result)
 //
-// Parts longer than the attempt say that its times are wrong, or in another unit; then nothing is known of any of them.
+// Parts longer than the attempt mean that its times are wrong, or in another unit; then all parts are unknown.
 func (m *measured) parts(row *schema.Attempt, duration int64) {
 	run, deserialize, serialize := m.value(mRun), m.value(mDeserialize), m.value(mSerialize)
 	if row.DurationS.OK && max(deserialize.V, serialize.V) > duration+rounding {

@@ -12,10 +12,10 @@ type taskNumber struct {
 	number int32
 }
 
-// words is what they take, in words of memory: a place in a map is counted as eight.
+// words is their memory in words, counting eight per entry of a map.
 func (n *numbers) words() int { return len(n.first) + 8*(len(n.later)+len(n.free)) }
 
-// maxNumbered bounds what the numbers of attempts take: 128 MiB. Beyond it attempts keep what the log says.
+// maxNumbered bounds the memory for numbers of attempts: 128 MiB. Beyond it attempts keep the numbers of the log.
 const maxNumbered = 16 << 20
 
 // number is the number of an attempt of a task: what the log says, unless another attempt has it, as in a log that was damaged
@@ -44,7 +44,7 @@ func (a *app) number(p *phase, task int64, said int32) int32 {
 	return number
 }
 
-// denseTasks bounds the tasks of a phase that have a bit; a damaged log may say any number.
+// denseTasks bounds the tasks of a phase that have a bit, since a damaged log may have any number.
 const denseTasks = 8 << 20
 
 func isFirst(task int64, number int32) bool { return number == 0 && task >= 0 && task < denseTasks }

@@ -7,8 +7,8 @@ import (
 	"straggler/ingest/read"
 )
 
-// Spark writes an event a line. What others make of a log may be laid out otherwise: indented, as a list, or with all events on
-// one line. A block tells by its first event.
+// Spark writes one event per line. Other programs may rewrite a log with another layout: indented, as a list, or with all
+// events on one line. The first event of a block determines its layout.
 
 // records are the events of a block.
 func records(b *read.Block) iter.Seq[read.Line] {
@@ -18,7 +18,7 @@ func records(b *read.Block) iter.Seq[read.Line] {
 	return objects(b)
 }
 
-// lastRecordEnd is where the last whole event of b ends, with the end of its line where it has one of its own.
+// lastRecordEnd is the end of the last whole event of b, including its line break if it has a line of its own.
 func lastRecordEnd(b []byte) int {
 	if byLine(b) {
 		return bytes.LastIndexByte(b, '\n') + 1
@@ -67,12 +67,11 @@ func skip(b []byte, i int, space string) int {
 	return len(b) - len(bytes.TrimLeft(b[i:], space))
 }
 
-// nextObject is where the next event starts, or text that is none: behind white space and what separates the elements of a
-// list.
+// nextObject is the start of the next event, or of text that is not an event, after white space and separators of a list.
 func nextObject(b []byte, i int) int { return skip(b, i, " \t\r\n\ufeff[],") }
 
-// objects are the JSON objects of a block, whatever separates them. What stands between them and is none is a record to its
-// line end.
+// objects yields the JSON objects of a block, whatever separates them. Other text between them is a record up to the end of its
+// line.
 func objects(b *read.Block) iter.Seq[read.Line] {
 	return func(yield func(read.Line) bool) {
 		line, seen := b.Line, 0
@@ -89,8 +88,8 @@ func objects(b *read.Block) iter.Seq[read.Line] {
 	}
 }
 
-// objectEnd is where the object at start ends. One that is damaged ends where the next event starts, and text that is no object
-// there or with its line; it is not whole then.
+// objectEnd is the end of the object at start. A damaged object ends where the next event starts, other text there or at the
+// end of its line; whole is then false.
 func objectEnd(b []byte, start int) (end int, whole bool) {
 	depth, quoted := 0, false
 	for i := start; i < len(b); i++ {
@@ -121,7 +120,7 @@ func objectEnd(b []byte, start int) (end int, whole bool) {
 	return len(b), false
 }
 
-// boundary are the bytes that objectEnd looks at: most of an event are none.
+// boundary marks the bytes that matter to objectEnd; most bytes of an event do not.
 var boundary = [256]bool{'{': true, '}': true, '[': true, ']': true, '"': true, '\\': true, '\n': true}
 
 // eventKey follows the brace that opens an event, and no other. In no string does a brace stand before a quotation mark that is

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// placement says that an operator ran in a phase.
+// placement is a phase in which an operator ran.
 type placement struct {
 	node  int
 	phase *phase
@@ -16,16 +16,15 @@ type placement struct {
 	basis schema.NodeBasis
 }
 
-// maxPlacements bounds the phases that the operators of one query are said to have run in.
+// maxPlacements bounds the placements of the operators of one query.
 const maxPlacements = 200_000
 
-// placed tells in which phases the operators of a plan ran.
+// placed determines in which phases the operators of a plan ran.
 //
-//  1. A phase whose tasks added to a metric of an operator ran it. An exchange has metrics of what writes it and of what
-//     reads it.
-//  2. Operators with no exchange between them run in one phase: those without values ran where the others of their fragment
-//     did.
-//  3. A fragment without any values ran in the phase that its reader's phase waits for, where only one is left that could be.
+//  1. A phase whose tasks added to a metric of an operator ran it. An exchange has metrics of its writers and of its readers.
+//  2. Operators without an exchange between them run in the same phase: those without values ran where the others of their
+//     fragment did.
+//  3. A fragment without any values ran in the phase that its reader's phase waits for, if only one candidate is left.
 func (a *app) placed(q *query, t *sqlplan.Tree) []placement {
 	pl := &placing{t: t, nodes: make([][]placement, len(t.Nodes)), phases: make([][]*phase, len(t.Top)), reused: make([]bool, len(t.Nodes))}
 	for _, original := range t.Reuses {
@@ -76,7 +75,7 @@ func (pl *placing) add(node int, p *phase, role schema.NodeRole, basis schema.No
 	pl.nodes[node] = append(pl.nodes[node], placement{node, p, role, basis})
 }
 
-// is tells whether an operator was placed in a phase in a role.
+// is reports whether an operator was placed in a phase in a role.
 func (pl *placing) is(node int, p *phase, role schema.NodeRole) bool {
 	return slices.ContainsFunc(pl.nodes[node], func(at placement) bool { return at.phase == p && at.role == role })
 }
@@ -87,7 +86,7 @@ func (pl *placing) ran(fragment int32, p *phase) {
 	}
 }
 
-// mayHaveRun notes a phase without values, where it is one of the query's that had attempts.
+// mayHaveRun records a phase without values, if it belongs to the query and had attempts.
 func (pl *placing) mayHaveRun(fragment int32, p *phase, q *query) {
 	if p.job.query == q && p.starts+p.ends > 0 {
 		pl.ran(fragment, p)
@@ -116,7 +115,7 @@ func (pl *placing) byAccumulator(node int, metric string, p *phase) {
 	}
 }
 
-// byReaders says of the phases that read an exchange, or one that reuses it, by which of them: that whose fragment they ran.
+// byReaders assigns the phases that read an exchange, or one that reuses it, to the reader whose fragment they ran.
 func (pl *placing) byReaders() {
 	for _, s := range pl.shared {
 		known := false
@@ -136,7 +135,7 @@ func (pl *placing) byReaders() {
 var readerMetrics = map[string]bool{"records read": true, "local bytes read": true, "remote bytes read": true, "local blocks read": true,
 	"remote blocks read": true, "fetch wait time": true, "remote bytes read to disk": true}
 
-// below is the fragment that an exchange is written by, none where the plan does not have it.
+// below is the fragment that writes an exchange; none if the plan does not have it.
 func (pl *placing) below(node int) int32 {
 	if children := pl.t.Children[node]; len(children) > 0 {
 		return pl.t.Fragments[children[0]]
@@ -187,7 +186,7 @@ func (pl *placing) byEdges(a *app, q *query) {
 	}
 }
 
-// lastPhases are the attempts of the stage of a job that no other of it reads.
+// lastPhases are the attempts of the final stage of a job.
 func lastPhases(j *job) []*phase {
 	var last *stage
 	for _, s := range j.stages {
@@ -223,7 +222,7 @@ func (pl *placing) byFragment(node int) {
 	}
 }
 
-// has tells whether an operator was placed in a role by the values of its metrics.
+// has reports whether an operator was placed in a role by the values of its metrics.
 func (pl *placing) has(node int, role schema.NodeRole) bool {
 	for _, p := range pl.phases[pl.fragmentOf(node, role)] {
 		if pl.is(node, p, role) {

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// The bounds of a plan. Plans of ten joins have some two hundred operators; those past a bound are counted and said.
+// Limits of a plan. Plans of ten joins have about two hundred operators; those beyond a limit are counted and reported.
 const (
 	maxPlanNodes  = 20_000  // operators of one plan that are kept
 	maxPlanText   = 4 << 20 // bytes of the texts of one plan that are kept
@@ -18,7 +18,7 @@ const (
 	maxNodeMetric = 256     // metrics of one operator; the widest native ones have fifty
 )
 
-// plan is a physical plan as an event has it: its operators, each after the one that reads what it makes.
+// plan is a physical plan of an event: its operators, parents first.
 type plan struct {
 	nodes   []sqlplan.Node
 	seen    int64            // operators in the log
@@ -60,8 +60,8 @@ type accumValues []accumValue
 // maxAccumValues bounds the values of one event.
 const maxAccumValues = 100_000
 
-// heldUpdate is an update of a plan that is not decoded before its block ends: each has the whole plan, so that of those of one
-// query only the last is of use.
+// heldUpdate is an update of a plan whose decoding is deferred to the end of its block: each contains the whole plan, so only
+// the last one of a query is needed.
 type heldUpdate struct {
 	line   read.Line
 	record []byte
@@ -69,7 +69,7 @@ type heldUpdate struct {
 	why    string     // it cannot be used
 }
 
-// hold keeps an update as Spark writes it until the block ends, and reports false of any other.
+// hold defers an update in Spark's own layout until the end of the block; it returns false for any other.
 func (d *decoder) hold(record []byte, out *batch) bool {
 	i := len(eventPrefix) + bytes.IndexByte(record[len(eventPrefix):], '"')
 	execution, i := digits(record, expect(record, i, `","executionId":`))
@@ -82,7 +82,7 @@ func (d *decoder) hold(record []byte, out *batch) bool {
 	return true
 }
 
-// release decodes the last update of each query that can be decoded, and gives those later ones that cannot.
+// release decodes the last decodable update of each query, and returns later ones that cannot be decoded.
 func (d *decoder) release() (bad []heldUpdate) {
 	var done []int64
 	for _, u := range slices.Backward(d.held) {
@@ -139,8 +139,8 @@ func (d *decoder) pullPlanEvent(e *planEvent) (why string) {
 	return ""
 }
 
-// mostAhead bounds the operators and metrics that a plan is made room for since the last one had so many: the plans of a query
-// resemble one another.
+// mostAhead bounds the memory allocated for a plan according to the size of the previous one, since successive plans of a query
+// are similar.
 const mostAhead = 1000
 
 // planFrame is an operator that is being read.
@@ -182,7 +182,7 @@ func (d *decoder) plan() *plan {
 	return made
 }
 
-// open adds an operator and gives its position, none where there are too many.
+// open adds an operator and returns its position; none if there are too many.
 func (p *plan) open(parent int32) int32 {
 	p.seen++
 	if len(p.nodes) >= maxPlanNodes || parent < 0 && len(p.nodes) > 0 {
@@ -219,7 +219,7 @@ func (d *decoder) nodeKey(made *plan, n *sqlplan.Node) {
 	}
 }
 
-// planName reads the name of an operator, of which a log has few.
+// planName reads the name of an operator, interned because a log has few.
 func (d *decoder) planName(made *plan) string {
 	b, _ := d.pull.Str()
 	if len(b) > 64 {
@@ -228,7 +228,7 @@ func (d *decoder) planName(made *plan) string {
 	return d.intern.Text(b)
 }
 
-// planText reads a text of a plan, cut where it or the plan's are too long.
+// planText reads a text of a plan, truncated if it, or all texts of the plan, are too long.
 func (d *decoder) planText(made *plan) string {
 	b, _ := d.pull.Str()
 	return d.keptText(made, b)
@@ -243,7 +243,7 @@ func (d *decoder) keptText(made *plan, b []byte) string {
 	return read.Text(string(b))
 }
 
-// nodeMetrics reads the metrics of an operator. Those of a plan lie in one piece.
+// nodeMetrics reads the metrics of an operator. Those of a plan share one allocation.
 func (d *decoder) nodeMetrics(made *plan) []sqlplan.Metric {
 	start := len(made.metrics)
 	metrics, next := d.scanPlanMetrics(d.pull.Value(), made.metrics)

@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// The bounds of what is kept of queries while they run.
+// Limits on running queries.
 const (
 	maxLiveNodes   = 100_000   // operators of plans in memory, past which queries that have ended are written
 	maxLiveQueries = 20_000    // queries in memory, past which the same
@@ -29,7 +29,7 @@ type query struct {
 	driver  map[int64]int64
 }
 
-// accum is what an accumulator came to, and the phases whose tasks added to it.
+// accum is the value of an accumulator, and the phases whose tasks added to it.
 type accum struct {
 	value int64
 	first *phase
@@ -45,10 +45,10 @@ func (a *accum) ran(p *phase) {
 	}
 }
 
-// known tells whether an event of the query itself is in the log.
+// known reports whether an event of the query itself is in the log.
 func (q *query) known() bool { return q.start != nil || q.latest != nil }
 
-// settled tells whether nothing more is to come: it has ended, and so have its jobs.
+// settled reports whether the query and all of its jobs have ended.
 func (q *query) settled() bool {
 	return q.end != nil && !slices.ContainsFunc(q.jobs, func(j *job) bool { return !j.ended })
 }
@@ -63,8 +63,8 @@ func (q *query) nodes() int {
 	return n
 }
 
-// query is the query of an execution id, made when it is first mentioned; nil where it was written already, or there are too
-// many.
+// query returns the query with an execution id, creating it when it is first mentioned; nil if it has been written, or if there
+// are too many.
 func (a *app) query(id int64) *query {
 	if q := a.queries[id]; q != nil {
 		return q
@@ -92,8 +92,8 @@ func (a *app) queryStart(e *planEvent) {
 	e.plan = nil
 }
 
-// planUpdate takes the plan as adaptive execution has made it anew. The last one is the plan that ran; those before it in one
-// block have none.
+// planUpdate stores the plan as changed by adaptive execution. The last one is the plan that ran; earlier updates in the same
+// block have no plan.
 func (a *app) planUpdate(e *planEvent) {
 	q := a.query(e.execution)
 	if q == nil {
@@ -109,7 +109,7 @@ func (a *app) planUpdate(e *planEvent) {
 	}
 }
 
-// countCut counts what is not kept of the plans of a query.
+// countCut counts what was dropped from the plans of a query.
 func (a *app) countCut(q *query) {
 	for _, p := range []*plan{q.initial, q.latest} {
 		if p == nil {
@@ -148,7 +148,7 @@ func (a *app) driverUpdates(e *driverUpdates) {
 	}
 }
 
-// queryEnd notes that a query has ended, and writes those that have where much is in memory.
+// queryEnd records the end of a query, and writes ended queries if there is much in memory.
 func (a *app) queryEnd(e *queryEnd) {
 	q := a.query(e.Execution)
 	if q == nil || q.end != nil {
@@ -171,7 +171,7 @@ func (a *app) queryEnd(e *queryEnd) {
 	a.queriesAt = len(kept) + maxLiveQueries/2 // not at every end when none can go
 }
 
-// writeQueries writes all that are left, by their first mention.
+// writeQueries writes all remaining queries, in the order of their first mention.
 func (a *app) writeQueries(complete bool) {
 	for _, q := range a.queryList {
 		a.writeQuery(q, complete)
@@ -179,7 +179,7 @@ func (a *app) writeQueries(complete bool) {
 	a.queryList = nil
 }
 
-// forgetQuery gives back what a query holds.
+// forgetQuery frees a query.
 func (a *app) forgetQuery(q *query) {
 	a.liveNodes -= q.nodes()
 	a.liveValues -= len(q.values) + len(q.driver)
@@ -196,7 +196,7 @@ func (a *app) forgetQuery(q *query) {
 	}
 }
 
-// runsFor notes the query that a job runs for.
+// runsFor records the query of a job.
 func (a *app) runsFor(j *job, execution string) {
 	id, ok := naturalID(execution)
 	if !ok {
@@ -208,7 +208,7 @@ func (a *app) runsFor(j *job, execution string) {
 	}
 }
 
-// naturalID reads an id that is written as a text.
+// naturalID reads an id written as a string.
 func naturalID(s string) (int64, bool) {
 	if s == "" || len(s) > 18 {
 		return 0, false
@@ -232,8 +232,8 @@ func (a *app) roomForValue() bool {
 	return true
 }
 
-// stageValues takes what the metrics of operators came to by the end of a stage. A value is that of the accumulator, which
-// sums over stages.
+// stageValues stores the values of operators' metrics at the end of a stage. A value is that of the accumulator, which sums
+// over stages.
 func (a *app) stageValues(p *phase, values stageValues) {
 	q := p.job.query
 	if q == nil {
@@ -268,7 +268,7 @@ const (
 	maxSample = 64 << 10 // bytes of the values of an attempt; a hundred operators take forty thousand
 )
 
-// sample is an attempt with its values, as the log has them until they are needed. One that is among both has them once.
+// sample is an attempt with its values, unparsed until they are needed. An attempt in both lists shares them.
 type sample struct {
 	attempt uint32 // ordinal, plus 1; 0 for none
 	rank    int64
@@ -276,7 +276,7 @@ type sample struct {
 	values  stageValues
 }
 
-// sampleAttempt keeps the values of an attempt that has succeeded where it is among the most extreme of its phase.
+// sampleAttempt keeps the values of a successful attempt if it is among the most extreme of its phase.
 func (a *app) sampleAttempt(p *phase, e *taskEnd, ordinal uint32) {
 	if p.job.query == nil || len(e.accumulables) <= 2 || len(e.accumulables) > maxSample {
 		return
@@ -308,8 +308,8 @@ func (a *app) sampleAttempt(p *phase, e *taskEnd, ordinal uint32) {
 	}
 }
 
-// place is where an attempt of a rank goes: in the place of the least one where it is above it; nil where it is not. Of equals
-// the first stays.
+// place returns the slot for an attempt of a rank: that of the lowest-ranked one if it is exceeded, otherwise nil. On ties the
+// first stays.
 func place(kept *[sampled]sample, rank int64) *sample {
 	least := &kept[0]
 	for i := range kept {
@@ -327,7 +327,7 @@ func place(kept *[sampled]sample, rank int64) *sample {
 	return least
 }
 
-// shares tells whether another sample is of the same attempt.
+// shares reports whether another sample is of the same attempt.
 func (s *samples) shares(one *sample) bool {
 	for i := range s.heavy {
 		for _, other := range [...]*sample{&s.heavy[i], &s.long[i]} {
@@ -339,7 +339,7 @@ func (s *samples) shares(one *sample) bool {
 	return false
 }
 
-// parse reads the values of the attempts and gives back their texts.
+// parse parses the values of the attempts and frees their texts.
 func (a *app) parse(s *samples) {
 	for i := range s.heavy {
 		a.parseOne(&s.heavy[i])

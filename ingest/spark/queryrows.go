@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// planRows are the rows of queries that wait to go to the sink.
+// planRows holds pending rows of queries.
 type planRows struct {
 	queries  []schema.Query
 	settings []schema.QuerySetting
@@ -33,8 +33,7 @@ func (r *planRows) flush(f *fold) {
 	flush(f, &r.attempts)
 }
 
-// writeQuery writes a query with its plans and what is known of their operators, and forgets it. One that only its jobs
-// name has no row.
+// writeQuery writes a query with its plans and operators, and drops it. A query that is only named by jobs has no row.
 func (a *app) writeQuery(q *query, complete bool) {
 	defer a.forgetQuery(q)
 	if !q.known() {
@@ -97,7 +96,7 @@ func (a *app) queryRow(q *query, complete bool) schema.Query {
 	return row
 }
 
-// description is what a query is called: one line, cut as the names of jobs are.
+// description is the name of a query: one line, truncated like the names of jobs.
 func (a *app) description(s string) string {
 	s = strings.Join(strings.Fields(sqlplan.CleanSQL(s, a.in.KeepLiterals)), " ")
 	if len(s) > maxName {
@@ -106,7 +105,7 @@ func (a *app) description(s string) string {
 	return s
 }
 
-// status is how a query ended. Spark before 3.4 writes no error: there its jobs say.
+// status is the status of a query. Spark before 3.4 does not log its error, so it follows from the jobs.
 func (q *query) status(complete bool) schema.RunStatus {
 	switch {
 	case q.end == nil && complete:
@@ -130,7 +129,7 @@ func (q *query) status(complete bool) schema.RunStatus {
 	return status
 }
 
-// writeQuerySettings writes the settings of a query's session that the application's are not, in the order of their names.
+// writeQuerySettings writes the settings of a query's session that differ from the application's, sorted by name.
 func (a *app) writeQuerySettings(q *query) {
 	if q.start == nil {
 		return
@@ -172,7 +171,7 @@ func (a *app) writeNodes(q *query, t *sqlplan.Tree, which schema.PlanStage) []sc
 	return keys
 }
 
-// writeFinal writes the plan that ran, what its operators counted, in so many metrics at most, and where they ran.
+// writeFinal writes the plan that ran, its metrics up to a limit, and where its operators ran.
 func (a *app) writeFinal(q *query, t *sqlplan.Tree, metrics int) {
 	keys := a.writeNodes(q, t, schema.FinalPlan)
 	owner := make(map[int64]owned, metrics)
@@ -204,8 +203,8 @@ type owned struct {
 	metric *sqlplan.Metric
 }
 
-// writeMetric writes what an operator counted, where anything was. A native engine reports zero of what it does not
-// measure, so there a zero is unknown.
+// writeMetric writes a metric of an operator, if it has a value. Native engines report zero for what they do not measure, so
+// there a zero is unknown.
 func (a *app) writeMetric(q *query, m *sqlplan.Metric, node schema.Null[schema.Key], engine schema.Native) {
 	sum, ok := q.values[m.ID]
 	value, driver := sum.value, false
@@ -218,7 +217,7 @@ func (a *app) writeMetric(q *query, m *sqlplan.Metric, node schema.Null[schema.K
 	}
 }
 
-// writeSamples writes what the most extreme attempts of each phase counted, by operator.
+// writeSamples writes the metrics of the most extreme attempts of each phase, by operator.
 func (a *app) writeSamples(q *query, t *sqlplan.Tree, keys []schema.Key, owner map[int64]owned) {
 	for _, j := range q.jobs {
 		for _, s := range j.stages {

@@ -8,12 +8,12 @@ import (
 	"straggler/schema"
 )
 
-// The fast scanner. A log is nine parts task events, and Spark writes the keys of a task event in one order without
-// white space, so that they can be compared instead of parsed. Every function here either reads exactly what the
-// general scanner would, or reports false and leaves the record to it.
+// The fast scanner. Nine tenths of a log are task events, and Spark writes the keys of a task event in a fixed order without
+// white space, so they can be compared instead of parsed. Every function here either reads exactly what the general scanner
+// would, or returns false and leaves the record to it.
 //
-// The position after a mismatch is the end of the record, where nothing more matches: a scan looks at its outcome
-// once, when it should stand before the last brace.
+// After a mismatch the position is the end of the record, where nothing more matches: a scan checks success only once, at the
+// last brace.
 
 // scanTaskStart reads a SparkListenerTaskStart.
 func (d *decoder) scanTaskStart(b []byte, t *task) bool {
@@ -96,7 +96,7 @@ func boolean(b []byte, i int) (v bool, next int) {
 	return true, expect(b, i, "true")
 }
 
-// hostCache holds, for the executors of late, the strings of their id and host: tasks of one executor name both.
+// hostCache caches the strings of id and host for recent executors, since every task names both.
 type hostCache [256]struct{ executor, host string }
 
 // scanExecutor reads an executor's id, after its opening quote, and the host that follows it.
@@ -191,7 +191,7 @@ func (e *taskEnd) must(b []byte, i int, key string, m metric) int {
 	return i
 }
 
-// may reads a metric where its key comes next.
+// may reads a metric if its key comes next.
 func (e *taskEnd) may(b []byte, i int, key string, m metric) int {
 	next, ok := try(b, i, key)
 	if !ok {
@@ -276,7 +276,7 @@ func scanOutput(b []byte, i int, e *taskEnd) int {
 	return expect(b, i, "}")
 }
 
-// skipCount moves past a metric that is of no use here, where its key comes next.
+// skipCount skips an unused metric, if its key comes next.
 func skipCount(b []byte, i int, key string) int {
 	next, ok := try(b, i, key)
 	if !ok {
@@ -286,7 +286,7 @@ func skipCount(b []byte, i int, key string) int {
 	return i
 }
 
-// skipFlag moves past true or false, where its key comes next.
+// skipFlag skips true or false, if its key comes next.
 func skipFlag(b []byte, i int, key string) int {
 	if next, ok := try(b, i, key); ok {
 		_, i = boolean(b, next)
@@ -294,7 +294,7 @@ func skipFlag(b []byte, i int, key string) int {
 	return i
 }
 
-// skipText moves past a string with escapes, where its key and opening quote come next.
+// skipText skips a string with escapes, if its key and opening quote come next.
 func skipText(b []byte, i int, key string) int {
 	next, ok := try(b, i, key)
 	if !ok {
@@ -339,7 +339,7 @@ func (d *decoder) scanPlanMetrics(b []byte, metrics []sqlplan.Metric) (_ []sqlpl
 	return metrics[:before], -1
 }
 
-// digits reads a natural number of at most 18 digits. What may follow one in JSON is for the next comparison to see.
+// digits reads a natural number of at most 18 digits. The next comparison checks what follows.
 func digits(b []byte, i int) (v int64, next int) {
 	start := i
 	for i < len(b) {
@@ -371,7 +371,7 @@ func word(b []byte, i int) (s []byte, next int) {
 	return s, i + n + 1
 }
 
-// expect moves past s, or to the end where the record has something else.
+// expect skips s, or moves to the end if the record has something else.
 func expect(b []byte, i int, s string) int {
 	if len(b)-i >= len(s) && string(b[i:i+len(s)]) == s {
 		return i + len(s)
@@ -391,7 +391,7 @@ func skipArray(b []byte, i int) int {
 	return i
 }
 
-// try moves past s where the record has it.
+// try skips s if the record has it.
 func try(b []byte, i int, s string) (int, bool) {
 	if len(b)-i >= len(s) && string(b[i:i+len(s)]) == s {
 		return i + len(s), true

@@ -10,8 +10,8 @@ const maxProperties = 1000
 // maxValue bounds the value of a setting. Those that are kept are numbers, sizes and words.
 const maxValue = 400
 
-// keptPrefixes are the properties that say how an application was scheduled and which resources it had. Everything else
-// stays out of the store: it explains no slow task, and may hold what should not be there.
+// keptPrefixes are the properties about the scheduling and resources of an application. Everything else is dropped: it explains
+// no slow tasks, and may be confidential.
 var keptPrefixes = []string{
 	"spark.app.id", "spark.app.attempt.id", "spark.app.startTime", "spark.barrier.", "spark.blacklist.", "spark.broadcast.",
 	"spark.cleaner.", "spark.cores.max", "spark.databricks.clusterUsageTags.sparkVersion", "spark.databricks.io.cache.enabled",

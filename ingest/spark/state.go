@@ -2,8 +2,8 @@ package spark
 
 import "straggler/schema"
 
-// What the fold remembers of an application. Attempts are written when they end; what is kept of them is a bit for each
-// Task ID, one for each task, and sixteen bytes for each output, so that a stage of five million tasks fits.
+// The state of an application. Attempts are written when they end; after that they take a bit per Task ID, one per task, and
+// sixteen bytes per output, so that a stage of five million tasks fits in memory.
 
 // job is a Spark job, or the unknown job of stages whose JobStart the log has lost.
 type job struct {
@@ -43,7 +43,7 @@ type stage struct {
 	unread  bool     // an output of it, or of one of its siblings, could not be fetched
 }
 
-// full is how many partitions the stage has when it is computed whole, 0 where the log does not say.
+// full is the number of partitions of the complete stage; 0 if unknown.
 func (s *stage) full() int64 {
 	n := max(s.RDDs.Partitions, 0)
 	if len(s.phases) > 0 {
@@ -78,7 +78,7 @@ type phase struct {
 	samples   *samples        // of a phase of a query
 }
 
-// executor is an executor between its adding and its removal.
+// executor is an executor between its addition and its removal.
 type executor struct {
 	ordinal  uint32
 	id       string
@@ -108,7 +108,7 @@ type run struct {
 	recompute   bool
 }
 
-// output is where the result of a successful task lies.
+// output is the location of the result of a successful task.
 type output struct {
 	attempt  uint32 // ordinal of the attempt that made it, plus 1
 	taskID   uint32 // its Task ID, less the base of its outputs
@@ -133,7 +133,7 @@ type outputs struct {
 	at    uint32 // page of last
 }
 
-// at finds the output of a partition, nil where there is none.
+// at returns the output of a partition; nil if there is none.
 func (o *outputs) find(partition int64) *output {
 	if o == nil || partition < 0 || partition > 1<<31 {
 		return nil
@@ -153,7 +153,7 @@ func (o *outputs) find(partition int64) *output {
 	return out
 }
 
-// put notes the output of a partition. It reports how many pages it had to add.
+// put stores the output of a partition and returns the number of pages that it added.
 func (o *outputs) put(partition int64, out output) (pages int) {
 	if partition < 0 || partition > 1<<31 {
 		return 0
@@ -179,7 +179,7 @@ func (o *outputs) put(partition int64, out output) (pages int) {
 	return pages
 }
 
-// idSet is a set of ids that mostly come in sequence.
+// idSet is a set of ids that are mostly consecutive.
 type idSet struct {
 	pages map[int64]*[idPage / 64]uint64
 	last  *[idPage / 64]uint64

@@ -6,8 +6,8 @@ import (
 	"straggler/schema"
 )
 
-// engineOf tells by what an operator is called who runs it, and gives Spark's name of it. RAPIDS, Comet and Photon put their
-// name before Spark's; Gluten puts Transformer behind it, or Columnar before it, as its backends Velox and CH do.
+// engineOf determines the engine of an operator from its name, and Spark's name for it. RAPIDS, Comet and Photon prefix Spark's
+// name with theirs; Gluten appends Transformer, or prefixes Columnar, like its backends Velox and CH.
 func engineOf(name string) (schema.Native, string) {
 	switch {
 	case name == "PhotonHashJoin": // Comet's operator of that name shuffles
@@ -39,7 +39,7 @@ func withoutTransformer(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, "Transformer"), "Exec")
 }
 
-// nativeNames gives Spark's name of what native engines name otherwise.
+// nativeNames maps other names of native engines to Spark's.
 func nativeNames(name string) string {
 	switch name {
 	case "GroupingAgg", "GroupingAggWithRollup", "Agg", "RegularHashAggregate", "FlushableHashAggregate":
@@ -58,7 +58,7 @@ func nativeNames(name string) string {
 	return name
 }
 
-// nativeWrappers are operators of native engines that compute nothing: they change the form of rows, or hand them on. Photon
+// nativeWrappers are operators of native engines that compute nothing: they convert the format of rows, or pass them on. Photon
 // reads an exchange by a source of its own over the sink, which has the keys.
 var nativeWrappers = map[string]bool{
 	// Photon

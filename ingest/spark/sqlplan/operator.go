@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// Operator is what the texts of a Node say.
+// Operator is the result of parsing the texts of a Node.
 type Operator struct {
 	Kind       schema.NodeKind
 	Name       string // Spark's, whatever engine runs it
@@ -110,15 +110,15 @@ func operatorOf(n *Node, keepLiterals bool) Operator {
 	return o
 }
 
-// IsExchange tells whether an operator moves rows between phases.
+// IsExchange reports whether an operator moves rows between phases.
 func (o *Operator) IsExchange() bool {
 	return o.Kind == schema.ExchangeNode || o.Kind == schema.BroadcastNode
 }
 
-// isSubquery tells whether an operator is the top of a subquery, whose value another takes.
+// isSubquery reports whether an operator is the root of a subquery.
 func (o *Operator) isSubquery() bool { return strings.Contains(o.Name, "Subquery") }
 
-// kindOfOperator is what an operator does, by its name.
+// kindOfOperator is the kind of an operator, by its name.
 func kindOfOperator(name string) schema.NodeKind {
 	if nativeWrappers[name] {
 		return schema.WrapperNode
@@ -244,7 +244,7 @@ func (o *Operator) partitioning(args string, keepLiterals bool) {
 	}
 }
 
-// sortKeys are keys without the order of NULLs that Spark takes where none is asked for.
+// sortKeys are keys without Spark's default order of NULLs.
 func sortKeys(keys string) string {
 	return usualNulls.Replace(keys)
 }
@@ -384,7 +384,7 @@ func scanPath(n *Node) string {
 	return scheme + "://" + rest
 }
 
-// planIDOf is the id by which a reused exchange names the one that it reuses, "" where there is none.
+// planIDOf is the id by which a reused exchange refers to the original; "" if there is none.
 func planIDOf(args string) string {
 	for _, mark := range []string{"[plan_id=", "[id=#"} {
 		if at := strings.LastIndex(args, mark); at >= 0 {

@@ -130,8 +130,8 @@ var sourceFilters = map[string]bool{"EqualTo": true, "EqualNullSafe": true, "Gre
 	"LessThan": true, "LessThanOrEqual": true, "In": true, "IsNull": true, "IsNotNull": true, "And": true, "Or": true, "Not": true,
 	"StringStartsWith": true, "StringEndsWith": true, "StringContains": true, "AlwaysTrue": true, "AlwaysFalse": true}
 
-// cleanText is a text of a plan without the ids of expressions and, unless they are to be kept, without its literals: a word
-// is kept where an id says that it is a column, where it is a function, and where it is a word of Spark's own.
+// cleanText is a text of a plan without the ids of expressions and, unless they are to be kept, without literals: a word is
+// kept if it has the id of a column, if it is a function, or if it is one of Spark's own words.
 func cleanText(s string, keepLiterals bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -191,7 +191,7 @@ func cleanText(s string, keepLiterals bool) string {
 	return b.String()
 }
 
-// continuesLiteral reports whether a word that is no name follows.
+// continuesLiteral reports whether a word that is not a name follows.
 func continuesLiteral(s string, i int) bool {
 	for i < len(s) && !isWord(s[i]) {
 		if c := s[i]; c != ' ' && c != '-' && c != ':' && c != '/' {
@@ -216,7 +216,7 @@ func pastID(s string, i int) int {
 	return i
 }
 
-// keepsWord tells whether a word that ends at a position is a name: of a column, which has an id, of a field of one, of a
+// keepsWord reports whether the word ending at a position is a name: of a column, which has an id, of a field of one, of a
 // function, or one of Spark's own words.
 func keepsWord(s, word string, end int) bool {
 	if isDigit(word[0]) {
@@ -268,7 +268,7 @@ func isWord(c byte) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// brackets gives what stands in the brackets that open at a position, and where they end; "" and -1 where they do not.
+// brackets returns the content of the brackets that open at a position, and where they end; "" and -1 if they do not.
 func brackets(s string, open int) (inside string, end int) {
 	if open < 0 || open >= len(s) {
 		return "", -1
@@ -287,7 +287,7 @@ func brackets(s string, open int) (inside string, end int) {
 	return "", -1
 }
 
-// arguments splits a list at its commas, those within brackets left alone.
+// arguments splits a list at its commas, except those within brackets.
 func arguments(s string) []string {
 	var list []string
 	depth, start := 0, 0

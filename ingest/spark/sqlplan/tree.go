@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// None is the position of no operator, and a number that the text of an operator does not say.
+// None is the position of no operator, and an unknown number.
 const None = -1
 
 // Node is an operator as Spark describes it (its class SparkPlanInfo).
@@ -31,7 +31,8 @@ type Metric struct {
 	ID   int64 // of the accumulator that counts it
 }
 
-// Tree is a plan with what follows from the place of its operators in it. Its slices are by position, parents before children.
+// Tree is a plan with what follows from the positions of its operators. Slices are indexed by position, parents before
+// children.
 type Tree struct {
 	Raw       []Node // without what Spark repeats below a reused exchange
 	Nodes     []Operator
@@ -49,7 +50,7 @@ type Tree struct {
 // maxTables bounds the sources that are listed for an operator.
 const maxTables = 12
 
-// Reader reads the plans of a query, which have most of their operators in common.
+// Reader reads the plans of a query, caching their operators, most of which they have in common.
 type Reader struct {
 	keepLiterals bool
 	known        map[texts]Operator // nil where none is remembered
@@ -103,8 +104,8 @@ func (r *Reader) Tree(raw []Node) *Tree {
 	return t
 }
 
-// resolveReuse finds the exchange that each reused one reads again, and leaves out what Spark repeats of it below: those
-// operators ran once, and their metrics are those of the original.
+// resolveReuse finds the original of each reused exchange, and removes the copy of its subtree: those operators ran once, and
+// their metrics are those of the original.
 func (t *Tree) resolveReuse() {
 	t.Reuses = make([]int32, len(t.Nodes))
 	below := make([]bool, len(t.Nodes)) // a reused exchange
@@ -147,7 +148,7 @@ func (t *Tree) resolveReuse() {
 	t.Raw, t.Nodes, t.Reuses = raw, nodes, reuses
 }
 
-// findChildren lists the operators below each, all lists in one piece.
+// findChildren lists the children of each operator, in one allocation.
 func (t *Tree) findChildren() {
 	count := make([]int32, len(t.Nodes))
 	for i := range t.Raw {
@@ -166,7 +167,7 @@ func (t *Tree) findChildren() {
 	}
 }
 
-// downwards gives each operator what follows from those above it.
+// downwards derives what follows for each operator from those above it.
 func (t *Tree) downwards() {
 	for i := range t.Nodes {
 		o, parent := &t.Nodes[i], t.Raw[i].Parent
@@ -205,7 +206,7 @@ func (t *Tree) newFragment(top int32) int32 {
 	return int32(len(t.Top) - 1)
 }
 
-// upwards gives each operator what follows from those below it. A parent stands before its children.
+// upwards derives what follows for each operator from those below it. Parents precede children.
 func (t *Tree) upwards() {
 	for i := len(t.Nodes) - 1; i >= 0; i-- {
 		t.Tables[i] = t.sources(i)
@@ -224,9 +225,9 @@ func (t *Tree) upwards() {
 	}
 }
 
-// sources are what an operator and those below it scan. What a cached table was made of is read again only where it has no
-// name. Rows of a subquery do not come to the operator that takes its value, nor to a scan that it prunes, as that of the
-// target of a merge.
+// sources returns what an operator and those below it scan. The sources of a cached table are included only if it has no name.
+// Rows of a subquery do not reach the operator that uses its value, nor a scan that it prunes, such as that of the target of a
+// merge.
 func (t *Tree) sources(i int) []string {
 	if one := t.Children[i]; len(one) == 1 && t.Nodes[i].Source == "" && !t.Nodes[one[0]].isSubquery() {
 		return t.Tables[one[0]]
@@ -245,7 +246,7 @@ func (t *Tree) sources(i int) []string {
 	return distinct(list)
 }
 
-// distinct are the first names of a list, each once.
+// distinct returns the first distinct names of a list.
 func distinct(list []string) []string {
 	var kept []string
 	for _, s := range list {
@@ -256,8 +257,8 @@ func distinct(list []string) []string {
 	return kept
 }
 
-// hash is that of an operator and those below it. What adaptive execution puts between them, and generated code, changes
-// from run to run with the sizes of the data, and takes no part.
+// hash is the hash of a subtree. Operators inserted by adaptive execution, and code generation, vary with data sizes from run
+// to run, and are ignored.
 func (t *Tree) hash(i int) uint64 {
 	o := &t.bare[i]
 	if (o.Kind == schema.WrapperNode || o.Kind == schema.ShuffleReadNode) && len(t.Children[i]) == 1 {
@@ -275,13 +276,13 @@ func (t *Tree) hash(i int) uint64 {
 	return h.Sum64()
 }
 
-// Hash is that of an operator and those below it, in hexadecimal: part of Fingerprint.
+// Hash is the hash of a subtree in hexadecimal: part of Fingerprint.
 func (t *Tree) Hash(i int) string { return hex(t.hashes[i]) }
 
 // Fingerprint is a hash of the operators without what differs from run to run.
 func (t *Tree) Fingerprint() string { return t.Hash(0) }
 
-// Shape is a hash of what the plan computes, however it does: the tables that it scans, the keys that it joins and groups by.
+// Shape is a hash of what the plan computes, regardless of how: the tables that it scans, the keys that it joins and groups by.
 func (t *Tree) Shape() string {
 	var parts []string
 	for i := range t.bare {
@@ -302,7 +303,7 @@ func (t *Tree) Shape() string {
 	return hex(xxhash.Sum64String(strings.Join(slices.Compact(parts), "\n")))
 }
 
-// bareKeys are the columns of keys without the casts and packing that a kind of join asks for.
+// bareKeys are the columns of keys without the casts and packing that some kinds of join require.
 func bareKeys(keys string) string {
 	var names []string
 	for i := 0; i < len(keys); {
@@ -322,7 +323,7 @@ func bareKeys(keys string) string {
 	return strings.Join(names, ",")
 }
 
-// Adaptive tells whether the plan is made anew while it runs, and whether it is the one that ran in the end.
+// Adaptive reports whether the plan is changed while it runs, and whether it is the final one.
 func (t *Tree) Adaptive() (adaptive, final bool) {
 	for i := range t.Nodes {
 		if t.Nodes[i].Name == "AdaptiveSparkPlan" {
@@ -332,7 +333,7 @@ func (t *Tree) Adaptive() (adaptive, final bool) {
 	return false, true
 }
 
-// withoutDigits is a name with # for each number in it: of two nights' folders they differ.
+// withoutDigits replaces each number in a name by #, since they differ between the folders of two nights.
 func withoutDigits(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
