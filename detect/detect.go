@@ -77,7 +77,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: what is new: %w", err)
 	}
-	p.limits = o.limits
+	defer p.free()
 	kept := tx.Resumed()
 	if !tx.Unchanged() && !p.nothing {
 		if err := p.work(ctx, tx, eng, o.ChunkAttempts); err != nil {
@@ -107,8 +107,6 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 		}
 		p.file = new(phaseFile)
 		defer p.file.close()
-		p.freeScanned = func() {}
-		defer func() { p.freeScanned() }()
 		used, err := p.figuresHere(ctx, tx, in, chunkAttempts)
 		if err != nil {
 			return err

@@ -26,8 +26,10 @@ func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 	if err != nil {
 		return "", fmt.Errorf("when incomplete logs end: %w", err)
 	}
-	if err := p.readPhases(ctx, eng); err != nil {
-		return "", fmt.Errorf("sizes of phases: %w", err)
+	if p.scanned == nil {
+		if _, err := p.readPhases(ctx, eng); err != nil {
+			return "", err
+		}
 	}
 	scan := &phaseScan{eng: eng, sql: attemptsSQL + p.from("attempts"), lastSeen: lastSeen, phases: p.scanned, file: p.file, times: p.named,
 		waiting: min(chunkAttempts, mostWaiting), rows: blockRows}
@@ -57,33 +59,6 @@ func (p *part) lastSeen(ctx context.Context, eng engine.Engine) (map[schema.Key]
 		out[r.Application] = int64(r.LastSeen)
 	}
 	return out, nil
-}
-
-// readPhases makes p.scanned of the phases of the part.
-func (p *part) readPhases(ctx context.Context, eng engine.Engine) error {
-	type sized struct {
-		PhaseID  schema.Key        `col:"phase_id"`
-		Gang     schema.Null[bool] `col:"gang"`
-		Skipped  schema.Null[bool] `col:"skipped"`
-		Attempts int64             `col:"attempts"`
-	}
-	n, err := count(ctx, eng, "SELECT count(*) AS n FROM "+p.from("phases"))
-	if err != nil {
-		return err
-	}
-	if p.scanned, p.freeScanned, err = phaseList(n, p.limits.heapPhases); err != nil {
-		return err
-	}
-	sql := "SELECT p.phase_id, p.gang, p.status = 'skipped' AS skipped, coalesce(n.attempts, 0) AS attempts FROM " + p.from("phases") +
-		" p LEFT JOIN (SELECT phase_id, count(*) AS attempts FROM " + p.from("attempts") + " GROUP BY phase_id) AS n ON n.phase_id = p.phase_id" +
-		" ORDER BY p.phase_id NULLS LAST"
-	for r, err := range engine.Read[sized](ctx, eng, sql) {
-		if err != nil {
-			return err
-		}
-		p.scanned = append(p.scanned, scannedPhase{id: r.PhaseID, attempts: uint32(r.Attempts), gang: r.Gang.V, skipped: r.Skipped.V, wanted: r.Attempts > 0})
-	}
-	return nil
 }
 
 // usageOf gives the usage of tasks by phase, some phases at a time, and appends phase_stats.

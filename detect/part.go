@@ -28,7 +28,7 @@ type part struct {
 	// On an engine in this process: the phases whose attempts were read, by id, and the file of what is known of these, with
 	// the times of tasks where programs have names.
 	scanned     []scannedPhase
-	freeScanned func()
+	freeScanned func() // nil: there is nothing to free
 	file        *phaseFile
 	named       bool
 
@@ -40,12 +40,20 @@ type part struct {
 	onCopies bool  // of which copies of this program do what concerns attempts
 }
 
+// free gives the memory of the phases back.
+func (p *part) free() {
+	if p.freeScanned != nil {
+		p.freeScanned()
+	}
+	p.scanned, p.freeScanned = nil, nil
+}
+
 // choose decides what to work on. Inputs whose attempts belong to phases or applications of others, such as exported tables
 // that were loaded one by one, cannot be worked on by themselves: then all is worked on, now and the next time.
 func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (part, error) {
 	todo, ok := tx.Resume(o.Again)
 	if !ok {
-		return part{whole: true}, o.mustBeAll()
+		return part{whole: true, limits: o.limits}, o.mustBeAll()
 	}
 	if !o.Applications.All() && tx.Replaces() {
 		return part{}, ErrReplaces
@@ -57,7 +65,7 @@ func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (pa
 	if len(others) > 0 {
 		tx.Partial()
 	}
-	p := part{kept: tx.Resumed(), inputs: todo, others: store.OwnersOf(others), owners: store.OwnersOf(todo)}
+	p := part{kept: tx.Resumed(), inputs: todo, others: store.OwnersOf(others), owners: store.OwnersOf(todo), limits: o.limits}
 	if len(todo) == 0 {
 		p.nothing = len(others) > 0
 		return p, p.choose(ctx, eng, nil)
@@ -66,12 +74,15 @@ func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (pa
 		return part{}, err
 	}
 	contained, err := p.selfContained(ctx, eng)
+	if err != nil || !contained {
+		p.free()
+	}
 	if err != nil {
 		return part{}, err
 	}
 	if !contained {
 		tx.DropAll()
-		return part{whole: true}, o.mustBeAll()
+		return part{whole: true, limits: o.limits}, o.mustBeAll()
 	}
 	p.whole = !p.kept && len(others) == 0
 	for _, in := range todo {
@@ -94,23 +105,40 @@ func (o *Options) mustBeAll() error {
 	return ErrShared
 }
 
-// selfContained says that no input of the part names phases or applications that are not its own.
+// selfContained says that no input of the part names phases or applications that are not its own. On an engine in this process
+// readPhases looks at the attempts for it.
 func (p *part) selfContained(ctx context.Context, eng engine.Engine) (bool, error) {
 	type named struct {
 		Input schema.Key `col:"input_key"`
 		Table string     `col:"tab"`
 		First schema.Key `col:"first"`
 	}
+	var seen []engine.Seen
+	if _, ok := engine.InProcess(eng); ok {
+		if contained, err := p.readPhases(ctx, eng); err != nil || !contained {
+			return false, err
+		}
+		seen = append(seen, engine.Seen{Table: engine.ChosenPrefix + "attempts", SQL: noAttempts})
+	}
 	sql := strings.ReplaceAll(inputsSQL, "{block}", blockBits)
-	for n, err := range engine.Read[named](ctx, eng, sql) {
+	for n, err := range engine.ReadParts[named](ctx, eng, "detected_inputs", sql, seen...) {
 		if err != nil {
 			return false, err
 		}
-		if owner, ok := p.owners.Of(n.Table, n.First); !ok || owner != n.Input {
+		if !p.owns(n.Input, n.Table, n.First) {
 			return false, nil
 		}
 	}
 	return true, nil
+}
+
+// noAttempts has the columns of attempts that inputs.sql reads.
+const noAttempts = "SELECT CAST(NULL AS BIGINT) AS input_key, CAST(NULL AS BIGINT) AS phase_id, CAST(NULL AS BIGINT) AS application_id WHERE FALSE"
+
+// owns says that a key of a table is one of an input of the part.
+func (p *part) owns(input schema.Key, table string, key schema.Key) bool {
+	owner, ok := p.owners.Of(table, key)
+	return ok && owner == input
 }
 
 // choose makes the rows of inputs those of the part's tables.

@@ -194,7 +194,7 @@ func TestPhasesPutOff(t *testing.T) {
 		var file phaseFile
 		defer file.close()
 		p := part{whole: true}
-		if err := p.readPhases(t.Context(), eng); err != nil {
+		if _, err := p.readPhases(t.Context(), eng); err != nil {
 			t.Fatal(err)
 		}
 		s := &phaseScan{eng: eng, file: &file, times: true, phases: p.scanned, sql: attemptsSQL + "attempts", waiting: waiting, rows: 1}

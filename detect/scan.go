@@ -50,7 +50,7 @@ type phaseScan struct {
 	waiting  int64 // how many attempts may wait for others of their phase
 	rows     int   // how many are taken in at once
 
-	last   int               // of phases, that was found before
+	finder phaseFinder
 	wait   map[int]*attempts // of phases of which others are to come
 	waits  int64
 	putOff []int // phases that are to be read again
@@ -213,7 +213,7 @@ func (s *phaseScan) take(w *phaseWork) {
 		phase := block.phase[from]
 		for to = from + 1; to < block.len() && block.phase[to] == phase; to++ {
 		}
-		i, found := s.find(phase)
+		i, found := s.finder.find(s.phases, phase)
 		if !found || !s.phases[i].wanted {
 			continue // of a phase that has no row, that is put off, or done
 		}
@@ -241,34 +241,6 @@ func (s *phaseScan) take(w *phaseWork) {
 	if s.waits > s.waiting {
 		s.putOffSome()
 	}
-}
-
-// find finds a phase, which mostly is the one after that which was found before.
-func (s *phaseScan) find(id schema.Key) (int, bool) {
-	for i := s.last; i < min(s.last+2, len(s.phases)); i++ {
-		if s.phases[i].id == id {
-			s.last = i
-			return i, true
-		}
-	}
-	i, found := findScanned(s.phases, id)
-	if found {
-		s.last = i
-	}
-	return i, found
-}
-
-// findScanned finds the first of the phases with an id.
-func findScanned(phases []scannedPhase, id schema.Key) (int, bool) {
-	low, high := 0, len(phases)
-	for low < high { // slices.BinarySearchFunc copies the phases that it compares
-		if middle := int(uint(low+high) / 2); phases[middle].id < id {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low, low < len(phases) && phases[low].id == id
 }
 
 // putOffSome puts off the phases that most attempts are still to come of, until half as many wait as may.
