@@ -20,7 +20,7 @@ func TestRecomputeUnknown(t *testing.T) {
 	var a attempts
 	a.read(&b)
 	var compared taskRows
-	compared.addAttempts(&a)
+	compared = compared.ofAttempts(&a)
 	for i, want := range []struct{ compared, recompute bool }{{true, false}, {false, false}, {false, true}} {
 		if is := compared.mark[i]&timeRecompute == 0; is != want.compared {
 			t.Errorf("row %d is compared: %v", i, is)

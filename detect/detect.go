@@ -156,8 +156,7 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 
 // historyOf is history where the query of the tasks' usage has the medians too.
 func (p *part) historyOf(ctx context.Context, tx *store.Tx, eng engine.Engine, used string) error {
-	ofExecutions := used + " SEMI JOIN (SELECT phase_id FROM detected_executions WHERE ordinal IS NOT NULL) AS d ON d.phase_id = u.phase_id"
-	if err := p.history(ctx, tx, eng, used, func() (string, error) { return ofExecutions, nil }); err != nil {
+	if err := p.history(ctx, tx, eng, used, func() (string, error) { return used, nil }); err != nil {
 		return fmt.Errorf("history of stages: %w", err)
 	}
 	return nil

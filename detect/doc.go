@@ -10,15 +10,15 @@
 //     that earlier runs know; earlier.sql chooses those that each is compared with, by the strides of strides.go; usual.sql
 //     computes what is usual, as usual.go does on an engine in this process; stage_history.sql compares.
 //  4. slower.go runs the rule that compares attempts with their own history: candidates.sql and slower_than_usual.sql. On an
-//     engine in this process slowertasks.go does what they say, from times that phasefile.go keeps in a file, and judge.go
-//     compares the tasks of a stage. Those of earlier nights earliertimes.go has written into a table of their own, which
-//     task_times.sql defines.
+//     engine in this process slowertasks.go does what they say, from times that phasefile.go keeps in a file, as packedtimes.go
+//     packs them, and judge.go compares the tasks of a stage. Those of earlier nights earliertimes.go has written into a table
+//     of their own, which task_times.sql defines.
 //  5. detect.go runs all of them and commits their rows, which write.go writes: on a cluster its machines do. pin.go loads
 //     small tables into Spark's session, so that Spark does not compute them for every statement.
 //  6. On an engine in this process the attempts are read once: scan.go gathers those of each phase, which attempts.go keeps
 //     column by column, phases.go works out what phase_stats.sql, outliers.sql and usage.sql say of them, with quantiles.go,
-//     phaselist.go holds that, and figures.go writes it; phasecounts.go
-//     counts the attempts of phases before, and finds what inputs.sql says of them.
+//     phaselist.go holds that, and figures.go writes it. Before that phasecounts.go counts the attempts of each phase, and
+//     finds what inputs.sql says of them.
 //  7. On a cluster copies of this program do the same: those of figurescopies.go work out the figures of phases from
 //     copies_figures.sql, and those of slowercopies.go compare tasks, from copies_attempts.sql, in the executions that
 //     copies_compared.sql names.

@@ -99,7 +99,8 @@ func (p *part) usual(ctx context.Context, eng engine.Engine) error {
 	return pin[expectation](ctx, eng, "detected_usual", "detected_expected")
 }
 
-// executions makes the table detected_own: what each phase of the part says of the execution of a stage that it is.
+// executions makes the table detected_own: what each phase of the part says of the execution of a stage that it is. usage is
+// asked for once detected_executions is there; on an engine in this process, where it does not need that, all is one query.
 func (p *part) executions(ctx context.Context, eng engine.Engine, medians string, usage func() (string, error)) error {
 	var plans []engine.Seen
 	for _, table := range []string{"queries", "plan_nodes", "node_phases"} {
@@ -111,6 +112,13 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 		return fmt.Errorf("operators: %w", err)
 	}
 	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: medians})
+	if _, ok := engine.InProcess(eng); ok {
+		used, err := usage()
+		if err == nil {
+			err = engine.MaterializeParts(ctx, eng, "detected_own", ownSQL("("+executionsSQL+")", used), seen...)
+		}
+		return errors.Join(err, eng.Drop(ctx, usageTable)) // which is in memory
+	}
 	if err := engine.MaterializeParts(ctx, eng, "detected_executions", executionsSQL, seen...); err != nil {
 		return err
 	}
@@ -118,12 +126,17 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 	if err != nil {
 		return err
 	}
-	err = eng.Materialize(ctx, "detected_own", "SELECT e.*, u.input_bytes, u.input_records, u.cpu_s, u.wait_s, u.tick_s"+
-		" FROM detected_executions e LEFT JOIN ("+used+") AS u ON u.phase_id = e.phase_id")
-	if _, ok := engine.InProcess(eng); err != nil || !ok {
-		return err
+	return eng.Materialize(ctx, "detected_own", ownSQL("detected_executions", used))
+}
+
+// ownSQL is the query of detected_own from those of executions.sql and of the tasks' usage, of which phases that are no executions
+// have none.
+func ownSQL(executions, used string) string {
+	sql := "SELECT e.*"
+	for _, column := range []string{"input_bytes", "input_records", "cpu_s", "wait_s", "tick_s"} {
+		sql += ", CASE WHEN e.ordinal IS NOT NULL THEN u." + column + " END AS " + column
 	}
-	return errors.Join(eng.Drop(ctx, "detected_executions"), eng.Drop(ctx, usageTable)) // which are in memory
+	return sql + " FROM " + executions + " AS e LEFT JOIN (" + used + ") AS u ON u.phase_id = e.phase_id"
 }
 
 // namesAtOnce is how many names are written into a statement, a megabyte of text.

@@ -21,10 +21,17 @@ type stageTasks struct {
 	sorter     keySorter
 	column     []float64
 
-	at                      []int32 // by place: one more than the number of the execution that is there, or 0
+	executions              []pastExecution // that have tasks others are compared with
+	at                      []int32         // by place: one more than the number of the one of them that is there, or 0
 	seconds, bytes, records history
 	usual, factor           float64 // of the task that seconds is of, by its own history
 	found                   []foundSlow
+}
+
+// pastExecution is where the tasks of an execution lie in stageTasks.past.
+type pastExecution struct {
+	from, to int32
+	dense    bool // it has each task from 0 on once
 }
 
 // candidate is an attempt of candidates.sql; NaN is unknown.
@@ -87,15 +94,17 @@ func (s *stageTasks) find(stage []timedExecution) {
 	}
 }
 
-// setPlaces says in s.at where the executions are, or forgets it.
+// setPlaces says in s.at where the executions are that have tasks others are compared with, or forgets it.
 func (s *stageTasks) setPlaces(stage []timedExecution, known bool) {
 	if n := int(stage[len(stage)-1].place) + 1; n > len(s.at) {
 		s.at = append(s.at, make([]int32, n-len(s.at))...)
 	}
+	s.executions = s.executions[:0]
 	for k := range stage {
-		s.at[stage[k].place] = 0
-		if known {
-			s.at[stage[k].place] = int32(k + 1)
+		e := &stage[k]
+		if s.at[e.place] = 0; known && e.from < e.to {
+			s.executions = append(s.executions, pastExecution{int32(e.from), int32(e.to), e.dense})
+			s.at[e.place] = int32(len(s.executions))
 		}
 	}
 }
@@ -107,16 +116,23 @@ func (s *stageTasks) read(stage []timedExecution) error {
 	for k := range stage {
 		e := &stage[k]
 		e.from = s.past.len()
-		if e.scanned != nil {
+		switch {
+		case e.scanned == nil:
+			for _, at := range s.stored.of[e.phase] {
+				s.take(k, e, &s.stored.rows, at[0], at[1])
+			}
+		case e.past:
 			s.rows.reset()
 			if err := s.part.file.readTimes(&e.scanned.times, &s.rows, &s.buf); err != nil {
 				return err
 			}
 			s.take(k, e, &s.rows, 0, s.rows.len())
-		} else {
-			for _, at := range s.stored.of[e.phase] {
-				s.take(k, e, &s.stored.rows, at[0], at[1])
+		case e.mayHaveCandidates():
+			packed, err := s.part.file.readPacked(&e.scanned.times, &s.buf)
+			if err != nil {
+				return err
 			}
+			s.takeCandidates(k, e, &packed)
 		}
 		if e.past {
 			s.orderPast(e)
@@ -143,6 +159,15 @@ func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int
 		if d := rows.duration[i]; schema.IsDuration(d) && d > 0 && (len(rows.mark) == 0 || rows.mark[i]&timeSucceeded != 0) {
 			p.task = append(p.task, rows.task[i])
 			p.duration, p.bytes, p.records = append(p.duration, d), append(p.bytes, rows.bytes[i]), append(p.records, rows.records[i])
+		}
+	}
+}
+
+// takeCandidates keeps the candidates among the rows of the k-th execution, with which no other is compared.
+func (s *stageTasks) takeCandidates(k int, e *timedExecution, rows *packedTimes) {
+	for i := range rows.rows {
+		if d, mark := rows.duration.at(i), rows.mark(i); e.isCandidate(d, mark) {
+			s.candidates = append(s.candidates, candidate{k, rows.attempt.at(i), rows.task.at(i), mark&timeNoPartition == 0, d, rows.bytes.at(i), rows.records.at(i)})
 		}
 	}
 }
@@ -179,7 +204,7 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 	own := &stage[c.execution]
 	byTask := false
 	if c.isPartition {
-		if s.extend(&s.seconds, c, stage) {
+		if s.extend(&s.seconds, c.task, own.place) {
 			s.usual = math.NaN() // not known yet
 		}
 		byTask = len(s.seconds.sorted) >= 3
@@ -193,9 +218,12 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 		}
 		if math.IsNaN(s.usual) {
 			n := float64(len(times))
-			p10, p25 := quantileOf(times, 0.1), quantileOf(times, 0.25)
+			p10, p25, p50 := quantileOf(times, 0.1), quantileOf(times, 0.25), quantileOf(times, 0.5)
+			if c.d <= leastLimit(n, p10, p25, p50) {
+				return slowAttempt{}, false
+			}
 			spread := max(math.Log(p25/p10)/0.6071, 0.01)
-			s.usual, s.factor = min(quantileOf(times, 0.5), p25*math.Exp(0.6745*spread)), factorOf(n, spread*math.Sqrt(1+1/n))
+			s.usual, s.factor = min(p50, p25*math.Exp(0.6745*spread)), factorOf(n, spread*math.Sqrt(1+1/n))
 		}
 		usual, factor = s.usual, s.factor
 	} else {
@@ -220,7 +248,7 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 		}
 		usualInput := input.stage
 		if byTask {
-			s.extend(input.past, c, stage)
+			s.extend(input.past, c.task, own.place)
 			usualInput = schema.Null[float64]{OK: len(input.past.sorted) > 0}
 			if usualInput.OK {
 				usualInput.V = quantileOf(input.past.sorted, 0.5)
@@ -237,9 +265,22 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 	return slowAttempt{c.attempt, c.d / usual, c.d - usual, slowerThanUsual}, true
 }
 
-// factorOf is how much longer than usual a task may take by chance: sd is of one more value, in logarithms, known from n.
+// leastLimit is at most usual × factor of a task with n earlier times, and mostly just below it, without the logarithm and the
+// exponentials: ln q ≥ 2(q−1)/(q+1) for q ≥ 1, and exp x ≥ 1 + x + x²/2 for x ≥ 0. What rounding takes away is far under 1e-9.
+func leastLimit(n, p10, p25, p50 float64) float64 {
+	q := p25 / p10
+	spread := max(2*(q-1)/((q+1)*0.6071), 0.01)
+	x, y := 0.6745*spread, normalFactor(n)*spread
+	return min(p50, p25*(1+x+x*x/2)) * max(schema.OutlierRatio, 1+y+y*y/2) * (1 - 1e-9)
+}
+
+// normalFactor is how many standard deviations above what is usual a time by chance lies at most, the deviation being known from n
+// times.
+func normalFactor(n float64) float64 { return 2.33 + 3.73/(n-1) + 5.72/((n-1)*(n-1)) }
+
+// factorOf is how much longer than usual a task may take by chance: sd is the deviation of one more value, in logarithms.
 func factorOf(n, sd float64) float64 {
-	return max(schema.OutlierRatio, math.Exp((2.33+3.73/(n-1)+5.72/((n-1)*(n-1)))*sd))
+	return max(schema.OutlierRatio, math.Exp(normalFactor(n)*sd))
 }
 
 // history is a figure of a task in earlier executions of its stage.
@@ -252,12 +293,11 @@ type history struct {
 
 func (h *history) begin(of []float64) { h.of, h.stride = of, 0 }
 
-// extend makes a history that of what a candidate is compared with, and says whether it was another. Candidates of a task come
-// by their executions.
-func (s *stageTasks) extend(h *history, c *candidate, stage []timedExecution) (changed bool) {
-	place := stage[c.execution].place
-	if stride := strideAt(place); h.stride != stride || h.task != c.task {
-		h.task, h.stride, h.next, h.sorted = c.task, stride, 1, h.sorted[:0]
+// extend makes a history that of a task as the execution at a place is compared with it, and says whether it was another.
+// Candidates of a task come by their executions.
+func (s *stageTasks) extend(h *history, task, place int64) (changed bool) {
+	if stride := strideAt(place); h.stride != stride || h.task != task {
+		h.task, h.stride, h.next, h.sorted = task, stride, 1, h.sorted[:0]
 		changed = true
 	}
 	for ; h.next < place; h.next += h.stride {
@@ -265,15 +305,15 @@ func (s *stageTasks) extend(h *history, c *candidate, stage []timedExecution) (c
 		if k == 0 {
 			continue
 		}
-		e := &stage[k-1]
-		if n := e.to - e.from; e.dense {
-			if 0 <= c.task && c.task < int64(n) {
-				h.add(h.of[e.from+int(c.task)])
+		e := &s.executions[k-1]
+		if n := int64(e.to - e.from); e.dense {
+			if 0 <= task && task < n {
+				h.add(h.of[int64(e.from)+task])
 			}
 		} else {
 			tasks := s.past.task[e.from:e.to]
-			for i, _ := slices.BinarySearch(tasks, c.task); i < n && tasks[i] == c.task; i++ {
-				h.add(h.of[e.from+i])
+			for i, _ := slices.BinarySearch(tasks, task); int64(i) < n && tasks[i] == task; i++ {
+				h.add(h.of[int(e.from)+i])
 			}
 		}
 		changed = true
@@ -281,10 +321,18 @@ func (s *stageTasks) extend(h *history, c *candidate, stage []timedExecution) (c
 	return changed
 }
 
+// add puts a figure among the others, if it is known.
 func (h *history) add(v float64) {
-	if !math.IsNaN(v) {
-		h.sorted = inserted(h.sorted, v)
+	if math.IsNaN(v) {
+		return
 	}
+	h.sorted = append(h.sorted, v)
+	sorted := h.sorted
+	i := len(sorted) - 1
+	for ; i > 0 && sorted[i-1] > v; i-- {
+		sorted[i] = sorted[i-1]
+	}
+	sorted[i] = v
 }
 
 // keySorter puts rows in the order of keys, equal ones as they are.

@@ -111,21 +111,6 @@ func (p *part) scannedOf(phase schema.Key) *scannedPhase {
 	return &p.scanned[i]
 }
 
-// timeWidths are how many bytes of each row the columns of a phase take, but for the duration, which takes 8. A column of 0 has
-// one value for all rows, which stands before the columns, as do the least attempt and task, from which the others are counted.
-type timeWidths struct{ attempt, task, bytes, records, mark uint8 }
-
-const (
-	timeHead  = 8 + 8 + 1 // of the least attempt and task, and the mark
-	timeBytes = 41        // that a row takes at most, where its phase has several
-)
-
-// size is how many bytes the rows take.
-func (p *phaseTimes) size() int {
-	w := &p.widths
-	return timeHead + int(p.rows)*(8+int(w.attempt)+int(w.task)+int(w.bytes)+int(w.records)+int(w.mark))
-}
-
 // Marks of a row.
 const (
 	timeSucceeded = 1 << iota
@@ -165,202 +150,40 @@ func (t *taskRows) longest() (s float64) {
 	return s
 }
 
-// addAttempts appends those of the attempts of a phase that may be such.
-func (t *taskRows) addAttempts(a *attempts) {
+// ofAttempts gives those of the attempts of a phase that may be such: the columns of the attempts themselves where all are, else
+// rows, which are used again, as are the marks.
+func (t *taskRows) ofAttempts(a *attempts) taskRows {
+	t.reset()
+	all := true
+	for i, flags := range a.flags {
+		all = all && flags&(succeeded|killed) != 0 && schema.IsDuration(a.duration[i])
+	}
+	if all {
+		t.mark = slices.Grow(t.mark, a.len())[:a.len()]
+		for i, flags := range a.flags {
+			t.mark[i] = marks[flags]
+		}
+		return taskRows{attempt: a.id, task: a.task, duration: a.duration, bytes: a.bytes, records: a.records, mark: t.mark}
+	}
 	for i, flags := range a.flags {
 		if flags&(succeeded|killed) == 0 || !schema.IsDuration(a.duration[i]) {
 			continue
 		}
-		var mark byte
-		if flags&succeeded != 0 {
-			mark |= timeSucceeded
-		}
-		if flags&(recompute|recomputeUnknown) != 0 {
-			mark |= timeRecompute // as in candidates.sql, what may recompute is not compared
-		}
-		if flags&noPartition != 0 {
-			mark |= timeNoPartition
-		}
 		t.attempt, t.task = append(t.attempt, a.id[i]), append(t.task, a.task[i])
 		t.duration, t.bytes = append(t.duration, a.duration[i]), append(t.bytes, a.bytes[i])
-		t.records, t.mark = append(t.records, a.records[i]), append(t.mark, mark)
+		t.records, t.mark = append(t.records, a.records[i]), append(t.mark, marks[flags])
 	}
+	return *t
 }
 
-// appendTo appends the rows as they are in the file.
-func (t *taskRows) appendTo(b []byte) ([]byte, timeWidths) {
-	if t.len() == 0 {
-		return append(b, make([]byte, timeHead)...), timeWidths{}
-	}
-	firstAttempt, attemptWidth := widthOf(t.attempt)
-	firstTask, taskWidth := widthOf(t.task)
-	w := timeWidths{attemptWidth, taskWidth, wholeWidth(t.bytes), wholeWidth(t.records), 0}
-	for _, m := range t.mark {
-		if m != t.mark[0] {
-			w.mark = 1
-			break
+// marks are those of attempts by their flags. As in candidates.sql, what may recompute is not compared.
+var marks = func() (of [256]byte) {
+	for flags := range of {
+		for _, m := range [...]struct{ flags, mark int }{{succeeded, timeSucceeded}, {recompute | recomputeUnknown, timeRecompute}, {noPartition, timeNoPartition}} {
+			if flags&m.flags != 0 {
+				of[flags] |= byte(m.mark)
+			}
 		}
 	}
-	b = binary.LittleEndian.AppendUint64(b, uint64(firstAttempt))
-	b = binary.LittleEndian.AppendUint64(b, uint64(firstTask))
-	b = append(b, t.mark[0])
-	b = appendNarrow(b, t.attempt, firstAttempt, w.attempt)
-	b = appendNarrow(b, t.task, firstTask, w.task)
-	b = appendWide(b, t.duration)
-	b = appendWholes(b, t.bytes, w.bytes)
-	b = appendWholes(b, t.records, w.records)
-	if w.mark > 0 {
-		b = append(b, t.mark...)
-	}
-	return b, w
-}
-
-// widthOf is the least of some integers, and how many bytes the others take that are counted from it: 0, 2, 4 or 8.
-func widthOf(values []int64) (least int64, width uint8) {
-	least, most := values[0], values[0]
-	for _, v := range values {
-		least, most = min(least, v), max(most, v)
-	}
-	switch above := uint64(most) - uint64(least); {
-	case above == 0:
-		return least, 0
-	case above < 1<<16:
-		return least, 2
-	case above < 1<<32:
-		return least, 4
-	}
-	return least, 8
-}
-
-// wholeWidth is how many bytes some numbers take: 0 where none is known, 4 where they are whole and small, or 8.
-func wholeWidth(values []float64) uint8 {
-	unknown, small := 0, 0
-	for _, v := range values {
-		switch {
-		case v != v:
-			unknown++
-		case v >= 0 && v < 1<<32 && v == float64(uint32(v)):
-			small++
-		}
-	}
-	switch len(values) {
-	case unknown:
-		return 0
-	case small:
-		return 4
-	}
-	return 8
-}
-
-func appendNarrow(b []byte, values []int64, from int64, width uint8) []byte {
-	for _, v := range values {
-		switch above := uint64(v) - uint64(from); width {
-		case 2:
-			b = binary.LittleEndian.AppendUint16(b, uint16(above))
-		case 4:
-			b = binary.LittleEndian.AppendUint32(b, uint32(above))
-		case 8:
-			b = binary.LittleEndian.AppendUint64(b, above)
-		}
-	}
-	return b
-}
-
-func appendWide(b []byte, values []float64) []byte {
-	for _, v := range values {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return b
-}
-
-func appendWholes(b []byte, values []float64, width uint8) []byte {
-	switch width {
-	case 4:
-		for _, v := range values {
-			b = binary.LittleEndian.AppendUint32(b, uint32(v))
-		}
-	case 8:
-		b = appendWide(b, values)
-	}
-	return b
-}
-
-// readTimes appends rows; buf is used again.
-func (t *phaseFile) readTimes(of *phaseTimes, to *taskRows, buf *[]byte) error {
-	b, err := t.read(of.at, of.size(), buf)
-	if err != nil {
-		return err
-	}
-	n, w := int(of.rows), &of.widths
-	firstAttempt, firstTask, mark := int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])), b[16]
-	b = b[timeHead:]
-	to.attempt, b = readNarrow(to.attempt, b, n, firstAttempt, w.attempt)
-	to.task, b = readNarrow(to.task, b, n, firstTask, w.task)
-	to.duration, b = readWide(to.duration, b, n)
-	to.bytes, b = readWholes(to.bytes, b, n, w.bytes)
-	to.records, b = readWholes(to.records, b, n, w.records)
-	if w.mark > 0 {
-		to.mark = append(to.mark, b...)
-		return nil
-	}
-	for range n {
-		to.mark = append(to.mark, mark)
-	}
-	return nil
-}
-
-// added makes room for n more values, and gives it.
-func added[T any](to []T, n int) (all, room []T) {
-	at := len(to)
-	to = slices.Grow(to, n)[:at+n]
-	return to, to[at:]
-}
-
-func readNarrow(to []int64, b []byte, n int, from int64, width uint8) ([]int64, []byte) {
-	to, room := added(to, n)
-	switch width {
-	case 0:
-		for i := range room {
-			room[i] = from
-		}
-	case 2:
-		for i := range room {
-			room[i] = from + int64(binary.LittleEndian.Uint16(b[2*i:]))
-		}
-	case 4:
-		for i := range room {
-			room[i] = from + int64(binary.LittleEndian.Uint32(b[4*i:]))
-		}
-	default:
-		for i := range room {
-			room[i] = from + int64(binary.LittleEndian.Uint64(b[8*i:]))
-		}
-	}
-	return to, b[n*int(width):]
-}
-
-func readWide(to []float64, b []byte, n int) ([]float64, []byte) {
-	to, room := added(to, n)
-	for i := range room {
-		room[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
-	return to, b[8*n:]
-}
-
-func readWholes(to []float64, b []byte, n int, width uint8) ([]float64, []byte) {
-	switch width {
-	case 8:
-		return readWide(to, b, n)
-	case 4:
-		to, room := added(to, n)
-		for i := range room {
-			room[i] = float64(binary.LittleEndian.Uint32(b[4*i:]))
-		}
-		return to, b[4*n:]
-	}
-	to, room := added(to, n)
-	for i := range room {
-		room[i] = math.NaN()
-	}
-	return to, b
-}
+	return of
+}()

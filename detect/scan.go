@@ -292,10 +292,9 @@ func (f *figurer) keep(a *attempts, of *scannedPhase, times bool) phaseFigures {
 	of.slow, out.slow = uint32(len(out.slow)), nil
 	of.times.at = int64(len(f.kept))
 	if times {
-		f.rows.reset()
-		f.rows.addAttempts(a)
-		of.times = phaseTimes{at: of.times.at, rows: uint32(f.rows.len()), longestS: f.rows.longest()}
-		f.kept, of.times.widths = f.rows.appendTo(f.kept)
+		rows := f.rows.ofAttempts(a)
+		of.times = phaseTimes{at: of.times.at, rows: uint32(rows.len()), longestS: rows.longest()}
+		f.kept, of.times.widths = rows.appendTo(f.kept)
 	}
 	return out
 }
