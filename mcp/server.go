@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"net/http"
+	"os"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -68,7 +69,7 @@ func addLong[In any](s *Server, name, what string, do func(ctx context.Context, 
 }
 
 // Run answers on standard input and output until the other side ends it, or the context does.
-func (s *Server) Run(ctx context.Context) error { return s.On(ctx, &sdk.StdioTransport{}) }
+func (s *Server) Run(ctx context.Context) error { return s.Serve(ctx, os.Stdin, os.Stdout) }
 
 // On answers on any transport.
 func (s *Server) On(ctx context.Context, t sdk.Transport) error { return s.server.Run(ctx, t) }
