@@ -36,14 +36,14 @@ const partAttempts = 200_000
 // observeOnCopies is learn on an engine of many machines.
 func (r *run) observeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx) error {
 	step := stepObserve + "=" + strconv.FormatFloat(r.o.WindowS, 'g', -1, 64)
-	return r.spread(ctx, eng, tx, step, nil, r.observedSQL, func(p *phaseRow, found []byte) error {
+	return r.spread(ctx, eng, tx, copyStep{verb: step, rows: r.observedSQL, each: func(p *phaseRow, found []byte) error {
 		var o model.Observation
 		if err := wire.Decode(found, &o); err != nil {
 			return err
 		}
 		r.application(p.Application).sums.Add(p.signature, &o)
 		return nil
-	})
+	}})
 }
 
 // attributeOnCopies is attribute on an engine of many machines.
@@ -58,7 +58,8 @@ func (r *run) attributeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx
 	if err := r.prepareRows(ctx); err != nil {
 		return err
 	}
-	err = r.spread(ctx, eng, tx, stepAttribute, wire.Encode(r.model), r.attributedSQL, func(p *phaseRow, found []byte) error {
+	step := copyStep{verb: stepAttribute, withOutliers: true, file: wire.Encode(r.model), rows: r.attributedSQL}
+	step.each = func(p *phaseRow, found []byte) error {
 		var x attributed
 		if err := wire.Decode(found, &x); err != nil {
 			return err
@@ -67,25 +68,34 @@ func (r *run) attributeOnCopies(ctx context.Context, eng engine.RemoteRunner, tx
 			return err
 		}
 		return runs.take(p, &x.times)
-	})
-	if err != nil {
+	}
+	if err := r.spread(ctx, eng, tx, step); err != nil {
 		return err
 	}
 	r.runsJudged = true
 	return r.dropRows(ctx)
 }
 
-// spread has copies do a step for all phases, or for those with outliers. It adds their files to the transaction and takes
-// their messages in the order of the phases.
-func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx, step string, file []byte, rows func(*chunk) string, each func(p *phaseRow, found []byte) error) error {
+// copyStep is a step for copies of the program.
+type copyStep struct {
+	verb         string
+	withOutliers bool   // only phases with outliers, or with earlier runs to compare with
+	file         []byte // input common to all copies; nil: none
+	rows         func(*chunk) string
+	each         func(p *phaseRow, found []byte) error // takes the message about a phase
+}
+
+// spread has copies do a step for all of its phases. It adds their files to the transaction and takes their messages in the
+// order of the phases.
+func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx, step copyStep) error {
 	all := int64(0)
 	for i := range r.phases {
 		all += r.phases[i].Attempts
 	}
 	at := 0
-	for _, c := range r.chunks(step == stepAttribute, max(r.o.spreadAttempts, all/20)) {
-		w := engine.RemoteJob{SQL: rows(&c), Columns: copyColumns, Order: copyOrder, Partitions: int(c.attempts/max(partAttempts, all/10_000)) + 2,
-			Verb: []string{"copy", step, "--version", r.o.Tool}, File: file}
+	for _, c := range r.chunks(step.withOutliers, max(r.o.spreadAttempts, all/20)) {
+		w := engine.RemoteJob{SQL: step.rows(&c), Columns: copyColumns, Order: copyOrder, Partitions: int(c.attempts/max(partAttempts, all/10_000)) + 2,
+			Verb: []string{"copy", step.verb, "--version", r.o.Tool}, File: step.file}
 		err := copies.Run(ctx, tx, eng, w, func(phase schema.Key, found []byte) error {
 			for at < len(r.phases) && r.phases[at].ID < phase {
 				at++
@@ -93,7 +103,7 @@ func (r *run) spread(ctx context.Context, eng engine.RemoteRunner, tx *store.Tx,
 			if at == len(r.phases) || r.phases[at].ID != phase {
 				return nil // of no job
 			}
-			return each(&r.phases[at], found)
+			return step.each(&r.phases[at], found)
 		})
 		if err != nil {
 			return err

@@ -144,29 +144,7 @@ func (b *builder) queries() error {
 	l := &b.doc.Queries
 	l.Note = "No query of Spark SQL is in the logs."
 	l.SQL = "SELECT q.query_id, q.native_id, q.description, sum(s.lost_s) AS phases_lost_s\nFROM queries q JOIN query_jobs j ON j.query_id = q.query_id JOIN phases p ON p.job_id = j.job_id JOIN phase_stats s ON s.phase_id = p.phase_id\nGROUP BY q.query_id, q.native_id, q.description ORDER BY phases_lost_s DESC NULLS LAST"
-	totals, jobs := map[schema.Key]*total{}, map[schema.Key]int64{}
-	err := read(b, "query_jobs", func(r *struct {
-		QueryID schema.Key `col:"query_id"`
-		JobID   schema.Key `col:"job_id"`
-	}) error {
-		t := totals[r.QueryID]
-		if t == nil {
-			t = &total{parts: &parts{}}
-			totals[r.QueryID] = t
-		}
-		jobs[r.QueryID]++
-		if j := b.sums.jobs[r.JobID]; j != nil {
-			t.completion += j.completion
-			t.timed = t.timed || j.timed
-			t.lost += j.lost
-			t.excess += j.excess
-			t.outliers += j.outliers
-			if j.parts != nil {
-				t.parts.merge(j.parts)
-			}
-		}
-		return nil
-	})
+	totals, jobs, err := b.queryTotals()
 	if err != nil {
 		return err
 	}
@@ -209,6 +187,34 @@ func (b *builder) queries() error {
 		l.Rows = append(l.Rows, q)
 	}
 	return b.drawPlans()
+}
+
+// queryTotals returns what the jobs of each query lost, and how many jobs it has.
+func (b *builder) queryTotals() (totals map[schema.Key]*total, jobs map[schema.Key]int64, err error) {
+	totals, jobs = map[schema.Key]*total{}, map[schema.Key]int64{}
+	err = read(b, "query_jobs", func(r *struct {
+		QueryID schema.Key `col:"query_id"`
+		JobID   schema.Key `col:"job_id"`
+	}) error {
+		t := totals[r.QueryID]
+		if t == nil {
+			t = &total{parts: &parts{}}
+			totals[r.QueryID] = t
+		}
+		jobs[r.QueryID]++
+		if j := b.sums.jobs[r.JobID]; j != nil {
+			t.completion += j.completion
+			t.timed = t.timed || j.timed
+			t.lost += j.lost
+			t.excess += j.excess
+			t.outliers += j.outliers
+			if j.parts != nil {
+				t.parts.merge(j.parts)
+			}
+		}
+		return nil
+	})
+	return totals, jobs, err
 }
 
 // withFindings adds queries with findings about other things than slow tasks, which may have lost nothing to outliers.

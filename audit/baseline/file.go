@@ -43,15 +43,13 @@ const (
 
 // Parse reads the text of a baseline file; errors name the file and the line.
 func Parse(name string, data []byte) (*Baseline, error) {
-	b := &Baseline{read: data}
-	runs := map[string]int{}
+	p := parser{b: &Baseline{read: data}, runs: map[string]int{}}
 	scan := bufio.NewScanner(bytes.NewReader(data))
 	scan.Buffer(nil, longestLine)
 	n, headed := 0, false
 	bad := func(why string) error {
 		return fmt.Errorf("%w: %s:%d: %s; restore it from version control, or begin anew with another file", ErrUnreadable, name, n, why)
 	}
-	var stages []stageLine
 	for scan.Scan() {
 		n++
 		text := bytes.TrimSpace(scan.Bytes())
@@ -65,31 +63,11 @@ func Parse(name string, data []byte) (*Baseline, error) {
 		if l.Version > version {
 			return nil, bad(fmt.Sprintf("version %d of the file; this straggler reads %d", l.Version, version))
 		}
-		headed = headed || l.Version > 0
-		switch {
-		case !headed:
-			return nil, bad(`the first line is not {"straggler_baseline":1}`)
-		case l.Version > 0:
-		case l.Decision != nil:
-			b.Decide(*l.Decision)
-		case l.Open != nil:
-			b.Reopen(*l.Open)
-		case l.Run != nil:
-			if l.Run.Values == nil {
-				l.Run.Values = measure.Values{}
-			}
-			if i, ok := runs[l.Run.Key()]; ok {
-				b.Runs[i] = *l.Run
-			} else if len(b.Runs) == mostBaseline {
-				return nil, bad("too many runs")
-			} else {
-				runs[l.Run.Key()] = len(b.Runs)
-				b.Runs = append(b.Runs, *l.Run)
-			}
-		case l.Stage != nil:
-			stages = append(stages, *l.Stage)
-		default:
-			return nil, bad("it is no run, stage, finding or decision")
+		if headed = headed || l.Version > 0; !headed {
+			return nil, bad(noHeader)
+		}
+		if why := p.add(&l); why != "" {
+			return nil, bad(why)
 		}
 	}
 	if err := scan.Err(); err != nil {
@@ -98,15 +76,66 @@ func Parse(name string, data []byte) (*Baseline, error) {
 	}
 	if !headed && len(data) > 0 {
 		n = max(n, 1)
-		return nil, bad(`the first line is not {"straggler_baseline":1}`)
+		return nil, bad(noHeader)
 	}
-	for _, s := range stages { // a stage without its run is what a trimmed run left in a union
-		if i, ok := runs[(&measure.Run{Group: s.Group, Start: s.Start, ID: s.Run}).Key()]; ok {
-			b.Runs[i].Stages = append(b.Runs[i].Stages, s.Stage)
+	p.addStages()
+	p.b.sort()
+	return p.b, nil
+}
+
+const noHeader = `the first line is not {"straggler_baseline":1}`
+
+// parser collects the lines of a baseline file.
+type parser struct {
+	b      *Baseline
+	runs   map[string]int // index of each run by key
+	stages []stageLine
+}
+
+// add adds a line and returns why it cannot be used, "" if it can.
+func (p *parser) add(l *line) (why string) {
+	switch {
+	case l.Version > 0:
+	case l.Decision != nil:
+		p.b.Decide(*l.Decision)
+	case l.Open != nil:
+		p.b.Reopen(*l.Open)
+	case l.Run != nil:
+		return p.addRun(l.Run)
+	case l.Stage != nil:
+		p.stages = append(p.stages, *l.Stage)
+	default:
+		return "it is no run, stage, finding or decision"
+	}
+	return ""
+}
+
+// addRun adds a run, replacing an earlier one with the same key.
+func (p *parser) addRun(r *measure.Run) (why string) {
+	if r.Values == nil {
+		r.Values = measure.Values{}
+	}
+	i, ok := p.runs[r.Key()]
+	switch {
+	case ok:
+		p.b.Runs[i] = *r
+	case len(p.b.Runs) == mostBaseline:
+		return "too many runs"
+	default:
+		p.runs[r.Key()] = len(p.b.Runs)
+		p.b.Runs = append(p.b.Runs, *r)
+	}
+	return ""
+}
+
+// addStages adds the stages to their runs. A stage without a run remains in a merged file when its run has been dropped from
+// one of the two files.
+func (p *parser) addStages() {
+	for _, s := range p.stages {
+		if i, ok := p.runs[(&measure.Run{Group: s.Group, Start: s.Start, ID: s.Run}).Key()]; ok {
+			p.b.Runs[i].Stages = append(p.b.Runs[i].Stages, s.Stage)
 		}
 	}
-	b.sort()
-	return b, nil
 }
 
 // Save replaces the file by this baseline, all of it or nothing, unless the file is not as it was read.

@@ -75,10 +75,10 @@ func completionTimes(d *report.Simulation) []paperView {
 	for p := from; p <= till; p++ {
 		ticks = append(ticks, math.Pow(10, p))
 	}
+	x := xAxis{ticks, func(x float64) float64 { return (math.Log10(x) - from) / (till - from) }}
 	var views []paperView
 	for n := 0; n < len(lines) && n < 4*chartLines; n += chartLines {
-		views = append(views, newLines(fmt.Sprintf("times-%d", n+1), "Completion time", lines[n:], ticks,
-			func(x float64) float64 { return (math.Log10(x) - from) / (till - from) }, tick, 1, 0.25, prose.Percent))
+		views = append(views, newLines(fmt.Sprintf("times-%d", n+1), "Completion time", lines[n:], x, shareAxis))
 	}
 	return views
 }
@@ -133,23 +133,24 @@ func overView(list []report.Sampled, byQueue bool, n int) []paperView {
 	if end <= 0 || highest <= 0 {
 		return nil
 	}
-	top, step := niceScale(highest)
-	unit := func(v float64) string { return prose.Count(int64(v + 0.5)) }
+	y := yAxis{unit: func(v float64) string { return prose.Count(int64(v + 0.5)) }}
+	y.top, y.step = niceScale(highest)
 	if list[0].What == "uplinks" {
-		top, step, unit = 1, 0.25, prose.Percent
+		y = shareAxis
 	}
 	right, width := niceScale(end)
 	var ticks []float64
 	for t := 0.0; t <= right*1.0001; t += width {
 		ticks = append(ticks, t)
 	}
+	x := xAxis{ticks, func(x float64) float64 { return x / right }}
 	title := prose.Upper(chartTitles[list[0].What])
 	if byQueue {
 		title = view.ArmName(list[0].Scheduler, list[0].Policy) + ": " + chartTitles[list[0].What]
 	}
 	var views []paperView
 	for from := 0; from < len(lines) && from < 4*chartLines; from += chartLines {
-		views = append(views, newLines(fmt.Sprintf("over-%d", n+len(views)+1), title, lines[from:], ticks, func(x float64) float64 { return x / right }, tick, top, step, unit))
+		views = append(views, newLines(fmt.Sprintf("over-%d", n+len(views)+1), title, lines[from:], x, y))
 	}
 	return views
 }
@@ -164,22 +165,38 @@ type line struct {
 
 const chartLines = 6 // in one chart: more cannot be distinguished
 
-// newLines draws lines over a common axis. across maps x to 0 … 1.
-func newLines(id, title string, lines []line, xs []float64, across func(float64) float64, xUnit func(float64) string, top, step float64, yUnit func(float64) string) paperView {
+// xAxis is a horizontal axis of seconds.
+type xAxis struct {
+	ticks  []float64
+	across func(float64) float64 // maps a value to 0 … 1
+}
+
+// yAxis is a vertical axis from 0 to top with a tick every step.
+type yAxis struct {
+	top, step float64
+	unit      func(float64) string
+}
+
+var shareAxis = yAxis{1, 0.25, prose.Percent}
+
+// place is the vertical position of a value in pixels.
+func (y yAxis) place(v float64) string {
+	return fmt.Sprintf("%.1f", paperBottom-(paperBottom-paperTop)*min(max(v/y.top, 0), 1))
+}
+
+// newLines draws lines over common axes.
+func newLines(id, title string, lines []line, x xAxis, y yAxis) paperView {
 	v := paperView{ID: id, Title: title}
-	y := func(s float64) string {
-		return fmt.Sprintf("%.1f", paperBottom-(paperBottom-paperTop)*min(max(s/top, 0), 1))
+	for _, t := range x.ticks {
+		v.XTicks = append(v.XTicks, tickView{X: pct(100 * x.across(t)), Text: tick(t)})
 	}
-	for _, x := range xs {
-		v.XTicks = append(v.XTicks, tickView{X: pct(100 * across(x)), Text: xUnit(x)})
-	}
-	for s := 0.0; s <= top*1.0001; s += step {
-		v.YTicks = append(v.YTicks, tickView{X: y(s), Text: yUnit(s)})
+	for t := 0.0; t <= y.top*1.0001; t += y.step {
+		v.YTicks = append(v.YTicks, tickView{X: y.place(t), Text: y.unit(t)})
 	}
 	for n, l := range lines[:min(len(lines), chartLines)] {
 		p := paperLine{Class: fmt.Sprintf("s-%d", n+1), Name: l.name, Dash: []string{"", "", "5 3", "5 3", "2 2", "2 2"}[n]}
 		for i := 1; i < len(l.x); i++ {
-			p.Segments = append(p.Segments, paperSegment{pct(100 * across(l.x[i-1])), y(l.y[i-1]), pct(100 * across(l.x[i])), y(l.y[i])})
+			p.Segments = append(p.Segments, paperSegment{pct(100 * x.across(l.x[i-1])), y.place(l.y[i-1]), pct(100 * x.across(l.x[i])), y.place(l.y[i])})
 		}
 		v.Lines = append(v.Lines, p)
 	}
