@@ -1,5 +1,5 @@
--- The tasks that collected garbage for {least} s or more while another phase of their application ran, the {most} longest of each
--- application. A phase runs beside another where an earlier one ends after its start, or the next one starts before its end.
+-- The tasks that collected garbage for {least} s or more while another phase of their application ran, the {most} longest of
+-- each application. Phases overlap if an earlier one ends after the start of a later one.
 WITH beside AS (
   SELECT phase_id FROM (
     SELECT p.phase_id, p.start_time, p.finish_time,

@@ -1,7 +1,7 @@
 -- The phases that copies attribute, and those that they compare with earlier runs of their stage (timed = 1), each with the
 -- input that it came from, the stage that it is an execution of, and the application. Phases of an application form shares of
--- {attempts} attempts: a share is numbered as its first phase, goes to one copy, and brings what all of its phases need of the
--- application.
+-- {attempts} attempts: a share has the number of its first phase, is sent to one copy, and includes what its phases need about
+-- the application.
 WITH wanted AS (
   SELECT phase_id, max(timed) AS timed FROM (
     SELECT phase_id, 0 AS timed FROM causes_outliers WHERE again IS NOT NULL

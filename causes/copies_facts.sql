@@ -1,6 +1,6 @@
--- What copies must know of the phases of causes_attributed besides their attempts: of each its input and stage, each output
--- that was lost and that one of its attempts made again, and each time in which an output that it reads was missing. {stage},
--- {output} and {gap} number these.
+-- What copies need about the phases of causes_attributed besides their attempts: input and stage, the lost outputs that its
+-- attempts recomputed, and the times in which outputs that it reads were missing. {stage}, {output} and {gap} are the numbers
+-- of these kinds of rows.
 SELECT share, phase_id, CAST(NULL AS BIGINT) AS attempt_id, {stage} AS about, input AS other, stage AS text, CAST(NULL AS BIGINT) AS task,
   CAST(NULL AS BIGINT) AS start_us, CAST(NULL AS BIGINT) AS end_us
 FROM causes_attributed

@@ -1,5 +1,5 @@
--- What the phases of queries read: each exchange by its keys, and whether adaptive execution put its partitions together or split them,
--- so that the number of a task says nothing about keys.
+-- The exchanges that the phases of queries read, by keys, and whether adaptive execution coalesced or split their partitions,
+-- in which case the number of a task does not identify keys.
 SELECT x.phase_id, app.name AS program, n.keys, n.tables, n.kind = 'shuffle_read' AS merged
 FROM node_phases x
 JOIN plan_nodes n ON n.node_id = x.node_id

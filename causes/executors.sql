@@ -1,6 +1,7 @@
--- Until when each executor was cold: until it had ended its first attempt, less the {overlap} of it in which its successor may be launched; and
--- one that joined after its application's first for as long after its own first attempt began, for {young} µs at most. An executor
--- that ran one or two attempts, such as a container of its own for each, never warms up.
+-- Until when each executor was cold: until the end of its first attempt, minus the share {overlap} in which its successor may
+-- be launched. An executor that joined after the first of its application is also cold for as long after its own first attempt
+-- began, at most for {young} µs. An executor that ran one or two attempts, such as a container of its own for each, never warms
+-- up.
 SELECT application_id, executor,
   greatest(ended_us, began_us + least({young}, began_us - min(began_us) OVER (PARTITION BY application_id))) AS warm_us
 FROM (

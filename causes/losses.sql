@@ -1,5 +1,5 @@
--- Every output that was lost and made again, with the phases that read it. Restored is when the attempt that made it again
--- ended.
+-- Every output that was lost and recomputed, with the phases that read it. restored is the end of the attempt that recomputed
+-- it.
 SELECT l.recomputed_by, l.task, l.machine, l.time, l.detected_by, r.finish_time AS restored, e.to_phase AS reader
 FROM losses l
   JOIN attempts r ON r.attempt_id = l.recomputed_by

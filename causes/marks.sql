@@ -1,5 +1,5 @@
--- What the history of stages says, as a number for each block of phases, which is another when the history is: takes stage_history.
--- {block} has the bits that the keys of a block share. Integers, since sums of doubles depend on their order.
+-- A checksum of the history of stages for each block of phases: takes stage_history. {block} has the bits that the keys of a
+-- block share. Integers, since sums of doubles depend on their order.
 SELECT phase_id & {block} AS first,
   CAST(sum((1 + phase_id % 1009) * (
     CAST(floor(1e6 * ln(1 + abs(usual_s))) AS BIGINT)

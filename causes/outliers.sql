@@ -1,7 +1,7 @@
--- The attempts whose excess is to be split. One that made a lost output again is redone work as a whole, slow or not.
--- Of an attempt that still ran when the log stopped, the ratio says how long it had lasted.
--- Of those that are slower than usual there is beyond_s, and the rest is NULL where no other rule found them.
--- They lie by phase, so that a range of phases finds its own without looking at all.
+-- The attempts whose excess is to be split. An attempt that recomputed a lost output counts as a whole, slow or not. For an
+-- attempt that was still running at the end of the log, the duration follows from the ratio. beyond_s is set for attempts that
+-- are slower than usual; the other columns are NULL unless another rule found them. Rows are sorted by phase, so that a range
+-- of phases reads only its own.
 SELECT attempt_id, phase_id,
   max(CASE WHEN rule = 'recompute' THEN 1 WHEN rule = 'high_runtime' THEN 0 END) AS again,
   coalesce(max(CASE WHEN rule = 'recompute' THEN excess_s END), max(CASE WHEN rule = 'high_runtime' THEN excess_s END)) AS excess_s,

@@ -1,5 +1,5 @@
--- The phases that are worked on, in the order in which causes goes through them. attempts is how many there may be at most; job_s is from their
--- job's submission to its end. Program, kind and name are shared by the executions of a stage.
+-- The phases to process, in order. attempts is an upper bound; job_s is the time from the submission of their job to its end.
+-- Program, kind and name are shared by the executions of a stage.
 SELECT p.phase_id, p.job_id, j.application_id, app.name AS program, p.kind, p.name, p.start_time, p.finish_time,
   coalesce(s.attempts, 0) AS attempts,
   CAST(unix_micros(j.finish_time) - unix_micros(coalesce(j.submit_time, j.start_time)) AS DOUBLE) / 1e6 AS job_s

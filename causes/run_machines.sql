@@ -1,5 +1,6 @@
--- What each machine did in each run of a stage that has a history: takes attempts, stage_history and outliers, gives a row
--- per phase and machine, in any order, with medians of the tasks there. What is usual is of the stage; tick_s is that of the log's clock where it ticks in whole seconds.
+-- The tasks of each machine in each run of a stage that has a history, from attempts, stage_history and outliers: a row per
+-- phase and machine, in any order, with medians of the tasks there. Usual values are those of the stage; tick_s is the
+-- resolution of the log's clock if it has whole seconds.
 SELECT m.*, h.usual_s, h.within_run, h.usual_cpu_s, h.usual_wait_s, h.usual_input_bytes, h.usual_input_records
 FROM (
   SELECT a.application_id, a.phase_id, a.machine, count(*) AS tasks, count(o.attempt_id) AS slow,

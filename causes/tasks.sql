@@ -1,6 +1,6 @@
--- The attempts of a range of phases as attribution looks at them; NaN is unknown. {those} says which outliers matter:
--- those of the range, or none; {timed} which attempts are compared with earlier runs of their stage: those of run_machines.sql, or none.
--- {attempts} is the table, or its rows that came from some inputs; {ran} which of these have a duration.
+-- The attempts of a range of phases as attribution needs them; NaN is unknown. {those} selects the outliers: those of the
+-- range, or none; {timed} the attempts that are compared with earlier runs of their stage: those of run_machines.sql, or none.
+-- {attempts} is the table, or its rows from some inputs; {ran} selects those with a duration.
 SELECT a.attempt_id, a.phase_id, a.task, a.start_time, coalesce(a.duration_s, o.lasted_s) AS duration_s,
   coalesce(m.number, -1) AS machine,
   coalesce(unix_micros(a.start_time) < x.warm_us, FALSE) AS cold,

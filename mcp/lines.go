@@ -80,7 +80,8 @@ func (l *lines) waiting() bool {
 	return l.open > 0
 }
 
-// settle waits until all requests are answered, as long as the grace and the context last: some are cancelled and have no answer.
+// settle waits until all requests are answered, as long as the grace and the context last: some are cancelled and have no
+// answer.
 func (l *lines) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()

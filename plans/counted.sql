@@ -1,4 +1,4 @@
--- Rows that exchanges and scans gave the attempts that their data made slow; what all attempts together counted of each operator; how
+-- Rows that attempts slowed by their data read from exchanges and scans; the totals of each operator over all attempts; how
 -- many partitions adaptive execution split; and how many tasks wrote an exchange.
 SELECT n.query_id, n.node_id, c.attempt_id, c.name, c.value
 FROM node_attempts c

@@ -1,5 +1,5 @@
--- The durations of the tasks of phases with skewed tasks, the order in which they started, and on how many slots their application
--- ran them at most.
+-- The durations of the tasks of phases with skewed tasks, the order in which they started, and on how many slots their
+-- application ran them at most.
 WITH phases_of AS (
   SELECT DISTINCT phase_id FROM attributions WHERE cause = 'data_skew' AND seconds > 0
 ),

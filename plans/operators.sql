@@ -1,5 +1,5 @@
--- The operators of the plans that ran of the queries that something can be said of, parents first: those with tasks that their data made
--- slow, with partitions that adaptive execution split, with joins of many rows or exchanges of many bytes.
+-- The operators of the final plans, parents first, of queries that may have findings: those with tasks slowed by their data,
+-- with partitions that adaptive execution split, with joins of many rows or exchanges of many bytes.
 WITH wanted AS (
   SELECT DISTINCT q.query_id
   FROM attributions a

@@ -1,5 +1,4 @@
--- The settings in force when a query started, as far as they say how adaptive execution treats partitions: its session's, else
--- its application's.
+-- The settings about partitions in adaptive execution when a query started: its session's, or else its application's.
 SELECT q.query_id, s.name, s.value
 FROM queries q JOIN query_settings s ON s.query_id = q.query_id
 WHERE s.name LIKE 'spark.sql.%' OR s.name LIKE 'spark.databricks.%' OR s.name = 'spark.default.parallelism'

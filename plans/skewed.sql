@@ -1,5 +1,5 @@
--- Attempts of queries that their data made slow: data is the verdict, or a quarter of the excess. With them what the others of
--- their phase read, and how many ran at once.
+-- Attempts of queries slowed by their data, which is the verdict, or a quarter of the excess. With what the others of their
+-- phase read, and how many ran at once.
 WITH skewed AS (
   SELECT a.attempt_id, a.phase_id, sum(a.seconds) AS seconds
   FROM attributions a

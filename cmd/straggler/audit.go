@@ -52,7 +52,7 @@ func auditCommand(e *env) *cobra.Command {
 	var o auditOptions
 	c := &cobra.Command{
 		Use:   "audit LOG… | --store DIR, --baseline FILE",
-		Short: "Compare tonight's run with what is normal, for a CI job: exit code 1 when it got worse",
+		Short: "Compare tonight's run with earlier runs, for CI: exit code 1 if it got worse",
 		Long:  auditHelp(),
 		Example: `  straggler audit eventlogs --baseline baseline.jsonl --update
   straggler audit eventlogs --baseline baseline.jsonl --junit audit.xml --sarif audit.sarif
@@ -68,9 +68,9 @@ func auditCommand(e *env) *cobra.Command {
 	cacheFlag(c, e)
 	o.logs.flags(f)
 	o.apps.withShort(f, "audit only")
-	f.StringVar(&o.baseline, "baseline", "", "`FILE` with the runs that are normal; keep it under version control or in the CI's cache")
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` of earlier runs; keep it under version control or in the CI's cache")
 	configFlag(c, &o.config)
-	f.StringVar(&o.groupBy, "group-by", "", "`PATTERN` (a regular expression): compare runs whose names match with the same first group; by default runs of the same name, in which dates, ids and the number of a run do not count")
+	f.StringVar(&o.groupBy, "group-by", "", "`PATTERN` (a regular expression): compare runs whose names match with the same first group; by default runs of the same name, ignoring dates, ids and run numbers")
 	f.BoolVar(&o.update, "update", false, "add the run to the baseline")
 	f.StringArrayVar(&o.accept, "accept", nil, "record that the finding of this `ID` is normal from now on")
 	f.StringVar(&o.reason, "reason", "", "`TEXT` to record with --accept")
@@ -104,7 +104,7 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	return auditRuns(ctx, e, o, logs)
 }
 
-// auditRuns judges the runs of logs or of a store, and writes, keeps and sends what it finds.
+// auditRuns judges the runs of logs or of a store, and writes, stores and sends the findings.
 func auditRuns(ctx context.Context, e *env, o auditOptions, logs []string) error {
 	r, err := pickRendering(o.output, o.renderings(e))
 	if err != nil {

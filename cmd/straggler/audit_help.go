@@ -16,22 +16,22 @@ func auditHelp() string {
 	return auditBefore + rules.String() + auditAfter
 }
 
-const auditBefore = `Audit reads a night's logs, or takes what a store holds, and compares the latest run of each application with the runs
-that the baseline remembers: completion time, time lost to slow tasks, by cause too, failures, lost outputs, machines
-that became slow, whether the log is complete, and for each stage its time, lost time, slowdown ratio, share of outliers and skew.
+const auditBefore = `Audit reads a night's logs, or uses the applications of a store, and compares the latest run of each application with the
+runs in the baseline: completion time, time lost to slow tasks, in total and by cause, failures, lost outputs, machines that
+became slow, completeness of the log, and for each stage its time, lost time, slowdown ratio, share of outliers and skew.
 
-A finding is larger than its rule allows, large enough to be felt, AND significant: it lies above the prediction interval of the
-runs before (Student's t, robust to a few bad nights, with variances shrunk over the stages and widened where nights that follow
-each other are alike or drift), normalised by the work of the night. Each night of the history is predicted from the others, and
-a finding is larger than the largest surprise of 99 normal nights in 100; the false discovery rate over all comparisons of the
-night is controlled at 2 %. A level that changed for good replaces the one before it, and a night unlike all others is left out.
-With fewer than five runs the audit is learning: it reports, and does not fail. Every output on such runs says how findings are judged,
-how alike the nights were, and how small a change could have been detected.
+A finding is a change that is larger than its rule allows, large enough to matter, AND significant: the value, normalised by the
+work of the night, lies above the prediction interval of earlier runs (Student's t, robust to a few bad nights, with variances
+shrunk over the stages and widened for autocorrelation and drift between nights). Each night of the history is predicted from the
+others, and a finding must exceed the largest deviation of 99 in 100 normal nights; the false discovery rate over all comparisons
+of the night is controlled at 2 %. A permanent change of level replaces the earlier level, and a night unlike all others is left
+out. With fewer than five runs the audit is learning: it reports, but does not fail. Every output explains how findings are
+judged, how much the nights varied, and how small a change could have been detected.
 
-The tasks of each machine are compared with the runs before too: a machine whose tasks take longer than is usual for their stages is
-named, with what the time went to (processor, disk, network, or what nearly all machines share), although it ran only a few of them.
-Where what the slow tasks have in common is a rack, the rack is named and not each of its machines. Spark's logs name no racks:
-audit them with a file machines.csv beside them, whose columns are machine and rack.
+The tasks of each machine are compared with earlier runs too: a machine whose tasks take longer than usual for their stages is
+named, with what the additional time was spent on (processor, disk, network, or what nearly all machines share), even if it ran
+only a few of them. If the slow tasks have a rack in common, the rack is named instead of its machines. Spark's logs name no
+racks: put a file machines.csv with the columns machine and rack beside them.
 
 The baseline is one file of JSON lines, sorted, with the last 30 runs as counts, sums and sketches. --update adds
 tonight's run, all of it or nothing. Runs that were flagged for a finding do not count as normal for it, so the finding
@@ -52,7 +52,7 @@ straggler.yaml changes thresholds and severities by application and stage, and s
       application: "nightly-*"
       stage: "*collect at Main.scala:42*"
       min_change: 0.5
-      min_share: 0.05      # of the run's time: less is not felt
+      min_share: 0.05      # of the run's time: less does not matter
       severity: warning    # error and warning fail the build, note does not, off disables the rule
   suppress:
     - rule: bad_machine

@@ -27,7 +27,7 @@ func copyCommand(e *env) *cobra.Command {
 	var of, pieces string
 	c := &cobra.Command{
 		Use:    "copy STEP [FILE]",
-		Short:  "Work on the rows of standard input for another straggler",
+		Short:  "Process rows from standard input for another straggler process",
 		Hidden: true,
 		Args:   cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -38,7 +38,7 @@ func generateCommand(e *env) *cobra.Command {
 	var o generateOptions
 	c := &cobra.Command{
 		Use:   "generate {--scenario NAME | --like LOG} {-o FILE | --store DIR | --logs DIR}",
-		Short: "Make traces whose truth is known, and large logs",
+		Short: "Generate traces with known ground truth, and large logs",
 		Long: `Generate makes a synthetic trace with faults, and the truth about every attempt: as a Spark event log, as a
 directory of labelled logs, or straight into the tables of a store. The same scenario and seed give the same bytes.
 

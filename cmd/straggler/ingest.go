@@ -40,9 +40,10 @@ gs://…, azblob://…, hdfs://NAMENODE:PORT/PATH), the address of a Spark Histo
 http://HOST:18080/APPLICATION), or - for standard input. The format is recognised by content.
 Credentials for URLs come from the environment, as for the vendors' own tools; for a History Server they are
 STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, and STRAGGLER_REST_CA names certificates to trust.
-Its logs are downloaded one by one into the cache, where the same command finds them again; those of applications without an
-end only when they are named. Logs that the store already has are skipped; a log that has grown replaces its earlier version. Of a Spark log in several forms,
-such as rolled and as one file, or whole and compacted, the form that has all records of the others is read.
+Its logs are downloaded one by one into the cache, where the same command finds them again; the log of a running application is
+downloaded only if the application is named. Logs that the store already has are skipped; a log that has grown replaces its
+earlier version. If a Spark log exists in several forms, such as rolled and as one file, or whole and compacted, the form that
+has all records of the others is read.
 Input that cannot be read is named and does not affect the rest; the exit code is then 3.`,
 		Example: `  straggler ingest eventlogs --store lake
   straggler ingest 'eventlogs/*.zstd' --store lake --from spark
@@ -57,7 +58,7 @@ Input that cannot be read is named and does not affect the rest; the exit code i
 	c.Flags().StringVar(&o.shard, "shard", "", "read only share `K/N` of the logs, the same ones on every run; N runs read all")
 	c.Flags().DurationVar(&o.follow, "follow", 0, "keep reading logs that are new, grow or roll, every `INTERVAL` such as 30s, until interrupted")
 	engineFlag(c, e)
-	c.Flags().IntVar(&o.shards, "shards", 16, "with --engine spark://…: divide the logs into `N` shards, each a piece of work for the cluster and a commit")
+	c.Flags().IntVar(&o.shards, "shards", 16, "with --engine spark://…: divide the logs into `N` shards, each a task of the cluster and a commit")
 	o.output.flags(c, rowEncodings)
 	return c
 }

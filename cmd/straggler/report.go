@@ -43,7 +43,7 @@ func reportCommand(e *env) *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{
 		Use:   "report LOG… | --store DIR",
-		Short: "Say what slow tasks cost, why they were slow, and what to do about them",
+		Short: "Show what slow tasks cost, why they were slow, and what to do about them",
 		Long: `Report reads logs into a temporary store, or into the one of --store, finds outliers and their causes, and writes a
 report. A LOG may also be the address of a Spark History Server, see straggler help ingest. Without LOG it reports on what
 the store holds. --as perfetto writes the timeline for ui.perfetto.dev.`,

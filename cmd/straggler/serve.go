@@ -44,21 +44,21 @@ func serveCommand(e *env) *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{
 		Use:   "serve [LOG…] [--store DIR]",
-		Short: "Show logs or a store in a browser, and keep up with what is new",
-		Long: `Serve watches logs and shows them at http://127.0.0.1:8080: the applications, the newest first, and of each what straggler
-report says of it, down to its jobs, phases and tasks. A LOG is a file, a directory, a pattern or a URL as for ingest;
-logs that appear or grow are read within seconds, the newest first, into the store of --store or a temporary one. Without LOG
-it shows what a store holds and what other programs add to it.
+		Short: "Show logs or a store in a browser, including new logs",
+		Long: `Serve watches logs and shows them at http://127.0.0.1:8080: a list of applications, the newest first, and for each the report
+of straggler report, down to its jobs, phases and tasks. A LOG is a file, a directory, a pattern or a URL as for ingest. New
+and growing logs are read within seconds, the newest first, into the store of --store or a temporary one. Without LOG it shows
+a store and what other programs add to it.
 
-What still runs is shown while it does, as straggler watch shows it: the stages that run, their slow tasks with their expected
-end and likely cause so far, and what each policy would do now. Logs that have no end yet and grow are followed by themselves;
---watch names a Spark driver, a History Server or a YARN resource manager to ask. When an application ends, its usual page takes
-the place of this one. Credentials for those servers are read as straggler watch reads them.
+Running applications have pages like the view of straggler watch: their running stages, slow tasks with expected end and likely
+cause so far, and what each policy would do now. Growing logs without an end are followed automatically; --watch adds a Spark
+driver, a History Server or a YARN resource manager to poll. When an application ends, its report replaces that page.
+Credentials for those servers are read as by straggler watch.
 
-Only programs of this machine can connect, unless --listen names another address; that needs a token, which browsers ask for
-as the password of any user, or a reverse proxy that checks who asks. Use TLS in front of it.
+Only programs on this machine can connect, unless --listen names another address. That requires a token, which browsers ask for
+as the password of any user, or a reverse proxy that authenticates users. Use TLS in front of it.
 
-Assistants ask the same server at /mcp; see straggler mcp --help.`,
+Assistants can use the same server at /mcp; see straggler mcp --help.`,
 		Example: `  straggler serve eventlogs
   straggler serve eventlogs --store lake --listen 127.0.0.1:9000
   straggler serve eventlogs --watch http://driver:4040
@@ -70,11 +70,11 @@ Assistants ask the same server at /mcp; see straggler mcp --help.`,
 	cacheFlag(c, e)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` to listen on")
 	f.StringVar(&o.token, "token-file", "", "`FILE` with a token of at least 16 characters that every request must carry")
-	f.StringSliceVar(&o.proxies, "proxy", nil, "`IP` of the reverse proxy that checks who asks: nobody else may connect")
-	f.StringSliceVar(&o.hosts, "host", nil, "`NAME` that browsers know the server by, where it is not the address of --listen")
-	f.BoolVar(&o.fixed, "fixed", false, "change nothing in the store: results that are out of date are shown as they are")
+	f.StringSliceVar(&o.proxies, "proxy", nil, "`IP` of a reverse proxy that authenticates users: nobody else may connect")
+	f.StringSliceVar(&o.hosts, "host", nil, "`NAME` by which browsers reach the server, if it is not the address of --listen")
+	f.BoolVar(&o.fixed, "fixed", false, "change nothing in the store: outdated results are shown as they are")
 	f.DurationVar(&o.every, "every", 2*time.Second, "look for new logs and commits every `INTERVAL`")
-	f.StringArrayVar(&o.watch, "watch", nil, "show what runs at `URL`: of a driver, a History Server or a resource manager, or of a folder of logs; may be repeated")
+	f.StringArrayVar(&o.watch, "watch", nil, "show running applications at `URL`: a driver, a History Server, a resource manager, or a folder of logs; may be repeated")
 	o.login.flags(c)
 	o.logs.flags(f)
 	return c

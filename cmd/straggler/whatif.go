@@ -34,7 +34,7 @@ func whatifCommand(e *env) *cobra.Command {
 	var o whatifOptions
 	c := &cobra.Command{
 		Use:   "whatif --store DIR",
-		Short: "Replay a store under straggler policies and say what each would have saved",
+		Short: "Replay a store under straggler policies and estimate what each would have saved",
 		Long: `Whatif replays every job of a store under each policy and writes the tables whatif_runs and whatif_savings, replacing
 those of an earlier run. A saving is the difference from a replay of the log as it was, on the same random numbers. Its 95 %
 interval says where the saving of another run would lie: it includes the errors of the model of machines and work, the luck

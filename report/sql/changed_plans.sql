@@ -1,6 +1,6 @@
--- Queries of the picked applications that were run by another plan than the query of that name in all earlier runs of their program, where these
--- agree, and of which operators there are more or fewer; of a plan that has the same ones, without any. Three earlier runs or more must have it.
--- Needs report_earlier.
+-- Queries of the picked applications with another plan than the query of that name in all earlier runs of their program, if
+-- these agree, with the operators that occur more or less often; without operators if the plan has the same ones. At least
+-- three earlier runs must have the query. Needs report_earlier.
 WITH runs AS (SELECT application_id, count(*) AS runs FROM report_earlier GROUP BY application_id HAVING count(*) >= 3),
 was AS (
   SELECT e.application_id, q.description, min(q.plan_fingerprint) AS was, max(q.plan_fingerprint) AS most, min(q.query_id) AS query_id, count(DISTINCT e.earlier_id) AS runs

@@ -1,5 +1,6 @@
--- Settings of the picked applications that differ from those of all earlier runs of their program, where these agree: a setting that has another
--- value in each run, such as an address, never does. Three earlier runs or more must have it. Needs report_earlier.
+-- Settings of the picked applications that differ from those of all earlier runs of their program, if these agree, which
+-- excludes settings with another value in each run, such as an address. At least three earlier runs must have it. Needs
+-- report_earlier.
 WITH runs AS (SELECT application_id, count(*) AS runs FROM report_earlier GROUP BY application_id HAVING count(*) >= 3),
 was AS (
   SELECT e.application_id, s.name, min(s.value) AS was, max(s.value) AS most, count(DISTINCT e.earlier_id) AS runs

@@ -1,4 +1,4 @@
--- The rejected records of what the document is about: without those of files, or of a directory's files, that only other applications
+-- The rejected records of the document's applications: without those of files, or of directories, that only other applications
 -- were read from. Needs report_apps.
 WITH files AS (
   SELECT a.source_file, count(r.application_id) AS picked

@@ -1,6 +1,6 @@
--- The program that each application with a name is a run of: its name without what differs in each run, as stage_history says. What
--- people type into a shell, or send to a server, is no run of a program: the names are those that bin/spark-shell, bin/pyspark, bin/sparkR and
--- sbin/start-thriftserver.sh of Spark, Databricks and Zeppelin give.
+-- The program of each named application: its name without what differs in each run, as in stage_history. Interactive shells and
+-- servers are not runs of a program: their names are set by bin/spark-shell, bin/pyspark, bin/sparkR and
+-- sbin/start-thriftserver.sh of Spark, by Databricks and by Zeppelin.
 SELECT i.application_id, coalesce(h.program, i.name) AS program
 FROM applications i LEFT JOIN (
   SELECT j.application_id, max(s.program) AS program

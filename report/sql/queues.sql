@@ -1,5 +1,5 @@
--- The tasks of phases with outliers in order of start, and what each outlier took beyond the median. A task is its
--- attempt that won. Needs report_apps and report_redone.
+-- The tasks of phases with outliers in order of start, and the excess of each outlier over the median. A task is represented by
+-- its winning attempt. Needs report_apps and report_redone.
 WITH
 slow AS (
   SELECT DISTINCT attempt_id, phase_id FROM attributions

@@ -1,5 +1,5 @@
--- The complete runs of each program that the report is about whose log knows the time of day, in order of time: the last 200 of each, with the input of
--- all tasks, by the median of each stage. Needs report_apps and report_programs.
+-- The complete runs of each program that the report is about whose log knows the time of day, in order of time: the last 200 of
+-- each, with the input of all tasks, by the median of each stage. Needs report_apps and report_programs.
 SELECT program, application_id, start_time, took_s, input_bytes
 FROM (
   SELECT m.program, a.application_id, a.start_time, CAST(unix_micros(a.finish_time) - unix_micros(a.start_time) AS DOUBLE) / 1e6 AS took_s, h.input_bytes,

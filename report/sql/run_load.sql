@@ -1,7 +1,7 @@
--- How many tasks the picked applications had for how many slots, and how many earlier runs of their program: the medians, of three earlier runs or
--- more. Slots are the mean over the time from the start of the first phase to the end of the last, since executors come and go where they are allocated
--- as they are needed: each counts for the part of that time in which it was there. The machines of a log that names no application's slots say
--- nothing. Needs report_earlier.
+-- Tasks and slots of the picked applications, and the medians over at least three earlier runs of their program. Slots are
+-- averaged over the time from the start of the first phase to the end of the last, because of dynamic allocation: each executor
+-- counts for the part of that time in which it existed. Logs whose machines have no slots of an application are left out. Needs
+-- report_earlier.
 WITH span AS (
   SELECT j.application_id, unix_micros(min(p.start_time)) AS begun, unix_micros(max(p.finish_time)) AS ended
   FROM phases p JOIN jobs j ON j.job_id = p.job_id

@@ -1,4 +1,5 @@
--- The complete runs of the programs of the picked applications, in order of time: the last 200 of each. Needs report_slow_apps and report_programs.
+-- The complete runs of the programs of the picked applications, in order of time: the last 200 of each. Needs report_slow_apps
+-- and report_programs.
 SELECT program, application_id, start_time, time_origin, took_s
 FROM (
   SELECT m.program, a.application_id, a.start_time, a.time_origin, CAST(unix_micros(a.finish_time) - unix_micros(a.start_time) AS DOUBLE) / 1e6 AS took_s,

@@ -1,6 +1,6 @@
--- What the tasks of the picked applications have in common: of each stage that has a history, how many tasks share a machine, a rack, a place that most
--- of their input was read from, a table or path that the stage reads, a sixteenth of the application's time in which they started, and how many of
--- these are slower than usual. Needs report_slow_apps.
+-- What the tasks of the picked applications have in common: of each stage that has a history, how many tasks share a machine, a
+-- rack, a place that most of their input was read from, a table or path that the stage reads, a sixteenth of the application's
+-- time in which they started, and how many of these are slower than usual. Needs report_slow_apps.
 WITH tasks AS (
   SELECT a.application_id, a.phase_id, a.task, a.machine, coalesce(a.rack, m.rack) AS rack, a.start_time,
     CASE WHEN o.attempt_id IS NULL THEN 0 ELSE 1 END AS slow

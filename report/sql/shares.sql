@@ -2,9 +2,9 @@
 -- equally among the tasks that ended after it. One row per late task and cause of it; outliers that were not late have
 -- rows too, with a share of 0. Needs report_apps and report_redone.
 --
--- g is when the phase would have ended with every task at most the median; a task is late when it ended after g. A phase
--- that only makes lost outputs again is lost as a whole: its g is its start.
--- alone_s is what the phase would have won had this task alone taken at most the median.
+-- g is when the phase would have ended with every task at most the median; a task is late when it ended after g. A phase that
+-- only recomputes lost outputs is lost as a whole: its g is its start. alone_s is how much earlier the phase would have ended
+-- if only this task had taken at most the median.
 WITH
 repeated AS (
   SELECT DISTINCT phase_id, task FROM attempts WHERE number > 0

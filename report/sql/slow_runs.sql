@@ -1,6 +1,7 @@
--- The picked applications that took longer than earlier runs of their program: a fifth more than the median of these, and more than the prediction
--- limit for one more run, which is that of stage_history (detect/usual.sql) in seconds. Of fewer than three earlier runs the median says too
--- little; of more than 64 those count that lie evenly over all, as in detect/earlier.sql. Needs report_apps and report_programs.
+-- The picked applications that took longer than earlier runs of their program: a fifth more than the median of these, and more
+-- than the prediction limit for one more run, which is that of stage_history (detect/usual.sql) in seconds. At least three
+-- earlier runs are required; of more than 64, an evenly spaced sample is used, as in detect/earlier.sql. Needs report_apps and
+-- report_programs.
 WITH took AS (
   SELECT i.application_id, i.native_id, i.name, n.program, i.start_time, CAST(unix_micros(i.finish_time) - unix_micros(i.start_time) AS DOUBLE) / 1e6 AS took_s,
     row_number() OVER (PARTITION BY n.program ORDER BY i.start_time NULLS LAST, i.application_id NULLS LAST) AS place

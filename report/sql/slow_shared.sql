@@ -1,4 +1,5 @@
--- Of the picked phases, what their slow tasks share: the seconds over the usual by cause and place. Needs report_slow_phases.
+-- What the slow tasks of the picked phases have in common: seconds over the usual by cause and location. Needs
+-- report_slow_phases.
 SELECT h.phase_id, h.cause, h.place, sum(h.seconds) AS seconds
 FROM history_attributions h SEMI JOIN report_slow_phases r ON r.phase_id = h.phase_id
 GROUP BY h.phase_id, h.cause, h.place

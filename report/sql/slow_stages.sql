@@ -1,5 +1,5 @@
--- Of the picked applications, the stages whose median task took longer than it did in earlier runs of the program, by the time that all
--- their tasks took more, with what stage_history says that they spent it on. Needs report_slow_apps.
+-- The stages of the picked applications whose median task took longer than in earlier runs of the program, by the additional
+-- time of all their tasks, with what it was spent on according to stage_history. Needs report_slow_apps.
 SELECT j.application_id, h.phase_id, p.native_id, h.stage, h.kind, h.median_s, h.usual_s, h.compared AS runs, s.outliers, h.tasks, h.usual_tasks,
   h.work_ratio, h.cpu_s, h.usual_cpu_s, h.wait_s, h.usual_wait_s, h.usual_input_bytes, h.excess_s AS more_s
 FROM stage_history h JOIN phases p ON p.phase_id = h.phase_id JOIN jobs j ON j.job_id = p.job_id

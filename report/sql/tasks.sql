@@ -1,4 +1,4 @@
--- The tasks of the picked phases, each as the attempt that won it. Needs report_picked_phases.
+-- The tasks of the picked phases, each represented by its winning attempt. Needs report_picked_phases.
 SELECT a.phase_id, a.attempt_id, a.task, a.machine, a.duration_s AS d, c.cause
 FROM (
     SELECT phase_id, attempt_id, task, machine, duration_s,

@@ -1,5 +1,5 @@
--- When and where the attempts of a timeline ran, by machine and start, on the machines that it has room for. Needs report_picked_jobs
--- and report_timeline_machines.
+-- When and where the attempts of a timeline ran, by machine and start, on the machines that fit into it. Needs
+-- report_picked_jobs and report_timeline_machines.
 SELECT a.attempt_id, coalesce(a.machine, '') AS machine, a.start_time, a.finish_time
 FROM attempts a SEMI JOIN report_picked_jobs r ON r.job_id = a.job_id
   JOIN report_timeline_machines m ON m.machine = coalesce(a.machine, '') AND m.place <= 48

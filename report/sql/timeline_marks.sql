@@ -1,4 +1,4 @@
--- The attempts of a timeline that are drawn one by one, with what is said of them: outliers by their excess, then the others by their
+-- The attempts of a timeline that are drawn one by one, with details: outliers by their excess, then the others by their
 -- length. Needs report_picked_jobs.
 SELECT x.attempt_id, x.task, x.number, x.status, x.speculative, x.recompute, h.native_id AS phase, h.attempt AS phase_attempt, c.cause, s.excess_s
 FROM (

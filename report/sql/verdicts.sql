@@ -1,4 +1,5 @@
--- Verdicts by cause and machine, which is where the cause sits if that is known; sums are of integers, which add up the same in any order. Needs report_apps.
+-- Verdicts by cause and machine, the location of the cause if known. Sums are of integers, which do not depend on their order.
+-- Needs report_apps.
 SELECT c.cause, coalesce(CASE WHEN c.place LIKE 'machine %' THEN substr(c.place, 9) END, a.machine, '') AS machine, count(*) AS n, count(c.confidence) AS rated,
   CAST(sum(CAST(round(c.seconds * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 AS seconds,
   CAST(coalesce(sum(CAST(round(c.confidence * 1e6) AS BIGINT)), 0) AS DOUBLE) / 1e6 AS confidence

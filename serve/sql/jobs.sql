@@ -1,4 +1,4 @@
--- Jobs; jobRows says which.
+-- Jobs selected by jobRows.
 SELECT count(*) OVER () AS total, j.job_id AS id, j.native_id, j.name, j.status,
   (unix_micros(j.finish_time) - unix_micros(coalesce(j.submit_time, j.start_time))) / 1e6 AS took_s, s.phases, s.lost_s, s.outliers
 FROM jobs j LEFT JOIN (

@@ -1,5 +1,5 @@
--- The attempts on a machine that were slow. {name} is the machine's. Outliers and causes of other attempts are left out before rows are grouped
--- and joined: in a large store nearly all are on other machines.
+-- The attempts on a machine that were slow. {name} is the machine's. Outliers and causes of other attempts are left out before
+-- rows are grouped and joined: in a large store nearly all are on other machines.
 WITH here AS (
   SELECT attempt_id, application_id, native_id, task, number, status, duration_s, machine, input_bytes, start_time FROM attempts WHERE machine = {name}
 ),

@@ -1,6 +1,6 @@
--- The health of machines by period of time, and what their being slow took, in seconds summed over tasks. A machine's runs speak
--- for a period where they were judged by themselves, else the windows of all runs that begin in it. {days} is the length of a
--- period; weeks begin on Mondays, as 1970 began on a Thursday. {where} says which machines.
+-- The health of machines by period of time, and the seconds lost to slow machines, summed over tasks. A period uses the
+-- machine's runs if these were judged individually, and otherwise the windows over all runs that begin in it. {days} is the
+-- length of a period; weeks begin on Mondays, as 1970 began on a Thursday. {where} selects the machines.
 SELECT h.*, l.lost_s
 FROM (
   SELECT machine, period, CAST(sum(attempts) AS BIGINT) AS attempts,

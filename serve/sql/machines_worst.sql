@@ -1,4 +1,5 @@
--- Of every machine the outliers with the most excess, {most} at most, and how many it has: those of machine_attempts.sql, worst first.
+-- The outliers with the most excess on every machine, at most {most}, and their number: those of machine_attempts.sql, worst
+-- first.
 WITH slow AS (
   SELECT a.machine, o.attempt_id, o.excess_s
   FROM (SELECT attempt_id, max(excess_s) AS excess_s FROM outliers WHERE rule <> 'slower_than_usual' GROUP BY attempt_id) o

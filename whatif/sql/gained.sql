@@ -1,5 +1,5 @@
--- The job that gains most of those that gain anything, under some policies, and the seeds of its runs under the policy that it
--- gains by, the shortest run first. NULL: there is no such run.
+-- The job that gains most under some policies, and the seeds of its runs under the policy by which it gains, the shortest run
+-- first. NULL: there is no such run.
 WITH most AS (
   SELECT policy, parameters, job_id
   FROM whatif_savings

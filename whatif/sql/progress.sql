@@ -1,4 +1,4 @@
--- What attempts reported themselves.
+-- The progress reports of attempts.
 SELECT p.attempt_id, p.time, p.progress
 FROM progress p
 WHERE p.source <> 'synthetic' AND {those}

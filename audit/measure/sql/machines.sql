@@ -1,4 +1,4 @@
--- Machines that an application used, by the windows of time in which it did.
+-- The health of the machines of an application in the windows of time in which it used them.
 SELECT u.application_id, h.machine, h.verdict, h.attempts, h.factor, h.factor_low, h.factor_high, h.q_value, h.window_start
 FROM (
   SELECT application_id, machine, min(start_time) AS first_start, max(finish_time) AS last_finish

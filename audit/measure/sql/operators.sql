@@ -1,5 +1,5 @@
--- The operator nearest the top of its plan that each stage ran, one that says what it does where there is one, by the order of queries and of their plans. What a stage reads of an
--- exchange another stage ran.
+-- The topmost operator that each stage ran, preferably one with details, in the order of queries and of their plans. The
+-- writing side of an exchange belongs to another stage.
 SELECT phase_id, application_id, description, shape, plan_fingerprint, kind, operator, keys, right_keys, join_type, source, tables, detail, fingerprint
 FROM (
   SELECT x.phase_id, q.application_id, q.query_id, q.start_time, q.description, q.shape, q.plan_fingerprint,

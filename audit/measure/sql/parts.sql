@@ -1,5 +1,6 @@
--- The part of each stage that ran on one machine: the medians of its tasks there, and the machine's rack where the log, or another in the store, says it. The tasks are those of stages.sql; of an
--- application with very many machines, the parts of its longest stages come first and the others are left out.
+-- The part of each stage that ran on one machine: the medians of its tasks there, and the machine's rack if this log, or
+-- another one in the store, has it. The tasks are those of stages.sql; of an application with very many machines, the parts of
+-- its longest stages come first and the others are left out.
 SELECT phase_id, machine, rack, tasks, median_s, cpu_s, wait_s
 FROM (
   SELECT c.*, row_number() OVER (PARTITION BY c.application_id ORDER BY c.slot_s DESC NULLS LAST, c.phase_id NULLS LAST, c.machine NULLS LAST) AS place

@@ -1,5 +1,5 @@
--- What the queries of each application did, by the operators of the plans that ran which say how: joins, exchanges, scans, groups. Of scans, how much they
--- read; of the query, up to which size its session broadcasts an input of a join.
+-- The operators of the final plans of each application's queries that determine how a query runs: joins, exchanges, scans,
+-- groups. With the bytes that scans read, and the broadcast threshold of the query's session.
 SELECT q.application_id, q.query_id, q.description, q.shape, q.plan_fingerprint, n.kind, n.operator, n.keys, n.right_keys, n.join_type, n.source, n.detail,
   m.rows_read, m.bytes_read, coalesce(o.value, s.value) AS broadcast_threshold
 FROM queries q

@@ -1,7 +1,8 @@
--- What the tasks of each stage have in common: how many of a stage share a machine, a rack, the machine that most of their input was read from, or the
--- sixteenth of the application's time in which they started, by how long they took: bin is that of the logarithm of the duration, ten to a factor
--- of e, so that a count of slow tasks is the same whatever it is counted by. Of a table or path, only which stages read it. The tasks are those of
--- stages.sql; an application with more rows than can be kept has none.
+-- What the tasks of each stage have in common: how many of a stage share a machine, a rack, the machine that most of their
+-- input was read from, or the sixteenth of the application's time in which they started, by how long they took: bin is a bin of
+-- the logarithm of the duration, ten per factor of e, so that the number of slow tasks is the same for every feature. For a
+-- table or path, only the stages that read it. The tasks are those of stages.sql; an application with more rows than can be
+-- kept has none.
 WITH tasks AS (
   SELECT a.application_id, a.phase_id, a.task, a.machine, coalesce(a.rack, m.rack) AS rack, a.start_time,
     CAST(floor(10 * ln(greatest(a.duration_s, 1e-3))) AS BIGINT) AS bin

@@ -1,8 +1,8 @@
--- What is measured of each stage: one row per phase that ran, in the order in which an application submitted them, those
--- submitted again last: they are further occurrences of their stages, and leave the numbers of the others as in a run that lost
--- nothing. The tasks are those that succeeded and are no recomputation: a phase that only makes lost outputs again has none
--- and is left out; its attempts are counted with the application. excess is duration above the median of the stage, in slot seconds; moved_bytes is
--- what a task reads and writes; ticks counts the tasks whose start and finish are whole seconds.
+-- The measurements of each stage: one row per phase that ran, in the order of submission, with resubmissions last: they are
+-- further occurrences of their stages, and do not change the numbers of the others. The tasks are those that succeeded and are
+-- not recomputations: a phase that only recomputes lost outputs has none and is left out; its attempts are counted with the
+-- application. excess is duration above the median of the stage, in slot seconds; moved_bytes is what a task reads and writes;
+-- ticks counts the tasks whose start and finish are whole seconds.
 SELECT p.phase_id, p.job_id, j.application_id, p.native_id, j.name AS job, p.name, p.kind, p.submit_time, p.start_time, p.finish_time,
   s.tasks, s.median_s, s.max_s, s.slowdown_ratio, s.outliers, s.lost_s,
   t.timed, t.slot_s, t.excess_s, t.excess_sq, t.min_s, t.p25_s, t.p75_s, t.p90_s, t.p99_s,

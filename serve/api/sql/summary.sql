@@ -1,5 +1,5 @@
--- Quantiles of what the tasks of a phase that succeeded measured, as Spark takes them: of n values in order the one at place
--- floor(q n), at most the last. {key} is the phase's, {quantiles} are rows of place and quantile.
+-- Quantiles of the metrics of a phase's successful tasks, as Spark defines them: of n sorted values the one at index floor(q
+-- n), at most the last. {key} is the phase's, {quantiles} are rows of place and quantile.
 WITH t AS (SELECT * FROM attempts WHERE phase_id = {key} AND status = 'success'),
 v AS (
   SELECT 'duration' AS metric, round(duration_s * 1e3) AS x FROM t UNION ALL

@@ -1,4 +1,4 @@
--- The attempts of a window, each by itself.
+-- The attempts of a window, one by one.
 SELECT x.*, CAST(1 AS BIGINT) AS n
 FROM ({window}) x
 ORDER BY machine NULLS LAST, start_us NULLS LAST, attempt_id NULLS LAST

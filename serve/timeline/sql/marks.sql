@@ -1,5 +1,5 @@
--- The attempts of a window that are no ordinary ones: of each kind, machine and bin the one with the most excess, then the longest,
--- with the number of those that it stands for. The kinds are those of window.sql.
+-- The special attempts of a window: for each kind, machine and bin the one with the most excess, then the longest, with the
+-- number of attempts that it represents. The kinds are those of window.sql.
 SELECT * FROM (
 SELECT x.*, count(*) OVER (PARTITION BY machine, kind, CAST(floor(CAST(greatest(start_us, {from}) - {from} AS DOUBLE) / {width}) AS BIGINT)) AS n,
   row_number() OVER (PARTITION BY machine, kind, CAST(floor(CAST(greatest(start_us, {from}) - {from} AS DOUBLE) / {width}) AS BIGINT)

@@ -1,5 +1,5 @@
--- The attempts of a window, with their causes, for attempts.sql and marks.sql. kind is 1 for an outlier, 2 for a failure, 3 for a copy,
--- 4 for a retry, 5 for a recomputation.
+-- The attempts of a window, with their causes, for attempts.sql and marks.sql. kind is 1 for an outlier, 2 for a failure, 3 for
+-- a copy, 4 for a retry, 5 for a recomputation.
 SELECT a.attempt_id, coalesce(a.machine, '') AS machine, a.task, a.number, unix_micros(a.start_time) AS start_us,
   greatest(coalesce(unix_micros(a.finish_time), {end}), unix_micros(a.start_time)) AS finish_us, a.finish_time IS NULL AS open, a.status,
   coalesce(a.speculative, false) AS speculative, a.recompute, h.native_id AS phase, h.attempt AS phase_attempt, c.cause, o.excess_s,
