@@ -35,6 +35,7 @@ type scratch struct {
 	i32     []int32
 	f64     []float64
 	doubles doubles
+	runs    runs
 	bools   []bool
 }
 
@@ -44,7 +45,7 @@ func (c *columnChunk) write() error {
 	c.stats.nulls = int64(c.rows - col.values)
 	switch col.typ {
 	case schema.BigInt, schema.Timestamp:
-		return writeIntegers(c, &c.i64, col.i64)
+		return c.writeInt64()
 	case schema.Int:
 		return writeIntegers(c, &c.i32, col.i32)
 	case schema.Double:
@@ -118,18 +119,19 @@ func (c *columnChunk) writeDictionary() error {
 		c.page = appendString(c.page, s)
 	}
 	c.stats.setStrings(b)
-	return c.writeNumbers(len(d.ends), d.rows)
+	return c.writeNumbers(len(d.ends), minRLERun, func(from, to int) []int32 { return present(c, &c.i32, d.rows, from, to) })
 }
 
-// writeNumbers writes the dictionary that is in page, and the number of each row's entry.
-func (c *columnChunk) writeNumbers(entries int, rows []int32) error {
+// writeNumbers writes the dictionary that is in page, and the numbers of the entries of the rows from to to that have a value.
+// Runs of minRun of them are run-length encoded.
+func (c *columnChunk) writeNumbers(entries, minRun int, numbers func(from, to int) []int32) error {
 	if err := c.pages.Dictionary(c.page, entries); err != nil {
 		return err
 	}
 	width := max(1, bits.Len(uint(entries-1)))
 	return c.writePages(parquetfile.RLEDictionary, func(from, to int) {
 		c.page = append(c.page, byte(width))
-		c.page = appendHybrid(c.page, present(c, &c.i32, rows, from, to), width)
+		c.page = appendHybrid(c.page, numbers(from, to), width, minRun)
 	})
 }
 
@@ -170,7 +172,7 @@ func (c *columnChunk) begin(from, to int) {
 				c.levels[i] = 1
 			}
 		}
-		c.page = appendHybrid(c.page, c.levels, 1)
+		c.page = appendHybrid(c.page, c.levels, 1, minRLERun)
 	}
 	binary.LittleEndian.PutUint32(c.page, uint32(len(c.page)-4))
 }

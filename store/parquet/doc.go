@@ -3,8 +3,8 @@
 //  1. writer.go is a file that is written: its schema, its row groups, its footer.
 //  2. buffer.go collects rows in columns until they make a row group; dictionary.go is the strings of a column.
 //     cluster.go is the order in which a table's rows are written, sort.go that of several row groups together.
-//  3. chunk.go writes a column of a row group as pages, in the encodings of encoding.go, doubles.go doubles of which few
-//     differ; statistics.go tells readers the range of its values, so that they can skip row groups.
+//  3. chunk.go writes a column of a row group as pages, in the encodings of encoding.go: doubles.go doubles of which few
+//     differ, integers.go keys in runs. statistics.go tells readers the range of the values, so that they can skip row groups.
 //  4. reader.go reads the files, for compactions and verification. Queries read them by their engines' own readers.
 //
 // Pages and footers are written and read by parquetfile. arrow-go's column writer is not used, because it takes a level for

@@ -79,5 +79,5 @@ func (c *columnChunk) writeDoubles() error {
 	b.extend(d.values...)
 	c.stats.setDoubles(b)
 	c.page = appendDoubles(c.page[:0], d.values)
-	return c.writeNumbers(len(d.values), d.rows)
+	return c.writeNumbers(len(d.values), minRLERun, func(from, to int) []int32 { return present(c, &c.i32, d.rows, from, to) })
 }

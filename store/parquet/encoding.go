@@ -66,16 +66,17 @@ func appendDeltaBlock(b []byte, deltas *[blockSize]int64, minDelta int64, n int)
 	return b
 }
 
-// appendHybrid appends small numbers of the given bit width as RLE, the hybrid of run-length encoded and bit-packed runs.
-func appendHybrid(b []byte, values []int32, width int) []byte {
+// appendHybrid appends small numbers of the given bit width as RLE, the hybrid of run-length encoded runs, of at least minRun
+// values, and bit-packed ones.
+func appendHybrid(b []byte, values []int32, width, minRun int) []byte {
 	for len(values) > 0 {
-		if n := runLength(values); n >= minRLERun || n == len(values) {
+		if n := runLength(values); n >= minRun || n == len(values) {
 			b = appendRLE(b, values[0], n, width)
 			values = values[n:]
 			continue
 		}
 		n := 8
-		for n < len(values) && runLength(values[n:min(n+minRLERun, len(values))]) < minRLERun {
+		for n < len(values) && runLength(values[n:min(n+minRun, len(values))]) < minRun {
 			n += 8
 		}
 		n = min(n, len(values))
@@ -135,7 +136,14 @@ func appendBitPacked[T int32 | uint64](b []byte, values []T, width int) []byte {
 	return b
 }
 
-// appendDoubles, appendBools and appendString append values as PLAIN.
+// appendInt64s, appendDoubles, appendBools and appendString append values as PLAIN.
+func appendInt64s(b []byte, values []int64) []byte {
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	return b
+}
+
 func appendDoubles(b []byte, values []float64) []byte {
 	for _, v := range values {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
