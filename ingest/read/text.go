@@ -1,9 +1,11 @@
 package read
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"straggler/schema"
 )
@@ -42,8 +44,22 @@ func NullText(s string) schema.Null[string] {
 	return schema.Some(Text(s))
 }
 
+// plain says whether Text leaves s as it is. Most values are of ASCII, and looked at eight bytes at a time.
 func plain(s string) bool {
-	return len(s) <= MaxText && utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
+	const (
+		ones  = 0x0101_0101_0101_0101
+		highs = 0x80 * ones
+	)
+	rest := unsafe.Slice(unsafe.StringData(s), len(s))
+	for ; len(rest) >= 8; rest = rest[8:] {
+		if w := binary.LittleEndian.Uint64(rest); (w|(w-ones))&highs != 0 { // a byte is 0 or no ASCII
+			break
+		}
+	}
+	for len(rest) > 0 && rest[0] > 0 && rest[0] < utf8.RuneSelf {
+		rest = rest[1:]
+	}
+	return len(s) <= MaxText && (len(rest) == 0 || utf8.ValidString(s) && strings.IndexByte(s, 0) < 0)
 }
 
 // Interner gives one string for equal bytes, so that a host that a log names a million times is allocated once. It
