@@ -1,9 +1,10 @@
 package alibaba
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
-	"sort"
+	"slices"
 
 	"straggler/ingest/read"
 	"straggler/ingest/read/extsort"
@@ -116,7 +117,8 @@ type jobRows struct {
 	job         planned
 	tasks       []task
 	tries       *tries
-	first, last int64 // of the whole trace, µs; 0 unknown
+	texts       [5]string // of the record before, which most share with it
+	first, last int64     // of the whole trace, µs; 0 unknown
 }
 
 type task struct {
@@ -136,7 +138,7 @@ func (j *jobRows) take(rec extsort.Record) error {
 	if rec.Key[2] == kindTry {
 		return j.try(rec)
 	}
-	p := parsePlanned(rec.Payload)
+	p := j.parsePlanned(rec.Payload)
 	if rec.Key[2] == kindJob {
 		j.job = p
 		return nil
@@ -164,15 +166,19 @@ func (j *jobRows) take(rec extsort.Record) error {
 }
 
 // parsePlanned reads what append wrote.
-func parsePlanned(b []byte) planned {
+func (j *jobRows) parsePlanned(b []byte) planned {
 	var p planned
 	for _, n := range []*int64{&p.instances, &p.start, &p.end} {
 		v, k := binary.Varint(b)
 		*n, b = v, b[k:]
 	}
-	for _, s := range []*string{&p.job, &p.task, &p.kind, &p.status, &p.user} {
+	for i, s := range []*string{&p.job, &p.task, &p.kind, &p.status, &p.user} {
 		n, k := binary.Uvarint(b)
-		*s, b = string(b[k:k+int(n)]), b[k+int(n):]
+		text := b[k : k+int(n)]
+		if b = b[k+int(n):]; j.texts[i] != string(text) {
+			j.texts[i] = string(text)
+		}
+		*s = j.texts[i]
 	}
 	return p
 }
@@ -183,7 +189,7 @@ func (j *jobRows) end() error {
 		return nil
 	}
 	j.open = false
-	sort.Slice(j.tasks, func(a, b int) bool { return j.tasks[a].plan.task < j.tasks[b].plan.task })
+	slices.SortFunc(j.tasks, func(a, b task) int { return cmp.Compare(a.plan.task, b.plan.task) })
 	name := j.job.job
 	row := schema.Job{JobID: j.key, ApplicationID: j.app, SubmitTime: known(j.job.start), FinishTime: known(j.job.end), Status: runStatus(j.job.status)}
 	all, finish := schema.RunSucceeded, schema.Null[schema.Time]{}

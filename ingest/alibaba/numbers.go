@@ -26,23 +26,22 @@ func orNaN(b []byte) float64 {
 // floating-point numbers, and so the quotient is the one that strconv gives.
 func number(b []byte) (float64, bool) {
 	var v int64
-	point := -1
+	point := len(b)
 	for i, c := range b {
-		switch {
-		case c >= '0' && c <= '9':
-			v = v*10 + int64(c-'0')
-			continue
-		case c == '.' && point < 0:
-			point = i
+		if c -= '0'; c <= 9 {
+			v = v*10 + int64(c)
 			continue
 		}
-		point = len(b) + 1 // a sign, an exponent or a word
-		break
+		if b[i] != '.' || point < len(b) {
+			point = 0 // a sign, an exponent or a word
+			break
+		}
+		point = i
 	}
 	switch n := len(b); {
 	case n == 0:
 		return 0, false
-	case point < 0 && n <= 15:
+	case point == n && n <= 15:
 		return float64(v), true
 	case point > 0 && point < n-1 && n <= 16:
 		return float64(v) / powers[n-1-point], true
