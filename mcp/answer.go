@@ -16,7 +16,7 @@ import (
 // of two of text that they know little of.
 const mostBytes = 16_000
 
-// answer is what a tool says. The lists that are cut are at its end.
+// answer is the answer of a tool. The lists that may be truncated are at its end.
 type answer struct {
 	About      string   `json:"about"` // what the rows are, in a sentence of our own
 	Facts      any      `json:"facts,omitempty"`
@@ -32,7 +32,7 @@ type answer struct {
 	more  bool // there are rows after Rows, and their number is unknown
 }
 
-// age says that the answer is of an earlier state of the store.
+// age notes that the answer is from an earlier state of the store.
 func (a *answer) age(current bool) {
 	if !current {
 		a.Caveats = append(a.Caveats, "This is of an earlier state of the store: what has changed since is being added up; ask again later.")
@@ -96,7 +96,7 @@ func key(text string) (schema.Key, error) {
 
 func keyText(k schema.Key) string { return strconv.FormatInt(k, 10) }
 
-// number is nil for an unknown value, and rounded to six significant digits: more say nothing and cost tokens.
+// number is nil for an unknown value, and rounded to six significant digits: more would only cost tokens.
 func number(v schema.Null[float64]) *float64 {
 	if !v.OK || !prose.Finite(v.V) {
 		return nil
@@ -115,7 +115,7 @@ func rounded(v float64) *float64 {
 	return &r
 }
 
-// name is a name of a log, cleaned and cut.
+// name is a name from a log, cleaned and truncated.
 func name(s string) string { return prose.Clean(s, prose.NameRunes) }
 
 func maybeName(s schema.Null[string]) *string {

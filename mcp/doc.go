@@ -1,14 +1,13 @@
-// Package mcp takes a catalog of a store and gives assistants ten tools to ask it with, over the Model Context Protocol. All of
-// them only read.
+// Package mcp offers a catalog of a store to assistants as ten read-only tools, over the Model Context Protocol.
 //
-//  1. server.go makes the server with its tools, for standard input and output or for HTTP; lines.go refuses lines that are no
-//     messages.
+//  1. server.go builds the server with its tools, for standard input and output or for HTTP; lines.go rejects lines that are
+//     not messages.
 //  2. tools.go has the tools about applications, tasks, machines and policies; runs.go compares runs; sql.go has the tables
 //     and the SQL.
-//  3. answer.go is what every answer looks like, and keeps it short: the rows that do not fit are left for the next call.
+//  3. answer.go has the form of every answer, and keeps it short: rows that do not fit are left for the next call.
 //
-// Text out of logs is hostile, and an assistant may take it for instructions. So it stands only under keys that end in
-// _from_log, cleaned and cut, and the server says so.
+// Text from logs is untrusted, and an assistant may mistake it for instructions. So it occurs only under keys that end in
+// _from_log, cleaned and truncated, and the server's instructions say so.
 //
 // Start with server.go.
 package mcp

@@ -19,7 +19,7 @@ import (
 // maxFrame bounds a message, which is one line. The library refuses longer ones.
 const maxFrame = sdk.DefaultMaxLineLength - 1
 
-// grace is how long answers are waited for after the last request. All but replays take less: an estimate.
+// grace is how long to wait for answers after the last request. An estimate: all but replays take less.
 const grace = 5 * time.Second
 
 // Codes of JSON-RPC 2.0 §5.1.
@@ -28,9 +28,9 @@ const (
 	invalidRequest = -32600
 )
 
-// Serve answers on a pair of streams, a message a line, until the reader ends or the context does. A line that is no message is
-// answered with an error, as JSON-RPC wants it, and does not end the session. Messages of a batch are answered one by one. What
-// was asked before the reader ended is answered, unless that takes long.
+// Serve answers on a pair of streams, one message per line, until the reader or the context ends. A line that is not a message
+// is answered with an error, as JSON-RPC requires, and does not end the session. Messages of a batch are answered one by one.
+// Requests received before the reader ended are answered, unless that takes too long.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	messages, to := io.Pipe()
 	answers := &lines{out: out, answered: make(chan struct{}, 1)}
@@ -42,7 +42,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return s.On(ctx, &sdk.IOTransport{Reader: messages, Writer: answers})
 }
 
-// lines writes whole lines from several goroutines, and counts what is not answered yet.
+// lines writes whole lines from several goroutines, and counts pending requests.
 type lines struct {
 	out      io.Writer
 	answered chan struct{} // holds one where a request was answered since it was last read
@@ -80,8 +80,7 @@ func (l *lines) waiting() bool {
 	return l.open > 0
 }
 
-// settle waits until all requests are answered, as long as the grace and the context last: some are cancelled and have no
-// answer.
+// settle waits until all requests are answered, within grace and the context, since cancelled requests have no answer.
 func (l *lines) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -94,10 +93,10 @@ func (l *lines) settle(ctx context.Context) {
 	}
 }
 
-// Close leaves the stream open, which is another's to close.
+// Close leaves the stream open, which its owner closes.
 func (l *lines) Close() error { return nil }
 
-// refuse answers what is no message. Its id is not known.
+// refuse answers a line that is not a message. Its id is unknown.
 func (l *lines) refuse(code int, why string) error {
 	text, err := json.Marshal(why)
 	if err != nil {
@@ -109,7 +108,7 @@ func (l *lines) refuse(code int, why string) error {
 	return err
 }
 
-// pass writes the messages of a stream to another, and refuses what is none.
+// pass copies the messages of a stream to another, and refuses other lines.
 func pass(in io.Reader, to io.Writer, answers *lines) error {
 	from := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -159,7 +158,7 @@ func passMessages(text []byte, to io.Writer, answers *lines) error {
 	return nil
 }
 
-// nextLine is the next line without its end; whole is false where it is longer than a message may be, and left out.
+// nextLine is the next line without its end; whole is false if it exceeds the limit of a message and was dropped.
 func nextLine(from *bufio.Reader) (line []byte, whole bool, err error) {
 	whole = true
 	for {

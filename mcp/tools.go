@@ -278,7 +278,7 @@ func (s *Server) worstTasks(ctx context.Context, in scopeInput) (*answer, error)
 	return a, nil
 }
 
-// document is the one on a part of the store or on all of it, and whether it is of the store as it is now.
+// document returns the document on a part of the store or on all of it, and whether it is up to date.
 func (s *Server) document(ctx context.Context, scope report.Scope) (d *report.Document, current bool, err error) {
 	if scope == (report.Scope{}) {
 		return s.c.All(ctx)
@@ -413,7 +413,7 @@ func (s *Server) whatif(ctx context.Context, in whatifInput, progress func(float
 	return a, nil
 }
 
-// unsure lists a policy of which cannot be told whether it saves anything.
+// unsure lists a policy whose saving is uncertain.
 func (a *answer) unsure(policy, verdict string) {
 	if verdict == string(schema.CannotTell) {
 		a.CannotTell = append(a.CannotTell, "whether "+prose.Clean(policy, 40)+" saves anything")

@@ -158,7 +158,7 @@ func auditRuns(ctx context.Context, e *env, o auditOptions, logs []string) error
 	return nil
 }
 
-// keep writes the baseline where the night is to be learnt from, or findings are accepted.
+// keep writes the baseline if --update is given, or findings are accepted.
 func (o *auditOptions) keep(night *audit.Night, base *baseline.Baseline, cfg *audit.Config) error {
 	if o.update {
 		night.Update(base, cfg)
@@ -169,13 +169,13 @@ func (o *auditOptions) keep(night *audit.Night, base *baseline.Baseline, cfg *au
 	return base.Save(o.baseline)
 }
 
-// measured are the runs of logs, or of a store, and what reads what is known of their tasks.
+// measured holds the runs of logs, or of a store, and a reader of their tasks.
 type measured struct {
 	runs  []measure.Run
 	tasks func(...*measure.Run) error
 }
 
-// measure hands the runs of logs, or of a store, to somebody who uses them.
+// measure measures the runs of logs, or of a store, and passes them to use.
 func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selection.Applications, logs []string, g measure.Grouping, use func(*measured) error) (unread, err error) {
 	st, err := e.openOrTemp(ctx, dir, len(logs) > 0)
 	if err != nil {
@@ -224,7 +224,7 @@ func (o *auditOptions) configuration() (*audit.Config, measure.Grouping, error) 
 	return cfg, g, err
 }
 
-// tell writes the outcome in all requested encodings.
+// tell writes the result in all requested encodings.
 func (o *auditOptions) tell(e *env, r rendering[*audit.Night], n *audit.Night, cfg *audit.Config) error {
 	err := e.write(o.output, false, func(w io.Writer) error { return r.write(w, n) })
 	if o.junit != "" {

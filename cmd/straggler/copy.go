@@ -18,8 +18,8 @@ import (
 	"straggler/whatif"
 )
 
-// copyMemory is what the engine of a copy may take, which runs beside others: as much as it takes to read the attempts of a
-// batch in order.
+// copyMemory is the memory limit of the engine of a copy, since several copies share a machine: enough to sort the attempts of
+// a batch.
 const copyMemory = 256 << 20
 
 // copyCommand is the verb that executors of a cluster run: detect, causes, whatif and ingest with --engine spark://… start it.

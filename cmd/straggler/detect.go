@@ -78,7 +78,7 @@ func runDetect(ctx context.Context, e *env, o detectOptions) error {
 	})
 }
 
-// historyWords says how much history there was, and what it showed.
+// historyWords tells how much history there was, and what it showed.
 func historyWords(s detect.Summary) string {
 	words := "no history: no stage has three earlier executions in the store"
 	if s.Repeated > 0 {

@@ -1,4 +1,4 @@
-// Command straggler finds the slow tasks in the logs of clusters, says why they were slow, and what would have helped.
+// Command straggler finds the slow tasks in the logs of clusters, why they were slow, and what would have helped.
 //
 //  1. main.go runs the command line; root.go lists the verbs.
 //  2. Each verb has a file: an options struct, a command that fills it from flags, and a run function that calls the
@@ -6,12 +6,12 @@
 //     watch.go with notify.go, serve.go, mcp.go, simulate.go, reproduce.go, compare.go, audit.go with audit_help.go,
 //     generate.go, schema.go, notebook.go, formats.go, store.go, version.go, man.go for releases, and copy.go, which executors
 //     of a cluster run.
-//  3. topics.go has the help that belongs to no verb.
+//  3. topics.go has the help topics.
 //  4. selection.go has the flags that choose applications, history.go downloads logs of History Servers, open.go opens stores,
 //     engines and configurations, output.go writes results, progress.go shows progress.
-//  5. use.go says what is wrong with a command line, exit.go gives each error its exit code.
+//  5. use.go explains errors of the command line, exit.go maps errors to exit codes.
 //
-// What is more than flags and printing belongs in a package.
+// Anything beyond flags and printing belongs in a package.
 //
 // Start with root.go.
 package main

@@ -50,13 +50,13 @@ func useError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{errUse}, args...)...)
 }
 
-// stopsReading says that an error is that nobody reads standard output any more, which is no failure.
+// stopsReading reports whether an error means that standard output was closed by its reader, which is not a failure.
 func stopsReading(err error) bool {
 	var at *fs.PathError
 	return errors.Is(err, syscall.EPIPE) && errors.As(err, &at) && at.Path == os.Stdout.Name()
 }
 
-// wrongUse are the errors about a command line, or about a file that it names to configure something.
+// wrongUse lists the errors about a command line, or about a configuration file that it names.
 var wrongUse = []error{
 	errUse, errors.ErrUnsupported,
 	audit.ErrConfig, audit.ErrNoFinding, baseline.ErrChanged, measure.ErrGrouping,
@@ -111,8 +111,8 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// oneMessage is the text of an error for a terminal, without lines that an earlier one ends with: of a writer that failed,
-// those who wrote to it say so, and who flushes it.
+// oneMessage is the text of an error for a terminal, without lines that repeat the end of an earlier one: when a writer fails,
+// both writing and flushing report it.
 func oneMessage(err error) string {
 	var lines []string
 	text := strings.ReplaceAll(err.Error(), errUse.Error()+": ", "") + "\n" + aboutDisk(err)
@@ -125,13 +125,13 @@ func oneMessage(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-// noTemp says that an error is that the directory for temporary files is not there.
+// noTemp reports whether an error means that the directory for temporary files does not exist.
 func noTemp(err error) bool {
 	var at *fs.PathError
 	return errors.As(err, &at) && errors.Is(at, fs.ErrNotExist) && at.Path == os.TempDir()
 }
 
-// aboutDisk is the remedy for an error of this machine's disk, "" for other errors.
+// aboutDisk is the remedy for a disk error of this machine; "" for other errors.
 func aboutDisk(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):

@@ -160,7 +160,7 @@ func (o *generateOptions) make(ctx context.Context, e *env) (made generate.Made,
 	return made, err
 }
 
-// withTruth gives the file for the truth, nil where none is wanted.
+// withTruth returns the file for the truth; nil if none is requested.
 func withTruth(name string, do func(io.Writer) error) error {
 	if name == "" {
 		return do(nil)
@@ -168,7 +168,7 @@ func withTruth(name string, do func(io.Writer) error) error {
 	return writeFile(name, do)
 }
 
-// log gives the log to write to.
+// log returns the log to write to.
 func (e *env) log(name string, do func(io.Writer) error) error {
 	return e.write(output{file: name}, true, func(w io.Writer) error {
 		z, err := generate.Compress(name, w)

@@ -14,8 +14,8 @@ import (
 	"straggler/table"
 )
 
-// fetched replaces the addresses of History Servers among the names of logs by the files that their logs are downloaded to.
-// What could not be downloaded is said; the error about it is for the end, when the rest is read.
+// fetched replaces the addresses of History Servers among the names of logs by downloaded files. Failed downloads are reported;
+// their error is returned separately, for use after the rest has been read.
 func (e *env) fetched(ctx context.Context, logs []string) (local []string, missing error, err error) {
 	bad := 0
 	for _, name := range logs {
@@ -38,7 +38,7 @@ func (e *env) fetched(ctx context.Context, logs []string) (local []string, missi
 	return local, missing, nil
 }
 
-// fetchHistory downloads the logs of a History Server that are not here yet.
+// fetchHistory downloads the logs of a History Server that have not been downloaded yet.
 func (e *env) fetchHistory(ctx context.Context, address string) (files []string, failed int, err error) {
 	server, app := splitApplication(address)
 	credentials, err := rest.ReadCredentials("", os.Getenv)

@@ -151,7 +151,8 @@ func (e *env) followLogs(ctx context.Context, st *store.Store, logs []string, ev
 	})
 }
 
-// fewResults is up to how many inputs all are listed on a terminal; of more, those read without problems are left out.
+// fewResults is the number of inputs up to which all are listed on a terminal; beyond it, those read without problems are
+// omitted.
 const fewResults = 40
 
 func results(s *run.Summary, o output) table.Rows {
@@ -186,8 +187,8 @@ func readSummary(s *run.Summary) string {
 	return b.String()
 }
 
-// unread is the error about the inputs that could not be read, nil for none. Of the others it says how many records were
-// rejected, which is no error.
+// unread returns an error about the inputs that could not be read, nil if there are none. It also reports the number of records
+// rejected from the others, which is not an error.
 func (e *env) unread(s *run.Summary) error {
 	bad := s.Unread()
 	if s.Rejects > 0 {

@@ -12,15 +12,15 @@ import (
 	"straggler/ingest/run"
 )
 
-// logOptions say how logs are read, for every verb that takes some.
+// logOptions configure the reading of logs, for every verb that reads logs.
 type logOptions struct {
 	from     string
 	literals bool
 	limits   ingest.Limits
 }
 
-// flags are --from and those about what a log may cost. The defaults suit any honest log; the message about a log that is
-// over one of them names the flag.
+// flags adds --from and the limits for logs. The defaults suit any honest log; the message about a log that exceeds a limit
+// names the flag.
 func (o *logOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.from, "from", "", "`FORMAT` of the logs, which is recognised without it; straggler formats lists them")
 	f.BoolVar(&o.literals, "keep-literals", false, "keep the literals in queries and their plans, which may be personal data")
@@ -43,7 +43,7 @@ func (o *logOptions) options() run.Options {
 // maxSize bounds the sizes of flags, so that no sum of them overflows.
 const maxSize = 1 << 60
 
-// size is a flag's number of bytes, written as 500MB or 64MiB.
+// size is a flag for a number of bytes, such as 500MB or 64MiB.
 type size int64
 
 func (s *size) String() string { return strings.ReplaceAll(humanize.IBytes(uint64(*s)), " ", "") }
@@ -59,7 +59,7 @@ func (s *size) Set(text string) error {
 
 func (*size) Type() string { return "size" }
 
-// atLeastOne is a flag's number that is neither 0 nor less.
+// atLeastOne is a flag for a number of at least 1.
 type atLeastOne[T int | int64] struct{ v *T }
 
 func (n atLeastOne[T]) String() string {

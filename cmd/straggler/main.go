@@ -28,7 +28,7 @@ const (
 
 func main() { os.Exit(program()) }
 
-// program runs the command line and gives the exit code.
+// program runs the command line and returns the exit code.
 func program() (code int) {
 	e := newEnv()
 	defer func() { // a panic would exit with 2, which means wrong use
@@ -96,7 +96,7 @@ func newEnv() *env {
 	return e
 }
 
-// width is the width of the terminal in columns, 0 where there is none.
+// width is the width of the terminal in columns; 0 if there is none.
 func (e *env) width() int {
 	if !e.outTerminal {
 		return 0

@@ -15,7 +15,7 @@ import (
 	"straggler/notify"
 )
 
-// notifyOptions say where messages about findings go.
+// notifyOptions configure messages about findings.
 type notifyOptions struct{ format, address string }
 
 func (o *notifyOptions) flags(c *cobra.Command) {
@@ -23,7 +23,7 @@ func (o *notifyOptions) flags(c *cobra.Command) {
 	c.Flags().StringVar(&o.address, "notify-address", "", "`FILE` whose first line is the address for --notify")
 }
 
-// sender is where messages go; nil: nowhere.
+// sender returns the sender of messages; nil: none.
 func (o *notifyOptions) sender() (*notify.Sender, error) {
 	if o.format == "" {
 		return nil, nil
@@ -35,8 +35,8 @@ func (o *notifyOptions) sender() (*notify.Sender, error) {
 	return s, nil
 }
 
-// notifyNight sends the findings of a night whose state has changed since they were sent last, which a file beside the baseline
-// keeps. That it fails does not change the exit code.
+// notifyNight sends the findings of a night whose state has changed since they were last sent, which is recorded in a file
+// beside the baseline. A failure does not change the exit code.
 func (e *env) notifyNight(ctx context.Context, s *notify.Sender, n *audit.Night, cfg *audit.Config, baseline string) {
 	if s == nil {
 		return
@@ -51,8 +51,7 @@ func (e *env) notifyNight(ctx context.Context, s *notify.Sender, n *audit.Night,
 	}
 }
 
-// notifyFrames sends the findings of an application that runs, as they change. What was not delivered is sent later, and at the
-// end.
+// notifyFrames sends the findings of a running application as they change. Undelivered ones are retried later, and at the end.
 func (e *env) notifyFrames(ctx context.Context, s *notify.Sender) func(*live.Frame) {
 	if s == nil {
 		return func(*live.Frame) {}
@@ -71,7 +70,7 @@ func (e *env) notifyFrames(ctx context.Context, s *notify.Sender) func(*live.Fra
 	}
 }
 
-// deliver sends a message of changes, if there are any, and notes whether it was delivered.
+// deliver sends a message about changes, if there are any, and records whether it was delivered.
 func deliver(ctx context.Context, s *notify.Sender, m *notify.Message, sent *notify.Sent, news []notify.Change) error {
 	if len(news) == 0 {
 		return sent.Delivered(nil)

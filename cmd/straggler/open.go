@@ -58,8 +58,7 @@ func (e *env) changedStore(ctx context.Context, where string) (*store.Store, err
 
 func (e *env) copies() store.Cache { return store.Cache{Dir: e.cache, Progress: e.transfers()} }
 
-// openOrTemp opens a store to write to it, or a temporary one where none is named; create is whether a store that is not there
-// is made.
+// openOrTemp opens a store for writing, or a temporary one if none is named; create allows creating a missing store.
 func (e *env) openOrTemp(ctx context.Context, where string, create bool) (*store.Store, error) {
 	switch {
 	case where == "":
@@ -70,7 +69,7 @@ func (e *env) openOrTemp(ctx context.Context, where string, create bool) (*store
 	return e.changedStore(ctx, where)
 }
 
-// withEngine opens an existing store, to write results to it, and an engine over it.
+// withEngine opens an existing store for writing results, and an engine over it.
 func (e *env) withEngine(ctx context.Context, where string, o engine.Options, do func(*store.Store, engine.Engine) error) error {
 	st, err := e.changedStore(ctx, where)
 	if err != nil {
@@ -79,7 +78,7 @@ func (e *env) withEngine(ctx context.Context, where string, o engine.Options, do
 	return e.onEngine(ctx, st, o, do)
 }
 
-// withResults is withEngine for a verb that prints its results: those of a store that cannot be written are not kept.
+// withResults is withEngine for a verb that prints its results; they are not kept if the store is read-only.
 func (e *env) withResults(ctx context.Context, where string, do func(*store.Store, engine.Engine) error) error {
 	st, err := e.changedStore(ctx, where)
 	if err != nil {
@@ -105,8 +104,8 @@ func (e *env) onEngine(ctx context.Context, st *store.Store, o engine.Options, d
 	return do(st, eng)
 }
 
-// notKept says whether an error is that a store cannot be written, so that its results have to go to a temporary place, and
-// tells the user. A cluster would not find that.
+// notKept reports whether an error means that a store is read-only, so that results must be written to a temporary one, and
+// tells the user. That does not work on a cluster, which could not read the temporary store.
 func (e *env) notKept(st *store.Store, err error) bool {
 	if !store.ReadOnly(err) || e.server != "" && e.server != "duckdb" {
 		return false
@@ -115,8 +114,8 @@ func (e *env) notKept(st *store.Store, err error) bool {
 	return true
 }
 
-// analysed opens an engine over a store and brings its results up to date. It gives the store that the engine is over, which is
-// a temporary one where the store cannot be written.
+// analysed opens an engine over a store and brings its results up to date. It returns the store of the engine, which is a
+// temporary one if the store is read-only.
 func (e *env) analysed(ctx context.Context, st *store.Store, o analysis.Options) (*analysed, error) {
 	a := &analysed{Store: st}
 	err := a.update(ctx, e, o)
@@ -134,7 +133,7 @@ func (e *env) analysed(ctx context.Context, st *store.Store, o analysis.Options)
 	return a, nil
 }
 
-// analysed is a store whose results are up to date, an engine over it, and what the replays of policies gave if there were any.
+// analysed is a store with up-to-date results, an engine over it, and the results of replays if there were any.
 type analysed struct {
 	*store.Store
 	eng  engine.Engine
@@ -155,7 +154,7 @@ func (a *analysed) update(ctx context.Context, e *env, o analysis.Options) (err 
 // Close closes the engine and removes a temporary store.
 func (a *analysed) Close() error { return errors.Join(a.eng.Close(), a.Store.Close()) }
 
-// configured reads the configuration of that name, or straggler.yaml where there is one.
+// configured reads the named configuration, or straggler.yaml if it exists.
 func configured(name string) (*audit.Config, error) {
 	if _, err := os.Stat("straggler.yaml"); name == "" && err == nil {
 		name = "straggler.yaml"

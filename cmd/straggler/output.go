@@ -17,7 +17,7 @@ import (
 	"straggler/table"
 )
 
-// output says where results are written, and how.
+// output configures where results are written, and how.
 type output struct {
 	file string // -o
 	as   string // --as
@@ -32,16 +32,16 @@ func (o *output) toFile() bool { return o.file != "-" }
 
 const rowEncodings = "table, csv, json, jsonl, md, parquet"
 
-// outputFlags are those whose value is a file that a verb writes.
+// outputFlags are the flags for files that a verb writes.
 var outputFlags = []string{"output", "baseline", "junit", "sarif", "openmetrics", "truth"}
 
-// checkOutputs fails where the directory of a file that the verb would write is not there, the file is a directory, or two are
-// the same file, before any work is done for it.
+// checkOutputs returns an error, before any work is done, if the directory of an output file does not exist, if the file is a
+// directory, or if two outputs are the same file.
 func checkOutputs(c *cobra.Command) error {
 	flagOf := map[string]string{}
 	for _, name := range outputFlags {
 		f := c.Flags().Lookup(name)
-		// a directory that is made
+		// a directory, which is created
 		if f == nil || f.Value.String() == "" || f.Value.String() == "-" || f.Annotations[cobra.BashCompSubdirsInDir] != nil {
 			continue
 		}

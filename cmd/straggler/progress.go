@@ -49,7 +49,7 @@ func (e *env) step(what string) (done func()) {
 	return func() { once.Do(func() { close(stop); <-ended; e.now.Store(before) }) }
 }
 
-// largeTransfer is from how many bytes a transfer is announced where there is no terminal.
+// largeTransfer is the size in bytes from which a transfer is announced without a terminal.
 const largeTransfer = 100 << 20
 
 // transfers shows the progress of files copied from or to a bucket: next to the current step, or as a bar. Without a
@@ -88,7 +88,8 @@ func (e *env) transfers() func(store.Transfer) {
 	}
 }
 
-// countBar shows how many pieces of work are done. show is nil without a terminal; goroutines must not call it concurrently.
+// countBar shows the number of finished pieces of work. show is nil without a terminal; goroutines must not call it
+// concurrently.
 func (e *env) countBar(what string) (show func(done, of int), end func()) {
 	if !e.errTerminal {
 		return nil, func() {}
@@ -132,10 +133,10 @@ func (e *env) readingBar() (show func(run.Progress), done func()) {
 	}
 }
 
-// pipePatience is how long a pipe may be silent before the user is told what the program waits for.
+// pipePatience is how long a pipe may be silent before the user is told that the program waits for it.
 const pipePatience = 2 * time.Second
 
-// sayWaiting is show, and tells once when nothing comes from the pipes among the logs: opening a named pipe blocks until
+// sayWaiting wraps show, and tells the user once if the pipes among the logs are silent: opening a named pipe blocks until
 // another program opens it too.
 func (e *env) sayWaiting(logs []string, show func(run.Progress)) func(run.Progress) {
 	var pipes []string

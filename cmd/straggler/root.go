@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newRoot makes the command line. Verbs are in the order in which people meet them.
+// newRoot builds the command line. Verbs are in the order in which users need them.
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "straggler",

@@ -6,10 +6,10 @@ import (
 	"straggler/selection"
 )
 
-// selectionFlags choose the applications that a verb is about.
+// selectionFlags select the applications for a verb.
 type selectionFlags struct{ application, since string }
 
-// flags adds them; does is what the verb does with the applications that are meant.
+// flags adds them; does describes what the verb does with the selected applications.
 func (o *selectionFlags) flags(f *pflag.FlagSet, does string) {
 	f.StringVar(&o.application, "application", "", does+" the applications with this `ID` or name")
 	f.StringVar(&o.since, "since", "", does+" applications that started on this `DATE` or later, such as 2026-11-22 or '2026-11-22 18:30' (UTC)")
@@ -33,7 +33,7 @@ func (o selectionFlags) applications() (selection.Applications, error) {
 	return a, nil
 }
 
-// notSelected says why a verb that reads a store is not about some of its applications, and what to do instead.
+// notSelected explains why a verb cannot be restricted to some applications of a store, and what to do instead.
 var notSelected = map[string]string{
 	"sql":      "a query says itself which rows it means, as in WHERE application_id IN (SELECT application_id FROM applications WHERE start_time >= '2026-11-22')",
 	"export":   "whole tables are written, which another store can read; straggler sql with -o FILE writes some rows",

@@ -128,7 +128,7 @@ func runServe(ctx context.Context, e *env, o serveOptions, logs []string) error 
 	return serveUntil(ctx, c, server.Running, s, l)
 }
 
-// serveUntil answers requests and keeps the catalog up to date until the context ends, which is no error.
+// serveUntil answers requests and keeps the catalog up to date until the context ends, which is not an error.
 func serveUntil(ctx context.Context, c *catalog.Catalog, b *running.Board, s *serve.Server, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -203,7 +203,7 @@ func (o *serveOptions) endpoints() (endpoints []running.Endpoint, logs []string,
 	return endpoints, logs, nil
 }
 
-// running is what follows the applications that run, by the servers and by the logs that grow.
+// running returns the watcher of running applications, from servers and growing logs.
 func (o *serveOptions) running(c *catalog.Catalog, logs []string, endpoints []running.Endpoint, client *remote.Client) (*running.Board, error) {
 	policies, err := policy.Choose(watchedPolicies, nil, nil, nil)
 	if err != nil {
@@ -227,7 +227,7 @@ func (o *serveOptions) running(c *catalog.Catalog, logs []string, endpoints []ru
 	return running.New(b), nil
 }
 
-// keepUnlessLogged keeps what was seen of an application, unless its log is read as well.
+// keepUnlessLogged stores the observed rows of an application, unless its log is read as well.
 func keepUnlessLogged(ctx context.Context, c *catalog.Catalog, last *live.State) error {
 	apps, _ := c.Applications()
 	for i := range apps {

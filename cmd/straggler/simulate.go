@@ -135,8 +135,7 @@ func readWorkload(o simulateOptions, args []string) (*workload.File, error) {
 	return simulate.Read(args[0])
 }
 
-// simulate runs a workload into a store and writes what it holds then. What was finished when it is interrupted is
-// written too.
+// simulate runs a workload into a store and writes the result. If interrupted, it writes what has finished.
 func (e *env) simulate(ctx context.Context, st *store.Store, w *workload.File, o simulateOptions, r rendering[*report.Simulation]) error {
 	show, done := e.countBar("simulating " + table.Printable(w.Name))
 	s, failed := simulate.Into(ctx, st, w, simulate.Options{Done: show, From: sources(e)}, version)
@@ -187,7 +186,7 @@ func sources(e *env) workload.Source {
 	}
 }
 
-// askStore opens an engine over a store for one question.
+// askStore opens an engine over a store for one query.
 func askStore[R any](ctx context.Context, st *store.Store, ask func(context.Context, engine.Engine) ([]R, error)) ([]R, error) {
 	eng, err := engines.Open(ctx, st, engine.Options{})
 	if err != nil {

@@ -111,7 +111,7 @@ func (o *sqlOptions) query(e *env, args []string) (query string, isShell bool, e
 	return statements[0], false, nil
 }
 
-// queryError makes an error of the engine about a query wrong use, unless it is known to be something else.
+// queryError classifies an engine's error about a query as wrong use, unless it is known to be something else.
 func queryError(ctx context.Context, err error) error {
 	if ctx.Err() != nil || exitCode(err) != exitInternal {
 		return err

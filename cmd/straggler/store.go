@@ -142,7 +142,7 @@ row breaks a law.`, laws.All()),
 	return c
 }
 
-// verifyRows checks the laws of rows; no rows when none is broken.
+// verifyRows checks the laws of rows and returns the violations.
 func (e *env) verifyRows(ctx context.Context, st *store.Store, perLaw int) (table.Rows, error) {
 	if perLaw < 1 {
 		return nil, useError("--per-law is at least 1")

@@ -22,8 +22,8 @@ func onlyFlags(c *cobra.Command, args []string) error {
 	return useError("%s takes no arguments, and got %q", c.CommandPath(), args[0])
 }
 
-// checkEmpty refuses arguments and values of flags that were given and are empty, as a variable of a script is that was not
-// set: without them the verb would do something else, such as report on everything.
+// checkEmpty rejects empty arguments and flag values, for instance from an unset variable of a script: without them the verb
+// would do something else, such as report on everything.
 func checkEmpty(c *cobra.Command, args []string) error {
 	if slices.Contains(args, "") {
 		return useError("an argument is empty")
@@ -37,7 +37,7 @@ func checkEmpty(c *cobra.Command, args []string) error {
 	return err
 }
 
-// unknownVerb is the answer to a word that is no verb.
+// unknownVerb returns the error for an unknown verb.
 func unknownVerb(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	return useError("there is no command %q; straggler --help lists them", args[0])
 }
 
-// plainUse says what cobra found wrong with a command line.
+// plainUse rewords cobra's errors about a command line.
 func plainUse(err error) string {
 	text := err.Error()
 	if flags, ok := strings.CutPrefix(text, "required flag(s) "); ok {
@@ -88,13 +88,13 @@ func flagError(c *cobra.Command, err error) error {
 
 var wrongValue = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "([^"]+)" flag: `)
 
-// flagKinds says what the value of a flag must be, by its type.
+// flagKinds describes the values of flags by type.
 var flagKinds = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "float64": "a number",
 	"number": "a whole number, 1 or more", "float64Slice": "numbers, comma separated", "bool": "true or false", "duration": "a duration such as 30s or 5m",
 }
 
-// nearestFlag is the flag of a command that is nearest to a misspelt name, "" when none is near.
+// nearestFlag is the flag of a command most similar to a misspelt name; "" if none is similar.
 func nearestFlag(c *cobra.Command, name string) string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

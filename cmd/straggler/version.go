@@ -11,14 +11,14 @@ import (
 	"straggler/table"
 )
 
-// development is the version of what is built from a commit without a tag.
+// development is the version of a build from a commit without a tag.
 const development = "0.1.0"
 
 // version is the version of straggler; every commit of a store records it.
 var version = versionOf(debug.ReadBuildInfo())
 
-// versionOf is that of the tag, vX.Y.Z, which the compiler puts into what it builds from a commit that has one, or from the
-// module of that version.
+// versionOf is the version of the tag, vX.Y.Z, which the compiler embeds in a build from a tagged commit, or from the module of
+// that version.
 func versionOf(info *debug.BuildInfo, ok bool) string {
 	if !ok || !tagged.MatchString(info.Main.Version) || untagged.MatchString(info.Main.Version) {
 		return development

@@ -48,10 +48,10 @@ type watchOptions struct {
 	output   output
 }
 
-// watchedPolicies are those that say what they would do of a running application unless others are named.
+// watchedPolicies are the policies shown by default for a running application.
 var watchedPolicies = []string{"late", "mantri", "dolly", "spark"}
 
-// restLogin is how a server's REST API is asked.
+// restLogin has the credentials for a server's REST API.
 type restLogin struct{ credentials, ca string }
 
 func (l *restLogin) flags(c *cobra.Command) {
@@ -182,7 +182,7 @@ func runWatch(ctx context.Context, e *env, o watchOptions, address string) error
 	return e.reportWatched(ctx, st, last, o, rendering)
 }
 
-// reportWatched writes the report of what was seen.
+// reportWatched writes a report on the observed rows.
 func (e *env) reportWatched(ctx context.Context, st *store.Store, last *live.State, o watchOptions, r rendering[*report.Document]) error {
 	if o.store == "" {
 		if err := live.Keep(ctx, st, last, version); err != nil {
@@ -203,7 +203,7 @@ func (e *env) reportWatched(ctx context.Context, st *store.Store, last *live.Sta
 	})
 }
 
-// followed is a log that is still written, perhaps in a bucket.
+// followed is a growing log, possibly in a bucket.
 type followed struct {
 	*eventlog.Source
 	client *remote.Client
@@ -214,7 +214,7 @@ func (f *followed) Close() { f.client.Close() }
 // host is an address without its scheme, or with a login.
 var host = regexp.MustCompile(`^([\w.-]+:\d+|[\w.+-]+://.*@.*)$`)
 
-// source is where an address is watched.
+// source returns the source for an address.
 func (o *watchOptions) source(address string) (running.Source, error) {
 	if !isServer(address) {
 		if host.MatchString(address) {
@@ -268,11 +268,11 @@ func splitApplication(address string) (server, app string) {
 	return u.String(), app
 }
 
-// applicationID is what Spark's masters call applications: app-20261122143010-0000, application_1555004656427_0144,
-// local-1422981759269, spark-0123456789abcdef.
+// applicationID matches the ids that Spark's masters give applications: app-20261122143010-0000,
+// application_1555004656427_0144, local-1422981759269, spark-0123456789abcdef.
 var applicationID = regexp.MustCompile(`^(app-\d|application_\d|local-\d|spark-[0-9a-f]|driver-)[\w-]*$`)
 
-// view is what shows the frames.
+// view shows frames.
 func (o *watchOptions) view(e *env) (func(*live.Frame) error, error) {
 	switch o.output.as {
 	case "text":
@@ -287,10 +287,10 @@ func (o *watchOptions) view(e *env) (func(*live.Frame) error, error) {
 	return nil, useError("--as %s: no such encoding; %s", o.output.as, spelling.Choices(o.output.as, []string{"text", "jsonl"}))
 }
 
-// healthQuery is what is known of the machines over all applications.
+// healthQuery reads the health of machines over all applications.
 const healthQuery = "SELECT * FROM machine_health WHERE application_id IS NULL ORDER BY machine, window_start"
 
-// machineHealth is what a store knows of its machines; nothing of a temporary one.
+// machineHealth reads the health of a store's machines; none for a temporary store.
 func (e *env) machineHealth(ctx context.Context, st *store.Store, name string) ([]schema.MachineHealth, error) {
 	if name == "" {
 		return nil, nil

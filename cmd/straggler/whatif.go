@@ -178,7 +178,7 @@ func savingRows(s *whatif.Summary) table.Rows {
 	return f
 }
 
-// runOptimize prints the best of Spark's speculation settings as lines of its configuration, and what they bring.
+// runOptimize prints the best of Spark's speculation settings as lines of its configuration, with their savings.
 func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 	if o.optimize != "spark" {
 		return useError("--optimize %s: only spark can be optimized", o.optimize)
@@ -231,7 +231,7 @@ func adviceRows(a *whatif.Advice) table.Rows {
 	return f
 }
 
-// scheduler is the one that a text names; the log's own where it is empty.
+// scheduler parses a scheduler; the log's own if the text is empty.
 func scheduler(text string) (schedule.Scheduler, error) {
 	if text == "" {
 		return schedule.Scheduler{}, nil

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// An Avro-Binary history holds bare datums, one after the other, written with the schema of its second line. Each is put
-// into the JSON that an Avro-JSON history has in its place.
+// An Avro-Binary history is a sequence of datums, encoded with the schema in its second line. Each is converted to the JSON of
+// an Avro-JSON history.
 
 var (
 	errAvroSchema = errors.New("unusable avro schema")
@@ -41,7 +41,7 @@ type avroField struct {
 	typ  *avroType
 }
 
-// avroDecoder puts datums into JSON. It is used by one goroutine.
+// avroDecoder converts datums to JSON. It must not be used concurrently.
 type avroDecoder struct {
 	schema *avroType
 
@@ -50,8 +50,8 @@ type avroDecoder struct {
 	text []byte
 }
 
-// json is the datum that b starts with as JSON, valid until the next one, and how long the datum is. io.ErrUnexpectedEOF
-// means that b ends inside it.
+// json returns the datum at the start of b as JSON, valid until the next call, and its length. io.ErrUnexpectedEOF means that b
+// ends within it.
 func (d *avroDecoder) json(b []byte) (text []byte, n int, err error) {
 	if d.schema.kind != "record" {
 		return nil, 0, fmt.Errorf("%w: the schema is not that of a record", errAvroSchema)
@@ -69,8 +69,8 @@ func (d *avroDecoder) json(b []byte) (text []byte, n int, err error) {
 	return d.text, d.i, nil
 }
 
-// value appends a value to the text. Each has some text, so the bound on that bounds the work which values of no bytes
-// can make: a schema may nest empty records in each other.
+// value appends a value to the text. Every value adds some text, so the bound on the text also bounds the work for values of no
+// bytes, since a schema may nest empty records.
 func (d *avroDecoder) value(t *avroType, depth int) error {
 	if depth > maxAvroDepth {
 		return errAvroDepth
@@ -136,7 +136,7 @@ func (d *avroDecoder) record(t *avroType, depth int) error {
 	return nil
 }
 
-// branch appends the value of a union. Avro-JSON calls records by their name.
+// branch appends the value of a union. Avro-JSON names records.
 func (d *avroDecoder) branch(t *avroType, depth int) error {
 	if t.kind != "record" {
 		return d.value(t, depth)

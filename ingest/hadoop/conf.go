@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// kept are the words of which one must be in the name of a setting for it to be kept: what bears on stragglers.
-// A list of what may pass keeps credentials out for certain.
+// kept lists words of which one must occur in the name of a setting for it to be kept: those relevant to stragglers. An allow
+// list reliably excludes credentials.
 var kept = []string{
 	"speculative", "slowstart", "split.m", "job.maps", "job.reduces", "map.tasks", "reduce.tasks", "memory.mb",
 	"maxattempts", "max.attempts", "queuename", "queue.name", "parallelcopies", "parallel.copies", "io.sort.mb", "task.timeout",
@@ -26,8 +26,8 @@ const maxConf = 16 << 20
 
 var errNoConf = errors.New("it has no properties; is it a configuration?")
 
-// readConf reads a job's configuration file and keeps the settings that matter here. Of a property it looks for the name
-// and the value, and knows comments; what else XML may hold is no part of configurations.
+// readConf reads a job's configuration file and keeps the relevant settings. It parses the names and values of properties, and
+// comments; configurations use no other features of XML.
 func readConf(b []byte) (out []schema.Setting, err error) {
 	var name, value []byte
 	properties := 0
@@ -61,7 +61,7 @@ func readConf(b []byte) (out []schema.Setting, err error) {
 	return out, nil
 }
 
-// element is the text of an element that b starts with, and what follows it.
+// element returns the text of the element at the start of b, and the rest.
 func element(b []byte, open, end string) (text, rest []byte) {
 	b = b[len(open):]
 	i := bytes.Index(b, []byte(end))
@@ -76,7 +76,7 @@ func behind(b []byte, end string) []byte {
 	return rest
 }
 
-// plainXML resolves what XML escapes.
+// plainXML resolves XML escapes.
 func plainXML(b []byte) string {
 	s := string(b)
 	if in, ok := strings.CutPrefix(s, "<![CDATA["); ok {

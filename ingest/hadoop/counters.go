@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// counter is one of the counters that are of use here.
+// counter is one of the counters used here.
 type counter uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	numCounters
 )
 
-// counters are what the log counts of an attempt.
+// counters are the counters of an attempt.
 type counters struct {
 	values [numCounters]int64
 	known  uint32 // a bit each; that of notUsed says that the log counted at all
@@ -41,7 +41,7 @@ func (c *counters) get(k counter) schema.Null[int64] {
 	return schema.Null[int64]{V: c.values[k], OK: c.known>>k&1 == 1}
 }
 
-// set records a counter. Those of several file systems add up.
+// set records a counter. Counters of several file systems are summed.
 func (c *counters) set(k counter, v int64) {
 	c.known |= 1
 	switch {
@@ -55,13 +55,13 @@ func (c *counters) set(k counter, v int64) {
 	c.known |= 1 << k
 }
 
-// counterNames finds counters by the names of their group and their own, in any spelling that Hadoop has used: case,
-// spaces, '-', '_' and '.' are one (Rumen matches them so too). What it found it remembers. It is used by one goroutine.
+// counterNames finds counters by group and name, in any spelling that Hadoop has used: it ignores case, spaces, '-', '_' and
+// '.', like Rumen. It caches results and must not be used concurrently.
 type counterNames struct {
 	files, others map[string]counter // in groups of file systems, and in the others
 }
 
-// maxCounterNames bounds what is remembered of names that users make up.
+// maxCounterNames bounds the cache, since users can invent names.
 const maxCounterNames = 4096
 
 func (n *counterNames) find(fileSystems bool, name []byte) counter {
@@ -210,7 +210,7 @@ func (n *counterNames) parse(s []byte, c *counters) {
 	}
 }
 
-// parenthesis is what stands between the parentheses that open at i, and where they end.
+// parenthesis returns the text between the parentheses that open at i, and where they end.
 func parenthesis(s []byte, i int) (in []byte, next int) {
 	if i >= len(s) || s[i] != '(' {
 		return nil, len(s)
@@ -244,7 +244,7 @@ func (n *counterNames) parseOld(s []byte, c *counters) {
 	}
 }
 
-// ofFileSystems says whether a group counts the bytes of file systems: org.apache.hadoop.mapreduce.FileSystemCounter,
+// ofFileSystems reports whether a group counts the bytes of file systems: org.apache.hadoop.mapreduce.FileSystemCounter,
 // FileSystemCounters of 0.20, File Systems of 0.18. Input formats count the same bytes again under BYTES_READ.
 func ofFileSystems(group []byte) bool {
 	const a, b = "filesystem", "FileSystem"

@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// event is one record of a job history of any kind, before it is known what the others say.
+// event is one record of a job history of any kind.
 type event struct {
 	kind    eventKind
 	job     string  // its id; "" where the record names only a task
@@ -74,7 +74,7 @@ func kindOfEvent(typ []byte) (k eventKind, status string) {
 	return otherEvent, ""
 }
 
-// textAt is where the text of a member of an event belongs; nil where it is of no use.
+// textAt is the destination of the text of a member of an event; nil if unused.
 func (e *event) textAt(member []byte) *string {
 	switch string(member) {
 	case "jobid":
@@ -107,7 +107,7 @@ func (e *event) textAt(member []byte) *string {
 	return nil
 }
 
-// numberAt is where the number of a member of an event belongs; nil where it is of no use.
+// numberAt is the destination of the number of a member of an event; nil if unused.
 func (e *event) numberAt(member []byte) *int64 {
 	switch string(member) {
 	case "submitTime":
@@ -130,7 +130,7 @@ func (e *event) numberAt(member []byte) *int64 {
 	return nil
 }
 
-// wants says whether a member's text is of use.
+// wants reports whether a member's text is used.
 func (e *event) wants(member []byte) bool {
 	switch string(member) {
 	case "taskid", "taskType", "attemptId":
@@ -139,7 +139,7 @@ func (e *event) wants(member []byte) bool {
 	return e.textAt(member) != nil
 }
 
-// take sets the text of a member. Names that many events share are held once.
+// take sets the text of a member. Names shared by many events are interned.
 func (e *event) take(member, text []byte, names *read.Interner) {
 	switch string(member) {
 	case "taskid":
@@ -197,7 +197,7 @@ func (j *job) apply(e *event, order int) {
 	}
 }
 
-// applyOwn takes an event of the job itself. A master that was restarted says again what the first one said.
+// applyOwn applies an event of the job itself. A restarted master repeats what the first one wrote.
 func (j *job) applyOwn(e *event) {
 	for _, f := range []struct {
 		dst *string
@@ -286,7 +286,7 @@ func (a *attempt) gaveUp(e *event, s schema.AttemptStatus) {
 	}
 }
 
-// outputLost recognises the texts with which Hadoop gives a finished map up.
+// outputLost recognises the messages with which Hadoop discards a finished map.
 func outputLost(text string) bool {
 	t := strings.ToLower(text)
 	return strings.Contains(t, "too many fetch failures") || strings.Contains(t, "too many fetch-failures") ||

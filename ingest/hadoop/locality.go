@@ -2,7 +2,7 @@ package hadoop
 
 import "straggler/schema"
 
-// mapLocality divides a map's input by the locality it was scheduled with: a split is read from one place.
+// mapLocality assigns a map's input to the locality it was scheduled with: a split is read from one location.
 func (c *counters) mapLocality(row *schema.Attempt) {
 	if !row.InputBytes.OK || !row.Locality.OK {
 		return
@@ -24,8 +24,8 @@ func (c *counters) mapLocality(row *schema.Attempt) {
 	row.Quality |= schema.BytesEstimated
 }
 
-// remoteShare estimates, for each machine that ran a reduce, which share of the maps' output lay elsewhere: the log
-// tells where each map ran and how much it wrote, and not who fetched it.
+// remoteShare estimates, for each machine that ran a reduce, the share of the maps' output on other machines: the log records
+// where each map ran and how much it wrote, but not who fetched it.
 func (b *jobRows) remoteShare() map[string]float64 {
 	total := 0.0
 	on := map[string]float64{}
@@ -51,7 +51,7 @@ func (b *jobRows) remoteShare() map[string]float64 {
 	return share
 }
 
-// locality is what the split's hosts say where the log has no word for it.
+// locality follows from the split's hosts if the log does not record it.
 func (t *task) locality(p location) schema.Null[schema.Locality] {
 	if p.host == "" || len(t.hosts) == 0 {
 		return schema.Null[schema.Locality]{}

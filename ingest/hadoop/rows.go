@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// rows turns the jobs of one input into rows; keys are dealt in the order of the jobs.
+// rows converts the jobs of one input to rows; keys are allocated in the order of the jobs.
 type rows struct {
 	source                                  string
 	framework                               string
@@ -28,7 +28,7 @@ func newRows(input schema.Key, source, framework string) *rows {
 	}
 }
 
-// add appends all rows of a job: it is one application with one job, a phase for each kind of task that it has.
+// add appends all rows of a job: one application with one job, and a phase per kind of task.
 func (r *rows) add(j *job) {
 	app, id := r.applications.Next(), r.jobs.Next()
 	r.out.Applications = append(r.out.Applications, schema.Application{
@@ -143,8 +143,8 @@ func (b *jobRows) needIDs() {
 	}
 }
 
-// taskCount is how many tasks a phase was planned with: as the job says, or as many as its indices call for, since the
-// log may miss some.
+// taskCount is the number of planned tasks of a phase: as logged for the job, or as implied by the indices, since the log may
+// lack some.
 func (b *jobRows) taskCount(k kind, ts []*task) int64 {
 	n := max(int64(len(ts)), ts[len(ts)-1].index+1)
 	switch k {
@@ -280,7 +280,7 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 	return row
 }
 
-// fill sets what the counters say. Attempts that failed carry none.
+// fill sets the columns from counters. Failed attempts have none.
 func (c *counters) fill(row *schema.Attempt, k kind, remoteShare map[string]float64) {
 	if !c.counted() {
 		row.Quality |= schema.MetricsMissing
@@ -315,7 +315,7 @@ func (c *counters) mapOutput() schema.Null[int64] {
 	return c.get(outputBytes)
 }
 
-// inferSpeculative marks, where the log has no word for it, the attempt that started while another of its task ran.
+// inferSpeculative marks an attempt that started while another of its task ran, if the log does not record speculation.
 func inferSpeculative(as []*attempt) {
 	for i, a := range as {
 		if a.speculative.OK || a.start <= 0 {
@@ -449,7 +449,7 @@ func absolute(n int64) int64 {
 	return n
 }
 
-// emit hands the rows to the sink and forgets them.
+// emit passes the rows to the sink and drops them.
 func (r *rows) emit(out *ingest.Sink) error {
 	err := ingest.EmitTrace(out, &r.out)
 	r.out.Reset()
