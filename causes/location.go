@@ -199,7 +199,7 @@ func (a *Attributor) sharedWait(i int) (seconds float64, ok bool) {
 		if b.Machines.Same(int32(k), own) {
 			continue
 		}
-		if j, ok := b.Meanwhile(int32(i), int32(k), wait); ok {
+		if j, ok := b.ConcurrentTask(int32(i), int32(k), wait); ok {
 			a.tmp = append(a.tmp, b.Part[fit.FetchWait][j])
 		}
 	}

@@ -81,7 +81,7 @@ func (a *Attributor) pausedBy(i int) (machine int32, ok bool) {
 func (a *Attributor) serverWaits(i int, k int32) bool {
 	b := &a.phase.Fitter
 	wait := b.Part[fit.FetchWait][i]
-	j, ok := b.Meanwhile(int32(i), k, wait)
+	j, ok := b.ConcurrentTask(int32(i), k, wait)
 	return ok && b.Part[fit.FetchWait][j]-b.Part[fit.GC][j] >= a.mid[fit.FetchWait]+machines.ShareOfIt*(wait-a.mid[fit.FetchWait])
 }
 

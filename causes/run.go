@@ -407,19 +407,19 @@ func (a *Attributor) attribute(p *fit.Phase) (*attributed, []schema.Attribution)
 	rows := a.rows[from:]
 	x := &attributed{skewed: a.skewed(p, rows), saved: a.savings.Weigh(p.ID, p.Tasks, nil), totals: totals(rows)}
 	if len(rows) > 0 { // else the phase was not fitted
-		x.outliers = a.speakingOutliers(p)
+		x.outliers = a.machineOutliers(p)
 	}
 	return x, rows
 }
 
-// speakingOutliers returns where the outliers of the last fitted phase ran that count against their machine. A single task does
+// machineOutliers returns where the outliers of the last fitted phase ran that count against their machine. A single task does
 // not count.
-func (a *Attributor) speakingOutliers(p *fit.Phase) (ran []machines.Window) {
+func (a *Attributor) machineOutliers(p *fit.Phase) (ran []machines.Window) {
 	if len(a.phase.Rows) < 2 {
 		return nil
 	}
 	for i := range p.Tasks {
-		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 && a.phase.Speaks(int32(i)) {
+		if t := &p.Tasks[i]; t.Slow && t.Machine >= 0 && a.phase.CountsForMachine(int32(i)) {
 			ran = append(ran, a.model.Window(t))
 		}
 	}

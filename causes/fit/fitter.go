@@ -34,14 +34,14 @@ type Fitter struct {
 	unit           float64               // median of y
 	lone           int                   // the row whose weight is loneWeight; -1: none
 	loneWeight     float64
-	given          Priors     // as Solve was given them
-	shown          *workShown // by this fit; nil: not asked for yet
-	machineFactor  []float64  // by local number, as Solve was given them; nil: 1
-	cpu, cpuUnsure []float64  // of the fitted ones, see cpuResidual; as yet unknown where cpuScatter is
-	cpuScatter     float64    // of ln(processor time); 0: not known yet
-	cpuCorrelation float64    // with the residuals
-	spans          []span     // of the tasks, by machine and start, see byStart
-	started        []int32    // by machine: how many these are; -1: not sorted yet
+	given          Priors        // as Solve was given them
+	shown          *workEvidence // by this fit; nil: not asked for yet
+	machineFactor  []float64     // by local number, as Solve was given them; nil: 1
+	cpu, cpuUnsure []float64     // of the fitted ones, see cpuResidual; as yet unknown where cpuScatter is
+	cpuScatter     float64       // of ln(processor time); 0: not known yet
+	cpuCorrelation float64       // with the residuals
+	spans          []span        // of the tasks, by machine and start, see byStart
+	started        []int32       // by machine: how many these are; -1: not sorted yet
 	near           []Near
 	tmp            []float64
 }

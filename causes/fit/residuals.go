@@ -28,7 +28,7 @@ func (f *Fitter) MachineResiduals(k, except int32) []float64 {
 	f.tmp = f.tmp[:0]
 	short := false
 	for _, i := range f.Machines.Tasks(k) {
-		if i != except && f.Speaks(i) {
+		if i != except && f.CountsForMachine(i) {
 			f.tmp = append(f.tmp, f.residual[f.row[i]])
 		}
 		short = short || f.Tasks[i].Cut
@@ -94,8 +94,8 @@ func (f *Fitter) TasksNear(i int32) []Near {
 	return f.near
 }
 
-// Meanwhile finds the task on machine k that ran for most of the first seconds of task i, at least half of them.
-func (f *Fitter) Meanwhile(i, k int32, seconds float64) (j int32, ok bool) {
+// ConcurrentTask finds the task on machine k that ran for most of the first seconds of task i, at least half of them.
+func (f *Fitter) ConcurrentTask(i, k int32, seconds float64) (j int32, ok bool) {
 	t := &f.Tasks[i]
 	if !t.Start.OK || !(seconds > 0) {
 		return 0, false
@@ -119,8 +119,8 @@ func (f *Fitter) Meanwhile(i, k int32, seconds float64) (j int32, ok bool) {
 	return j, ok
 }
 
-// Speaks reports whether the residual of task i is evidence about its machine, whatever its value.
-func (f *Fitter) Speaks(i int32) bool { return f.row[i] >= 0 && !f.Cold(i) }
+// CountsForMachine reports whether the residual of task i is evidence about its machine, whatever its value.
+func (f *Fitter) CountsForMachine(i int32) bool { return f.row[i] >= 0 && !f.Cold(i) }
 
 // Cold reports whether task i ran on an executor that had just started, in a phase where most tasks did not.
 func (f *Fitter) Cold(i int32) bool { return f.coldFew && f.Tasks[i].Cold }

@@ -28,7 +28,7 @@ func (f *Fitter) StartOrWork(i int32) (s StartOrWork, ok bool) {
 	if j < 0 || f.beginning(i) == later || f.beginning(i) == firstOfPhase && g.Mid[ByFirst] > 0 { // as the median task
 		return s, false
 	}
-	shown := f.workShown()
+	shown := f.workEvidence()
 	if !shown.varies {
 		return s, false
 	}
@@ -88,9 +88,9 @@ func (f *Fitter) beginning(i int32) int {
 	return later
 }
 
-// workShown is the evidence of a phase's fitted tasks about the elasticity of work, with a separate level for tasks that began
-// alike: the sums of squares and of products about the weighted means (Frisch and Waugh 1933), in units of σ².
-type workShown struct {
+// workEvidence is the evidence of a phase's fitted tasks about the elasticity of work, with a separate level for tasks that
+// began alike: the sums of squares and of products about the weighted means (Frisch and Waugh 1933), in units of σ².
+type workEvidence struct {
 	varies            bool // there is a predictor of work
 	by                Predictor
 	scale             float64
@@ -98,12 +98,12 @@ type workShown struct {
 	began             [beginnings]int // tasks that began so
 }
 
-// workShown is computed once per fit, since many tasks of a phase may need it.
-func (f *Fitter) workShown() *workShown {
+// workEvidence is computed once per fit, since many tasks of a phase may need it.
+func (f *Fitter) workEvidence() *workEvidence {
 	if f.shown != nil {
 		return f.shown
 	}
-	f.shown = &workShown{}
+	f.shown = &workEvidence{}
 	s := f.shown
 	if s.by, s.varies = f.workVaries(); !s.varies {
 		return s

@@ -34,14 +34,14 @@ const spells = times*times - shares*(shares-1)/2
 type spell struct {
 	usual   []float64 // log density of the residuals without a spell
 	density logDensity
-	said    said
+	ratios  logRatios
 }
 
 // weigh fills h, one hypothesis per share of the task's time within the spell, from a quarter to all of it. is is the first
 // hypothesis, which holds outside the spell.
 func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, h []Hypothesis) {
 	near := f.TasksNear(i)
-	if !tells(f, near, is.Mean) {
+	if !anySlow(f, near, is.Mean) {
 		return
 	}
 	s.density.of(f)
@@ -55,14 +55,14 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 	for size := 1; size <= sizes; size++ {
 		phi := sizeStep * float64(size)
 		lost := -math.Expm1(-phi)
-		s.ask(near, is.Mean, lost)
+		s.evaluate(near, is.Mean, lost)
 		density := prior.PDF(phi) * sizeStep
 		for b := range begins {
 			for e := range ends {
 				if begins[b] >= ends[e] {
 					continue
 				}
-				l := s.said.all[b][e] + s.said.byBegin[b] + s.said.byEnd[e]
+				l := s.ratios.all[b][e] + s.ratios.byBegin[b] + s.ratios.byEnd[e]
 				v := min(1, ends[e]) - max(0, begins[b])
 				by[int(v*shares)-1].add(density*math.Exp(min(50, l)), v, lost)
 				if l > top {
@@ -111,16 +111,17 @@ func mostlyWithin(near []fit.Near, beginning, end float64) (n int) {
 	return n
 }
 
-// said holds log likelihood ratios of spells of one size, by beginning and end, summed over the tasks.
-type said struct {
+// logRatios holds log likelihood ratios of spells of one size, by beginning and end, summed over the tasks.
+type logRatios struct {
 	all            [times][times]float64
 	byBegin, byEnd [times]float64        // of tasks that do not depend on a spell's end, or on its beginning
 	one            [times][times]float64 // of one task
 }
 
-// ask computes the likelihood of spells that reduce the machine's speed by the share lost; mean is the residual outside them.
-func (s *spell) ask(near []fit.Near, mean, lost float64) {
-	s.said = said{}
+// evaluate computes the likelihood of spells that reduce the machine's speed by the share lost; mean is the residual outside
+// them.
+func (s *spell) evaluate(near []fit.Near, mean, lost float64) {
+	s.ratios = logRatios{}
 	for k := range near {
 		n := &near[k]
 		of := func(begin, end float64) float64 {
@@ -132,11 +133,11 @@ func (s *spell) ask(near []fit.Near, mean, lost float64) {
 		}
 		switch {
 		case n.Until <= ends[times-1]:
-			s.said.addBegins(n, of)
+			s.ratios.addBegins(n, of)
 		case n.From >= begins[times-1]:
-			s.said.addEnds(n, of)
+			s.ratios.addEnds(n, of)
 		default:
-			s.said.addBoth(n, of)
+			s.ratios.addBoth(n, of)
 		}
 	}
 }
@@ -145,7 +146,7 @@ func (s *spell) ask(near []fit.Near, mean, lost float64) {
 // functions evaluate each class once.
 
 // addBegins adds a task that ends before every spell it overlaps.
-func (d *said) addBegins(n *fit.Near, of func(begin, end float64) float64) {
+func (d *logRatios) addBegins(n *fit.Near, of func(begin, end float64) float64) {
 	for b, g := 0, 0.; b < times && begins[b] < n.Until; b++ {
 		if b == 0 || begins[b] > n.From {
 			g = of(begins[b], n.Until)
@@ -155,7 +156,7 @@ func (d *said) addBegins(n *fit.Near, of func(begin, end float64) float64) {
 }
 
 // addEnds adds a task that starts after the beginning of every spell it overlaps.
-func (d *said) addEnds(n *fit.Near, of func(begin, end float64) float64) {
+func (d *logRatios) addEnds(n *fit.Near, of func(begin, end float64) float64) {
 	for e, g := 0, 0.; e < times && ends[e] > n.From; e++ {
 		if e == 0 || ends[e] < n.Until {
 			g = of(n.From, ends[e])
@@ -165,7 +166,7 @@ func (d *said) addEnds(n *fit.Near, of func(begin, end float64) float64) {
 }
 
 // addBoth adds a task in which spells may begin and end.
-func (d *said) addBoth(n *fit.Near, of func(begin, end float64) float64) {
+func (d *logRatios) addBoth(n *fit.Near, of func(begin, end float64) float64) {
 	for b := range begins {
 		for e := range ends {
 			switch {
@@ -183,8 +184,8 @@ func (d *said) addBoth(n *fit.Near, of func(begin, end float64) float64) {
 	}
 }
 
-// tells reports whether any of the tasks was slow enough to be evidence of a spell.
-func tells(f *fit.Fitter, near []fit.Near, usual float64) bool {
+// anySlow reports whether any of the tasks was slow enough to be evidence of a spell.
+func anySlow(f *fit.Fitter, near []fit.Near, usual float64) bool {
 	for k := range near {
 		if near[k].Residual-usual > 2*f.Regression.Sigma {
 			return true

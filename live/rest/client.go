@@ -216,8 +216,10 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return conn, err
 }
 
-// Hasten shortens the pause and counts no cost, for a server that nothing else depends on.
-func (c *Client) Hasten(pause time.Duration) { c.pause, c.share, c.debt = min(c.pause, pause), 1, 0 }
+// Unthrottle shortens the pause and counts no cost, for a server that nothing else depends on.
+func (c *Client) Unthrottle(pause time.Duration) {
+	c.pause, c.share, c.debt = min(c.pause, pause), 1, 0
+}
 
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }

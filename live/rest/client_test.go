@@ -47,7 +47,7 @@ func TestShareOfTime(t *testing.T) {
 	if p := c.Pause(); p != time.Second {
 		t.Errorf("a minute later the pause is still %s", p)
 	}
-	c.Hasten(time.Millisecond)
+	c.Unthrottle(time.Millisecond)
 	c.settle(500 * time.Millisecond)
 	if p := c.Pause(); p != time.Millisecond {
 		t.Errorf("a server that nothing depends on is left alone for %s", p)

@@ -259,7 +259,7 @@ func (s *Source) begin(ctx context.Context, app *application, a *applicationAtte
 	r.environment(&env)
 	s.rows, s.stages, s.due, s.unknown, s.listing = r, map[stageID]*stageTasks{}, nil, true, listing{}
 	if a.Completed {
-		s.c.Hasten(100 * time.Millisecond) // a finished application's figures are the History Server's
+		s.c.Unthrottle(100 * time.Millisecond) // a finished application's figures are the History Server's
 	}
 	if err := s.list(ctx); err != nil {
 		s.rows = nil

@@ -288,7 +288,7 @@ func (s *Sim) tellStart(i int32, a *Running) {
 	s.sched.tell(Change{AttemptStarted, p.Job, i, a.Task, a.Number, a.Machine})
 }
 
-func (s *Sim) tellEnd(how ChangeKind, i int32, a *Running) {
+func (s *Sim) reportEnd(how ChangeKind, i int32, a *Running) {
 	if int(a.slot) >= len(s.p.Slots) {
 		return
 	}

@@ -11,7 +11,7 @@ func (s *Sim) end(slot int32) {
 	ph, r := s.take(slot)
 	s.watch(ph, &r, false)
 	if s.scheduled() {
-		s.tellEnd(AttemptEnded, ph, &r)
+		s.reportEnd(AttemptEnded, ph, &r)
 	}
 	took := s.now - int64(r.Start)
 	task := s.p.Phases[ph].FirstTask + r.Task
@@ -26,7 +26,7 @@ func (s *Sim) end(slot int32) {
 	}
 	t := &s.tasks[r.place]
 	if !r.ok {
-		s.wasOn(t, r.Machine)
+		s.recordVisit(t, r.Machine)
 		s.failed(ph, t, r.observed)
 		return
 	}
@@ -167,9 +167,9 @@ func (s *Sim) kill(slot int32) {
 	ph, r := s.take(slot)
 	s.watch(ph, &r, true)
 	if s.scheduled() {
-		s.tellEnd(AttemptKilled, ph, &r)
+		s.reportEnd(AttemptKilled, ph, &r)
 	}
-	s.wasOn(&s.tasks[r.place], r.Machine)
+	s.recordVisit(&s.tasks[r.place], r.Machine)
 	out := &s.out.Jobs[s.p.Phases[ph].Job]
 	took := max(s.now-int64(r.Start), 0)
 	out.Slots += took
@@ -180,8 +180,8 @@ func (s *Sim) kill(slot int32) {
 // visit is a machine on which an attempt of a task failed or was killed, and the visit before it, see taskRun.been.
 type visit struct{ machine, before int32 }
 
-// wasOn records where an attempt ran whose task continues.
-func (s *Sim) wasOn(t *taskRun, machine int32) {
+// recordVisit records where an attempt ran whose task continues.
+func (s *Sim) recordVisit(t *taskRun, machine int32) {
 	if s.o.Policy != nil && !t.done && !t.over {
 		s.visits = append(s.visits, visit{machine, t.been})
 		t.been = int32(len(s.visits))
@@ -259,7 +259,7 @@ func (s *Sim) keepStarted(ph *phaseRun) {
 func (s *Sim) openGate(i int32) {
 	s.phases[i].gates, s.phases[i].opened = 0, s.now
 	if s.phases[i].begun {
-		s.beginsToRead(i)
+		s.startReading(i)
 	}
 	if s.staged() {
 		s.fetchAll(i)

@@ -272,8 +272,8 @@ func (s *Sim) madeAgain(i int32, a *Running) bool {
 	return true
 }
 
-// beginsToRead records that a phase reads its input now, after which it no longer needs the outputs.
-func (s *Sim) beginsToRead(i int32) {
+// startReading records that a phase reads its input now, after which it no longer needs the outputs.
+func (s *Sim) startReading(i int32) {
 	if s.losses.on {
 		for _, q := range s.p.Phases[i].Parents {
 			s.losses.readers[q]--

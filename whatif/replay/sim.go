@@ -360,7 +360,7 @@ func (s *Sim) releasePhase(i int32) {
 	ph.released, ph.begun = s.now, true
 	ph.waiting = p.Launches
 	if ph.gates == 0 {
-		s.beginsToRead(i)
+		s.startReading(i)
 	}
 	if s.scheduled() {
 		s.phaseWaits(i)
