@@ -17,6 +17,7 @@ type Judgement struct {
 	History     int       `json:"history"`     // runs compared with
 	Comparisons int       `json:"comparisons"` // over which the false discovery rate is held
 	Learning    bool      `json:"learning"`
+	Session     bool      `json:"session"`     // interactive, and compared with no other
 	NewStages   []string  `json:"new_stages"`  // of tonight that no run before had
 	GoneStages  []string  `json:"gone_stages"` // that every run before had
 	Findings    []Finding `json:"findings"`
@@ -29,7 +30,7 @@ type Judgement struct {
 
 // judge compares a run with earlier ones. known excludes from the history what a decision or a finding marks as not normal.
 func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id string, h *measure.Run) bool) Judgement {
-	j := Judgement{Group: r.Group, Run: r.ID, Start: r.Start, History: len(history), Learning: len(history) < cfg.MinRuns,
+	j := Judgement{Group: r.Group, Run: r.ID, Start: r.Start, History: len(history), Learning: len(history) < cfg.MinRuns, Session: r.Session,
 		NewStages: []string{}, GoneStages: []string{}, Findings: []Finding{}, seen: map[string]bool{}}
 	matches := measure.Match(r, history)
 	all := compare(r, history, matches, cfg, known)

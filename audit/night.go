@@ -234,8 +234,11 @@ func (n *Night) decision(id string, b *baseline.Baseline, o Options) (baseline.D
 }
 
 // historyOf returns the last runs of a run's group that began no later; if both the baseline and the store have a run, the
-// baseline's.
+// baseline's. An interactive session has none.
 func historyOf(r *measure.Run, group []*measure.Run, most int) []*measure.Run {
+	if r.Session {
+		return nil
+	}
 	var out []*measure.Run
 	have := map[string]bool{r.Key(): true}
 	for _, h := range group {

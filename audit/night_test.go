@@ -41,6 +41,22 @@ func TestTasksWorth(t *testing.T) {
 	}
 }
 
+// A session of a shell is compared with no other session of that shell, however many there are and whatever they did.
+func TestSession(t *testing.T) {
+	runs := audittest.Runs(7)
+	runs[6].Values["failed"] = 100
+	for _, session := range []bool{false, true} {
+		runs[6].Session = session
+		n, err := Judge(runs[6:], &baseline.Baseline{Runs: runs[:6]}, DefaultConfig(), Options{Now: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := n.Runs[0]; j.Session != session || (len(j.Findings) == 0) != session || (j.History == 0) != session {
+			t.Errorf("session %t: %d findings, %d runs of history", session, len(j.Findings), j.History)
+		}
+	}
+}
+
 // A finding is new, then ongoing however often it is added to the baseline, then fixed; accepted, it is normal.
 func TestLifeOfAFinding(t *testing.T) {
 	cfg := DefaultConfig()

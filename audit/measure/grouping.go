@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"straggler/schema"
 )
@@ -28,16 +29,35 @@ func NewGrouping(pattern string) (Grouping, error) {
 }
 
 func (g Grouping) of(name string) string {
-	if g.pattern != nil {
-		switch m := g.pattern.FindStringSubmatch(name); {
-		case len(m) > 1 && m[1] != "":
-			return m[1]
-		case len(m) > 0 && m[0] != "":
-			return m[0]
-		}
+	if match := g.match(name); match != "" {
+		return match
 	}
 	if name == "" {
 		return "(no name)"
 	}
 	return schema.Lasting(name)
+}
+
+// match is what the pattern takes from a name; "" where there is no pattern, or the name does not match it.
+func (g Grouping) match(name string) string {
+	if g.pattern == nil {
+		return ""
+	}
+	switch m := g.pattern.FindStringSubmatch(name); {
+	case len(m) > 1 && m[1] != "":
+		return m[1]
+	case len(m) > 0:
+		return m[0]
+	}
+	return ""
+}
+
+// shells are the names that interactive shells and notebooks give to applications whose user gave none: spark-shell, pyspark,
+// PySpark in Jupyter, clusters of Databricks, Zeppelin. The names are those of their start scripts and default settings.
+var shells = []string{"Spark shell", "PySparkShell", "pyspark-shell", "Databricks Shell", "Zeppelin"}
+
+// session says that a name is that of interactive sessions, which are no runs of one program: what one does says nothing of what
+// is normal for another. A pattern that matches the name knows better.
+func (g Grouping) session(name string) bool {
+	return g.match(name) == "" && slices.Contains(shells, name)
 }

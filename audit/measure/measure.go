@@ -73,7 +73,7 @@ func (m *measuring) applications() error {
 			finish = a.LastFinish
 		}
 		r := Run{ID: short(a.ID), Name: short(a.Name.V), Complete: a.Complete, Values: Values{}, Causes: Values{}, Squares: Values{}, Machines: map[string]Machine{}, ApplicationKey: a.Key}
-		r.Group = short(m.grouping.of(a.Name.V))
+		r.Group, r.Session = short(m.grouping.of(a.Name.V)), m.grouping.session(a.Name.V)
 		if start.OK {
 			r.Start = time.UnixMicro(int64(start.V)).UTC().Format("2006-01-02T15:04:05.000Z")
 		}

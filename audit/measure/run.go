@@ -24,6 +24,7 @@ type Run struct {
 	Flagged []string `json:"flagged,omitempty"`
 	Plans   []Plan   `json:"plans,omitempty"` // of its queries, in the order of their start
 	Stages  []Stage  `json:"-"`
+	Session bool     `json:"-"` // see Grouping.session
 
 	ApplicationKey schema.Key
 	JudgedMachines int // judged

@@ -111,7 +111,10 @@ func verdictOf(n *audit.Night) string {
 
 // judgedBy says how a run was judged.
 func judgedBy(j *audit.Judgement) string {
-	if j.History == 0 {
+	switch {
+	case j.Session:
+		return "an interactive session, which is no run of a program and is compared with none; --group-by groups them all the same"
+	case j.History == 0:
 		return "no run to compare with yet"
 	}
 	s := fmt.Sprintf("%s of history, %s", plural(j.History, "run"), plural(j.Comparisons, "comparison"))
