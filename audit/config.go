@@ -84,7 +84,7 @@ func (p Pattern) Check() error { _, err := regexp.Compile(string(p)); return err
 
 func (d Day) Check() error {
 	if _, err := time.Parse(time.DateOnly, string(d)); err != nil {
-		return fmt.Errorf("%q is no date; write 2026-12-31", string(d))
+		return fmt.Errorf("%q is not a date; write 2026-12-31", string(d))
 	}
 	return nil
 }

@@ -136,12 +136,12 @@ func (a *azureAccount) reach(ctx context.Context, b *azureBucket, name string) (
 	case key != "":
 		secret, err := base64.StdEncoding.DecodeString(key)
 		if err != nil {
-			return errors.New("AZURE_STORAGE_KEY is no credential: it is not in base 64")
+			return errors.New("AZURE_STORAGE_KEY is not a credential: it is not in base 64")
 		}
 		b.client.Transport = &azureSigner{send: transport, account: a.name, key: secret}
 	case token != "":
 		if b.token, err = url.ParseQuery(strings.TrimPrefix(token, "?")); err != nil {
-			return errors.New("AZURE_STORAGE_SAS_TOKEN is no credential: it is not a query")
+			return errors.New("AZURE_STORAGE_SAS_TOKEN is not a credential: it is not a query")
 		}
 	default:
 		source, err := azureTokens(ctx)
@@ -160,14 +160,14 @@ func (a *azureAccount) connected() (server, key, token string, err error) {
 	for part := range strings.SplitSeq(strings.TrimRight(a.connection, ";"), ";") {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok {
-			return "", "", "", errors.New("AZURE_STORAGE_CONNECTION_STRING is no credential: it is not of the form NAME=VALUE;NAME=VALUE")
+			return "", "", "", errors.New("AZURE_STORAGE_CONNECTION_STRING is not a credential: it is not of the form NAME=VALUE;NAME=VALUE")
 		}
 		said[name] = value
 	}
 	a.name = cmp.Or(said["AccountName"], a.name)
 	server = cmp.Or(said["BlobEndpoint"], cmp.Or(said["DefaultEndpointsProtocol"], "https")+"://"+a.name+".blob."+cmp.Or(said["EndpointSuffix"], "core.windows.net"))
 	if key, token = said["AccountKey"], said["SharedAccessSignature"]; key == "" && token == "" {
-		err = errors.New("AZURE_STORAGE_CONNECTION_STRING is no credential: it has neither AccountKey nor SharedAccessSignature")
+		err = errors.New("AZURE_STORAGE_CONNECTION_STRING is not a credential: it has neither AccountKey nor SharedAccessSignature")
 	}
 	return server, key, token, err
 }

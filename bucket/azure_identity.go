@@ -167,7 +167,7 @@ func environmentToken(ctx context.Context) (*oauth2.Token, error) {
 		}
 		signed, err := e.sign(certificate, at)
 		if err != nil {
-			return nil, fmt.Errorf("the certificate of AZURE_CLIENT_CERTIFICATE_PATH is no credential: %w", err)
+			return nil, fmt.Errorf("the certificate of AZURE_CLIENT_CERTIFICATE_PATH is not a credential: %w", err)
 		}
 		return e.ask(ctx, "", assertion(signed))
 	case user != "":
@@ -291,7 +291,7 @@ func managedToken(ctx context.Context) (*oauth2.Token, error) {
 	}
 	r, err := client.Do(q)
 	if err != nil {
-		return nil, fmt.Errorf("%w: this is no virtual machine of Azure", errNoCredential)
+		return nil, fmt.Errorf("%w: this is not a virtual machine of Azure", errNoCredential)
 	}
 	r.Body.Close()
 	query.Set("api-version", "2018-02-01")
@@ -351,7 +351,7 @@ func cliToken(ctx context.Context) (*oauth2.Token, error) {
 	if said.ExpiresUnix == 0 {
 		var err error
 		if expires, err = time.ParseInLocation("2006-01-02 15:04:05.999999", said.ExpiresOn, time.Local); err != nil {
-			return nil, fmt.Errorf("az does not say when its token ends: %w", err)
+			return nil, fmt.Errorf("az does not report when its token expires: %w", err)
 		}
 	}
 	return &oauth2.Token{AccessToken: said.AccessToken, Expiry: expires}, nil

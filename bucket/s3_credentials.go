@@ -51,7 +51,7 @@ func readAWSFiles() (awsFiles, error) {
 		at := cmp.Or(os.Getenv(variable), filepath.Join(home, ".aws", name))
 		f, err := ini.LoadSources(ini.LoadOptions{Loose: true, SpaceBeforeInlineComment: true, AllowNestedValues: true, SkipUnrecognizableLines: true}, at)
 		if err != nil {
-			return nil, fmt.Errorf("%s, in which credentials are looked for: %w", at, err)
+			return nil, fmt.Errorf("reading credentials from %s: %w", at, err)
 		}
 		return f, nil
 	}

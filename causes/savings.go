@@ -32,13 +32,13 @@ func (s *savings) add(saved []jobcost.Saving) (at savedAt, err error) {
 	}
 	if s.file == nil {
 		if s.file, err = os.CreateTemp("", "straggler-savings-"); err != nil {
-			return at, fmt.Errorf("a file for what phases would have saved: %w", err)
+			return at, fmt.Errorf("a temporary file for savings: %w", err)
 		}
 		s.out = bufio.NewWriterSize(s.file, 64<<10)
 	}
 	data := wire.Encode((*savingsMessage)(&saved))
 	if _, err := s.out.Write(data); err != nil {
-		return at, fmt.Errorf("what phases would have saved goes to %s; set TMPDIR to a directory that has room: %w", s.file.Name(), err)
+		return at, fmt.Errorf("savings are written to %s; set TMPDIR to a directory that has room: %w", s.file.Name(), err)
 	}
 	at = savedAt{s.end, int32(len(data))}
 	s.end += int64(len(data))
@@ -60,7 +60,7 @@ func (s *savings) read(to []jobcost.Saving, at savedAt) ([]jobcost.Saving, error
 	}
 	s.text = slices.Grow(s.text[:0], int(at.bytes))[:at.bytes]
 	if _, err := s.file.ReadAt(s.text, at.at); err != nil {
-		return to, fmt.Errorf("what phases would have saved: %w", err)
+		return to, fmt.Errorf("savings: %w", err)
 	}
 	var saved savingsMessage
 	err := wire.Decode(s.text, &saved)

@@ -123,7 +123,7 @@ func (f RemoteField) TextOf() (string, error) {
 		i++
 		k := slices.IndexFunc(remoteEscapes, func(e struct{ char, letter byte }) bool { return i < len(f.Text) && e.letter == f.Text[i] })
 		if k < 0 {
-			return "", fmt.Errorf("%q ends in or has an escape that is none", f.Text)
+			return "", fmt.Errorf("%q has an invalid escape", f.Text)
 		}
 		out.WriteByte(remoteEscapes[k].char)
 	}

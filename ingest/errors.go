@@ -15,7 +15,7 @@ var (
 	// ErrCorrupt is returned when compressed data or an archive is malformed, or a checksum is wrong.
 	ErrCorrupt = errors.New("corrupt data")
 	// ErrInternal is returned when a reader panics, which is a bug.
-	ErrInternal = errors.New("the reader broke, which is a mistake of straggler; please report it")
+	ErrInternal = errors.New("the reader panicked, which is a bug in straggler; please report it")
 )
 
 // IsCut reports whether err means that a file ends too early, like a log whose writer was killed. Everything before the end

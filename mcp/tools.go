@@ -307,7 +307,7 @@ func (s *Server) explainTask(ctx context.Context, in taskInput) (*answer, error)
 	t := newTask(o)
 	a := &answer{About: "One attempt: where its excess over the median of its phase went; the seconds of the causes sum to it", SQL: o.SQL}
 	if len(o.Causes) == 0 {
-		a.About = "One attempt, which is no outlier: no rule calls it slow"
+		a.About = "One attempt, which is not an outlier: no rule calls it slow"
 	}
 	for i := range o.Causes {
 		c := &o.Causes[i]

@@ -57,7 +57,7 @@ func New(format, file string, env func(string) string) (*Sender, error) {
 		if file != "" {
 			where = "the first line of " + file
 		}
-		return nil, fmt.Errorf("%w: %s is no http or https address to send messages to", ErrAddress, where)
+		return nil, fmt.Errorf("%w: %s is not an http or https address to send messages to", ErrAddress, where)
 	}
 	return &Sender{address: u.String(), format: Format(format), pause: 2 * time.Second, http: &http.Client{Timeout: 10 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil

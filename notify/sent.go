@@ -45,7 +45,7 @@ func ReadSent(file string) (*Sent, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSent, err)
 	}
 	if err := json.Unmarshal(text, &t.kept); err != nil {
-		return nil, fmt.Errorf("%w: %s is no file of notified findings: %w; remove it, and open findings are sent again", ErrSent, file, err)
+		return nil, fmt.Errorf("%w: %s is not a file of notified findings: %w; remove it, and open findings are sent again", ErrSent, file, err)
 	}
 	return t, nil
 }

@@ -125,7 +125,7 @@ func (w *walker) value(kind byte, depth int) error {
 	case thriftStruct:
 		return w.structure(depth)
 	}
-	return fmt.Errorf("its Thrift has a type %d, which is none", kind)
+	return fmt.Errorf("its Thrift has an unknown type %d", kind)
 }
 
 func (w *walker) list(depth int) error {

@@ -58,7 +58,7 @@ func (m *Metadata) Root() (*Field, error) {
 	m.Schema[0].Repetition.Reset() // the root's means nothing, and some writers set it
 	root, err := t.field(0, 0, 0)
 	if err == nil && (len(t.rest) > 0 || root.Children == nil) {
-		err = errors.New("its schema is no tree")
+		err = errors.New("its schema is not a tree")
 	}
 	return root, err
 }

@@ -218,7 +218,7 @@ func (k *known) gain(a Advice, c schema.Cause) Advice {
 func (k *known) sure(c schema.Cause) (Confidence, string) {
 	f := k.f.causes[c]
 	if f == nil {
-		return Low, "it is no task's main cause"
+		return Low, "it is not the main cause of any task"
 	}
 	if f.rated == 0 {
 		return Low, "its verdicts have no confidence"

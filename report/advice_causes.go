@@ -156,7 +156,7 @@ func adviseUnexplained(k *known) []Advice {
 		out = append(out, a)
 	}
 	if l.LostS.V > 0 && late >= latePart*l.LostS.V && late >= worth*l.CompletionS.V {
-		out = append(out, Advice{Kind: CannotTell, Title: fmt.Sprintf("%s were lost to tasks that are no outliers", prose.Upper(prose.Seconds(late))),
+		out = append(out, Advice{Kind: CannotTell, Title: fmt.Sprintf("%s were lost to tasks that are not outliers", prose.Upper(prose.Seconds(late))),
 			Action: "They ended late because they started late, or were only a little slower than the median. More, smaller tasks or more slots shorten such tails; no straggler remedy does."})
 	}
 	return out

@@ -78,5 +78,5 @@ func ParseSince(text string) (schema.Null[schema.Time], error) {
 			return schema.Some(schema.Time(t.UnixMicro())), nil
 		}
 	}
-	return schema.Null[schema.Time]{}, fmt.Errorf("%.40q is no date: write 2026-11-22, or '2026-11-22 18:30' (UTC), or 2026-11-22T18:30:00+01:00", text)
+	return schema.Null[schema.Time]{}, fmt.Errorf("%.40q is not a date: write 2026-11-22, or '2026-11-22 18:30' (UTC), or 2026-11-22T18:30:00+01:00", text)
 }

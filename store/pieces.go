@@ -99,7 +99,7 @@ func (tx *Tx) AddPiece(p *Piece) error {
 	for i := range p.Tables {
 		t := schema.ByName(p.Tables[i].Name)
 		if t == nil {
-			return fmt.Errorf("store: %w: a piece has rows of %q, which is no table", ErrDamaged, p.Tables[i].Name)
+			return fmt.Errorf("store: %w: a piece has rows of %q, which is not a table", ErrDamaged, p.Tables[i].Name)
 		}
 		if p.Tables[i].Columns != columnsDigest(t) {
 			return fmt.Errorf("store: %w: a machine of the cluster has written other columns of %s than this straggler knows: install the same version on all machines", ErrDamaged, t.Name)

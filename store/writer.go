@@ -153,7 +153,7 @@ func (w *tableWriter) buffer() *parquet.Buffer {
 }
 
 // errBroken is returned when writing rows has panicked in the writing goroutine.
-var errBroken = errors.New("the writer broke, which is a mistake of straggler; please report it")
+var errBroken = errors.New("the writer panicked, which is a bug in straggler; please report it")
 
 // write appends a buffer to the file as a row group.
 func (w *tableWriter) write(b *parquet.Buffer) (err error) {

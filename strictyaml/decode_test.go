@@ -32,7 +32,7 @@ func TestErrorsNamePositions(t *testing.T) {
 	for text, want := range map[string]string{
 		"name: a\nroms: 3\n":              `h.yaml:2:1: there is no "roms" here; did you mean rooms? There are name, rooms, colour, doors, next, corner`,
 		"name: a\nrooms: 11\n":            "h.yaml:2:8: 11 is not between 1 and 10",
-		"name: a\nrooms: many\n":          `h.yaml:2:8: "many" is no number that fits here`,
+		"name: a\nrooms: many\n":          `h.yaml:2:8: "many" is not a number that fits here`,
 		"name: a\nname: b\n":              `h.yaml:2:1: "name" stands here twice`,
 		"name: a\ncolour: green\n":        "h.yaml:2:9: neither red nor blue",
 		"name: a\ndoors:\n  - 1\n  - 4\n": "h.yaml:4:5: 4 is not between 0 and 3",
@@ -45,8 +45,8 @@ func TestErrorsNamePositions(t *testing.T) {
 		"name: !!str a\n":                 "h.yaml:1:7: tags and directives are not read",
 		"name: a\nnext:\n  <<: {}\n":      "h.yaml:3:3: anchors and aliases are not read",
 		"name: a\n? [b]\n: c\n":           "h.yaml:3:1: no YAML: found an invalid key",
-		"name: a\nrooms: 1.5\n":           "h.yaml:2:8: \"1.5\" is no number",
-		"name: a\nrooms: .inf\n":          "h.yaml:2:8: \".inf\" is no number",
+		"name: a\nrooms: 1.5\n":           "h.yaml:2:8: \"1.5\" is not a number",
+		"name: a\nrooms: .inf\n":          "h.yaml:2:8: \".inf\" is not a number",
 		"name: a\ncorner: [1]\n":          "h.yaml:2:9: here are 2 values, not 1",
 		"name: a\n\tb: c\n":               "h.yaml:2:1: no YAML: ",
 	} {

@@ -182,7 +182,7 @@ func (n *Node) number(whole bool) (float64, error) {
 	x, err := parseFloat(n.Text)
 	const exact = 1 << 53 // beyond it not every integer is a float64
 	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) || whole && (x != math.Trunc(x) || math.Abs(x) > exact) {
-		return 0, n.Errorf("%q is no number that fits here", n.Text)
+		return 0, n.Errorf("%q is not a number that fits here", n.Text)
 	}
 	return x, nil
 }

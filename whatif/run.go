@@ -216,7 +216,7 @@ func (r *results) summary(f *survey, out *writer) (Summary, error) {
 }
 
 // ErrNoCauses is wrapped by the error of an ideal that needs causes on a store without them.
-var ErrNoCauses = errors.New("the causes are not known, or not those of the logs that the store has now")
+var ErrNoCauses = errors.New("the causes are unknown or out of date")
 
 // causesAreFresh reports whether the results of causes cover the present logs of the store, or all logs of the selected
 // applications.

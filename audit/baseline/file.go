@@ -105,7 +105,7 @@ func (p *parser) add(l *line) (why string) {
 	case l.Stage != nil:
 		p.stages = append(p.stages, *l.Stage)
 	default:
-		return "it is no run, stage, finding or decision"
+		return "it is not a run, stage, finding or decision"
 	}
 	return ""
 }

@@ -54,7 +54,7 @@ func checkOutputs(c *cobra.Command) error {
 		case errors.Is(err, fs.ErrNotExist):
 			return useError("%s %s: there is no directory %s; make it first", name, f.Value, dir)
 		case err == nil && !info.IsDir():
-			return useError("%s %s: %s is no directory", name, f.Value, dir)
+			return useError("%s %s: %s is not a directory", name, f.Value, dir)
 		}
 		if info, err := os.Stat(f.Value.String()); err == nil && info.IsDir() {
 			return useError("%s %s: is a directory; name a file in it", name, f.Value)

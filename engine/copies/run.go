@@ -80,7 +80,7 @@ func collect(ctx context.Context, eng engine.RemoteRunner, job engine.RemoteJob)
 			err = json.Unmarshal(data, &l.piece)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("what a copy on the cluster says it has written cannot be read: %w", err)
+			return nil, fmt.Errorf("the output of a copy on the cluster cannot be read: %w", err)
 		}
 		lines = append(lines, l)
 	}

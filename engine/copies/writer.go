@@ -88,7 +88,7 @@ func (w *Writer) Close(out io.Writer, failed error) error {
 func ReadFile(ctx context.Context, file string) ([]byte, error) {
 	data, err := store.ReadStaged(ctx, file)
 	if err != nil {
-		return nil, fmt.Errorf("a copy on this machine cannot read what it must know; does the machine see the store, and may it read it? %w", err)
+		return nil, fmt.Errorf("a copy on this machine cannot read its input file; can the machine read the store? %w", err)
 	}
 	return data, nil
 }

@@ -109,12 +109,12 @@ func (r *result) parse(sql string) (*syntaxTree, error) {
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return nil, fmt.Errorf("duckdb cannot say what the statement is: %w", rows.Err())
+		return nil, fmt.Errorf("duckdb cannot parse the statement: %w", rows.Err())
 	}
 	text, _ := rows.Value(0).(string)
 	tree := new(syntaxTree)
 	if err := json.Unmarshal([]byte(text), tree); err != nil {
-		return nil, fmt.Errorf("duckdb cannot say what the statement is: %w", err)
+		return nil, fmt.Errorf("duckdb cannot parse the statement: %w", err)
 	}
 	return tree, nil
 }

@@ -139,7 +139,7 @@ func (s *server) option(key, value string) (err error) {
 	default:
 		name, ok := strings.CutPrefix(key, "set.")
 		if !ok || !settingName.MatchString(name) || strings.ContainsAny(value, ";\n\x00") {
-			return fmt.Errorf("%s is no option; %s", key, spelling.Choices(key, addressOptions))
+			return fmt.Errorf("%s is not an option; %s", key, spelling.Choices(key, addressOptions))
 		}
 		s.set[name] = value
 	}

@@ -109,7 +109,7 @@ func (e *Engine) StoreAddress() (string, error) {
 	case strings.HasPrefix(at, "/"):
 		return at, nil
 	}
-	return "", fmt.Errorf("spark: %s is no directory that programs can open: %w", at, errors.ErrUnsupported)
+	return "", fmt.Errorf("spark: %s is not a directory that programs can open: %w", at, errors.ErrUnsupported)
 }
 
 // remoteError says why copies of this program could not work.

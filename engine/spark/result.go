@@ -148,7 +148,7 @@ func (r *result) readTexts(i int, texts []string, out *engine.Vector) (err error
 				continue
 			}
 			if out.Float64s[k], err = strconv.ParseFloat(s, 64); err != nil {
-				return fmt.Errorf("%q is no number", s)
+				return fmt.Errorf("%q is not a number", s)
 			}
 		}
 	case schema.Timestamp:
@@ -202,19 +202,19 @@ func parseSparkTime(s string) (int64, error) {
 	date, clock, ok := strings.Cut(text, " ")
 	fields := strings.Split(date, "-")
 	if !ok || len(fields) != 3 {
-		return 0, fmt.Errorf("%q is no instant", s)
+		return 0, fmt.Errorf("%q is not a timestamp", s)
 	}
 	var d [3]int
 	for i, f := range fields {
 		n, err := strconv.Atoi(f)
 		if err != nil {
-			return 0, fmt.Errorf("%q is no instant", s)
+			return 0, fmt.Errorf("%q is not a timestamp", s)
 		}
 		d[i] = n
 	}
 	t, err := time.Parse("15:04:05.999999999", clock)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no instant", s)
+		return 0, fmt.Errorf("%q is not a timestamp", s)
 	}
 	return time.Date(sign*d[0], time.Month(d[1]), d[2], t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).UnixMicro(), nil
 }

@@ -142,7 +142,7 @@ func (w *walker) walk(f folder, claimed map[string]bool, depth int) {
 		return
 	}
 	if isStore(entries) {
-		w.skip(f.path(), "a store of straggler, whose tables are no logs; --store names it")
+		w.skip(f.path(), "a store of straggler, whose tables are not logs; --store names it")
 		return
 	}
 	w.entries(f, entries, claimed, depth, false)

@@ -76,7 +76,7 @@ func (d *eventDecoder) values(text []byte, out *eventBatch) (rest []byte, why st
 			return nil, ""
 		}
 		if text[0] != '{' {
-			return text, "it is no object"
+			return text, "it is not an object"
 		}
 		out.events = append(out.events, event{})
 		e := &out.events[len(out.events)-1]

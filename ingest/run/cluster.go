@@ -115,7 +115,7 @@ func (m *merger) round(ctx context.Context, eng engine.RemoteRunner, file []byte
 		}
 		var s shardRead
 		if err := json.Unmarshal(found, &s); err != nil {
-			return nil, fmt.Errorf("what a copy on the cluster says of its shard cannot be read: %w", err)
+			return nil, fmt.Errorf("the result of a copy on the cluster cannot be read: %w", err)
 		}
 		if s.Failure != "" {
 			m.failure = s.Failure

@@ -48,7 +48,7 @@ type named struct {
 func load(ctx context.Context, st *store.Store) (*known, error) {
 	inputs, err := st.Inputs(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ingest: what the store has already: %w", err)
+		return nil, fmt.Errorf("ingest: reading what the store has already: %w", err)
 	}
 	k := &known{
 		byKey:   make(map[schema.Key]*store.InputRecord),

@@ -201,11 +201,11 @@ func (s *Summary) verdict() error {
 	case failed > 1:
 		return fmt.Errorf("ingest: %w: %d failed, the first: %w", ErrUnreadable, failed, s.firstFailure())
 	case len(s.Results) == 0:
-		return fmt.Errorf("ingest: %w: there is no file in what was named", ErrNothingToRead)
+		return fmt.Errorf("ingest: %w: the arguments name no file", ErrNothingToRead)
 	case len(s.Results) == 1:
 		return fmt.Errorf("ingest: %w: %s: %s", ErrNothingToRead, s.Results[0].Name, s.Results[0].Reason)
 	}
-	return fmt.Errorf("ingest: %w: none of %d files is a log that is known", ErrNothingToRead, len(s.Results))
+	return fmt.Errorf("ingest: %w: none of %d files is a known log", ErrNothingToRead, len(s.Results))
 }
 
 func (s *Summary) firstFailure() error {

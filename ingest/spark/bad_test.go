@@ -250,7 +250,7 @@ func TestSorted(t *testing.T) {
 		name  string
 		lines []string
 		want  string
-	}{{"reversed", reversed, "in reverse order"}, {"shuffled", shuffled, "do not stand in the order in which Spark wrote them"}, {"swapped", swapped, ""}} {
+	}{{"reversed", reversed, "in reverse order"}, {"shuffled", shuffled, "are not in the order in which Spark wrote them"}, {"swapped", swapped, ""}} {
 		err := readText(t, c.lines...).Err
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)

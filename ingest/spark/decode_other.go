@@ -51,7 +51,7 @@ func missing(event any) string {
 		return lacks(e.ID < 0, "Job ID")
 	case *stageEvent:
 		if e.Info.Attempt < 0 {
-			return "its Stage Attempt ID is no count"
+			return "its Stage Attempt ID is not a count"
 		}
 		return lacks(e.Info.ID < 0, "Stage ID")
 	case *executorAdded:

@@ -63,7 +63,7 @@ func (t *task) missing() string {
 	case t.stage < 0:
 		return "it has no Stage ID"
 	case t.stageAttempt < 0:
-		return "its Stage Attempt ID is no count"
+		return "its Stage Attempt ID is not a count"
 	case t.id < 0:
 		return "it has no Task ID"
 	case t.index < 0 && t.partition < 0:

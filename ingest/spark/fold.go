@@ -173,7 +173,7 @@ func (a *app) inOrder() error {
 	case 10*n > 9*a.count.attempts:
 		return errors.New("its records stand in reverse order, the last one first; turn them round before, as tac does the lines of a plain file")
 	case 4*n > a.count.attempts:
-		return fmt.Errorf("its records do not stand in the order in which Spark wrote them: %d of %d attempts end before they start", n, a.count.attempts)
+		return fmt.Errorf("its records are not in the order in which Spark wrote them: %d of %d attempts end before they start", n, a.count.attempts)
 	}
 	return nil
 }

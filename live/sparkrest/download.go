@@ -112,7 +112,7 @@ func download(ctx context.Context, c *rest.Client, dir, app string, a applicatio
 		return "", false, fmt.Errorf("%w: the log of %s broke off after %d bytes: %w", live.ErrAway, app, n, err)
 	}
 	if whole, _ := look(part); !whole {
-		return "", false, fmt.Errorf("%w: what the server sent as the log of %s is no whole zip archive", live.ErrAway, app)
+		return "", false, fmt.Errorf("%w: what the server sent as the log of %s is not a complete zip archive", live.ErrAway, app)
 	}
 	return path, false, os.Rename(part, path)
 }

@@ -11,7 +11,7 @@ func AttemptSection(o *report.Outlier) Section {
 	s := Section{ID: "why", Title: "Why it took so long", Blocks: []Block{attemptFacts(o)}}
 	if len(o.Causes) == 0 {
 		s.Title = "How long it took"
-		s.Blocks = append(s.Blocks, Note("It is no outlier: no rule calls it slow."))
+		s.Blocks = append(s.Blocks, Note("It is not an outlier: no rule calls it slow."))
 		return s
 	}
 	cause := "Verdict: " + report.InfoOf(o.Cause).Title

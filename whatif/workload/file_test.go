@@ -241,7 +241,7 @@ func TestFileErrors(t *testing.T) {
 		{change("map_s: 20", "map_s: 20..3"), `"20..3" is neither`},
 		{change("    map_s: 20\n", ""), "map_s is missing"},
 		{change("luck: 8", "luck: {mix: [{share: 0.9, of: 1}, {share: 0.2, of: 8}]}"), "the shares of a mix add up to 1.1"},
-		{change("luck: 8", "luck: {mix: [{share: 0.9, of: 1}, {share: 0.1}]}"), "a part of a mix wants"},
+		{change("luck: 8", "luck: {mix: [{share: 0.9, of: 1}, {share: 0.1}]}"), "a part of a mix needs"},
 		{change("[30, 5]", "[30, -5]"), "a deviation is not negative"},
 		{change("[[0.5, 0.3], [1, 1]]", "[[0.5, 0.3], [0.4, 1]]"), "jobs: entry 1: reports are pairs"},
 		{change("map_s: 20", "map_s: {exponential: 0}"), "exponential wants a number above 0"},

@@ -128,7 +128,7 @@ func (n *Number) parts(list *strictyaml.Node) error {
 	total := 0.0
 	for i, p := range parts {
 		if p.Of == nil || !(p.Share > 0) {
-			return list.Items[i].Errorf("a part of a mix wants a share above 0 and what it is of")
+			return list.Items[i].Errorf("a part of a mix needs a share above 0 and of")
 		}
 		total += p.Share
 		n.mix = append(n.mix, part{p.Share, p.Of})
@@ -150,7 +150,7 @@ func (n *Number) check(node *strictyaml.Node) error {
 	case (n.kind == "lognormal" || n.kind == "exponential") && !(n.args[0] > 0):
 		return node.Errorf("%s wants a number above 0", n.kind)
 	case n.kind == "sum" && (n.of == nil || !(n.args[0] >= 1 && n.args[0] <= 1e4)):
-		return node.Errorf("sum wants how many, 1 to 10000, and what they are of")
+		return node.Errorf("sum needs a count, 1 to 10000, and of")
 	case n.kind != "sum" && n.of != nil:
 		return node.Errorf("of belongs to sum")
 	}

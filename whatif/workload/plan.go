@@ -147,7 +147,7 @@ func (pl *Plan) check() error {
 			}
 			for t := range f.Tasks {
 				if slices.ContainsFunc(f.Tasks[t].Replicas, func(m int32) bool { return m < 0 || int(m) >= len(pl.Machines) }) {
-					return fmt.Errorf("job %d: phase %d: task %d has its input on a machine that is none", j, i, t)
+					return fmt.Errorf("job %d: phase %d: task %d has its input on an unknown machine", j, i, t)
 				}
 			}
 		}
