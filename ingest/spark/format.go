@@ -71,24 +71,30 @@ func sniff(h ingest.Head) ingest.Match {
 	return ingest.Match{}
 }
 
-var (
-	startEvent = regexp.MustCompile(`"Event"\s*:\s*"SparkListenerApplicationStart"[^\n]*`)
-	startID    = regexp.MustCompile(`"(?:App ID|spark\.app\.id)"\s*:\s*"([^"\\]+)"`)
-	startTime  = regexp.MustCompile(`"(?:Timestamp|spark\.app\.startTime)"\s*:\s*"?(\d+)`)
-)
-
-// application is an application's id and the millisecond of its start: of the event of its start, or of the settings before
-// that where they fill what is seen of the log. Both differ between the attempts of an application.
+// application is an application's id and the millisecond of its start: of the event of its start, or of the settings before that
+// where they fill what is seen of the log. Both differ between the attempts of an application.
 func application(h ingest.Head) string {
-	from := h.Bytes
-	if event := startEvent.Find(from); event != nil {
-		from = event
+	id, start := valueOf(h.Bytes, `"spark.app.id"`), valueOf(h.Bytes, `"spark.app.startTime"`)
+	if at := bytes.Index(h.Bytes, []byte(`"SparkListenerApplicationStart"`)); at >= 0 {
+		event, _, _ := bytes.Cut(h.Bytes[at:], []byte("\n"))
+		id, start = valueOf(event, `"App ID"`), valueOf(event, `"Timestamp"`)
 	}
-	id, start := startID.FindSubmatch(from), startTime.FindSubmatch(from)
-	if id == nil || start == nil {
+	if id == "" || start == "" {
 		return ""
 	}
-	return string(id[1]) + " " + string(start[1])
+	return id + " " + start
+}
+
+// scalar is a number, or a string without escapes.
+var scalar = regexp.MustCompile(`^\s*:\s*"?([^"\\,}\s]+)`)
+
+// valueOf is what stands behind the first occurrence of a key, "" where there is none.
+func valueOf(text []byte, key string) string {
+	_, after, _ := bytes.Cut(text, []byte(key))
+	if m := scalar.FindSubmatch(after); m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // ofSpark says that Spark or a vendor of it names events so: vendors move classes and keep their last names.
