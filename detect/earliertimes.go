@@ -91,22 +91,24 @@ type storedRows struct {
 // readStored reads the tasks of the executions whose times are in the store alone: of those that others are compared with the
 // tasks that candidates are of, or all where it is not known yet which attempts are candidates; of those that may have
 // candidates all attempts.
-func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) (*storedRows, error) {
+func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, stages [][]timedExecution) (*storedRows, error) {
 	var past, judged []storedPhase
 	tasks := int64(0)              // of past
 	stride := int64(math.MaxInt64) // the shortest by which executions are compared with
-	for i := range executions {
-		e := &executions[i]
-		if e.mayHaveCandidates() {
-			stride = min(stride, strideAt(e.place))
-		}
-		switch {
-		case e.scanned != nil:
-		case e.mayHaveCandidates():
-			judged = append(judged, storedPhase{e.phase, e.stage})
-		default:
-			past = append(past, storedPhase{e.phase, e.stage})
-			tasks += e.tasks
+	for _, stage := range stages {
+		for i := range stage {
+			e := &stage[i]
+			if e.mayHaveCandidates() {
+				stride = min(stride, strideAt(e.place))
+			}
+			switch {
+			case e.scanned != nil:
+			case e.mayHaveCandidates():
+				judged = append(judged, storedPhase{e.phase, e.stage})
+			default:
+				past = append(past, storedPhase{e.phase, e.stage})
+				tasks += e.tasks
+			}
 		}
 	}
 	stored := &storedRows{of: make(map[schema.Key][][2]int, len(past)+len(judged))}
@@ -116,7 +118,7 @@ func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 	var candidates []candidateTask
 	if len(judged) == 0 {
 		var err error
-		if candidates, err = p.candidateTasks(executions); err != nil || len(candidates) == 0 {
+		if candidates, err = p.candidateTasks(stages); err != nil || len(candidates) == 0 {
 			return stored, err
 		}
 		tasks = tasksOf(past, candidates)
@@ -228,23 +230,22 @@ type candidateTask struct {
 }
 
 // candidateTasks are those of the executions whose times are in the file.
-func (p *part) candidateTasks(executions []timedExecution) (out []candidateTask, err error) {
-	var rows taskRows
+func (p *part) candidateTasks(stages [][]timedExecution) (out []candidateTask, err error) {
 	var buf []byte
-	for stage := range eachStage(executions) {
+	for _, stage := range stages {
 		first := len(out)
 		for k := range stage {
 			e := &stage[k]
 			if e.scanned == nil || !e.mayHaveCandidates() {
 				continue
 			}
-			rows.reset()
-			if err := p.file.readTimes(&e.scanned.times, &rows, &buf); err != nil {
+			rows, err := p.file.readPacked(&e.scanned.times, &buf)
+			if err != nil {
 				return nil, err
 			}
-			for i, d := range rows.duration {
-				if e.isCandidate(d, rows.mark[i]) && rows.mark[i]&timeNoPartition == 0 {
-					out = append(out, candidateTask{e.stage, rows.task[i]})
+			for i := range rows.rows {
+				if mark := rows.mark(i); e.isCandidate(rows.duration.at(i), mark) && mark&timeNoPartition == 0 {
+					out = append(out, candidateTask{e.stage, rows.task.at(i)})
 				}
 			}
 		}

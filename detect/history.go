@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,7 +195,7 @@ func (p *part) hasNames(ctx context.Context, eng engine.Engine) (bool, error) {
 }
 
 // number makes the table detected_stages: the executions of the stages that the part has executions of, or has lost, as far as
-// they are looked at.
+// they are looked at. Where these are read once, by stageExecutions, that numbers them.
 func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	var columns []string
 	for c := range strings.SplitSeq(ownColumns, ", ") {
@@ -216,8 +217,12 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 		}
 		before = fmt.Sprintf(before, stands, " LEFT JOIN phases p ON p.phase_id = h.phase_id")
 	}
-	if _, ok := engine.InProcess(eng); ok || p.onCopies { // they are read once, in less time than it takes to keep them
-		return engine.MaterializeParts(ctx, eng, "detected_stages", stagesSQL, engine.Seen{Table: "detected_before", SQL: before})
+	seen := engine.Seen{Table: "detected_before", SQL: before} // which is read once, in less time than it takes to keep it
+	if _, ok := engine.InProcess(eng); ok && !p.kept {
+		p.unnumbered = &seen
+		return nil
+	} else if ok || p.onCopies {
+		return engine.MaterializeParts(ctx, eng, "detected_stages", stagesSQL, seen)
 	}
 	if err := eng.Materialize(ctx, "detected_before", before); err != nil {
 		return err
@@ -226,6 +231,15 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 		return err
 	}
 	return pin[stageExecution](ctx, eng, "detected_stages", "detected_numbered")
+}
+
+// stageExecutions gives detected_stages stage by stage, in the order of places.
+func (p *part) stageExecutions(ctx context.Context, eng engine.Engine) iter.Seq2[*stageExecution, error] {
+	const order = " ORDER BY stage_id NULLS LAST, place NULLS LAST"
+	if p.unnumbered != nil {
+		return engine.ReadParts[stageExecution](ctx, eng, "detected_stages", stagesSQL+order, *p.unnumbered)
+	}
+	return engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages"+order)
 }
 
 // blockBits are the bits that the keys of a block share.

@@ -32,6 +32,7 @@ type part struct {
 	file        *phaseFile
 	named       bool
 
+	unnumbered   *engine.Seen // detected_before, where detected_stages is not kept but read once
 	slowAppended func() error // waits until the attempts are written that are slow against their phase
 	timesAtOnce  int64        // how many tasks are held that others are compared with
 	limits       limits

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"math/bits"
 	"slices"
 
@@ -60,10 +59,11 @@ func (e *timedExecution) isCandidate(d float64, mark byte) bool {
 type stageGroups struct {
 	part   *part
 	atOnce int64
-	give   func([]timedExecution) error
+	give   func([][]timedExecution) error
 
-	stage, group []timedExecution
-	size         int64
+	stage []timedExecution
+	group [][]timedExecution
+	size  int64
 }
 
 // add adds the executions of a stage that may have candidates, and those that they are compared with; usual is of those that
@@ -102,7 +102,9 @@ func (g *stageGroups) add(executions []stageExecution, usual []expectation) erro
 			return err
 		}
 	}
-	g.group, g.size = append(g.group, compared...), g.size+size
+	if len(compared) > 0 {
+		g.group, g.size = append(g.group, slices.Clone(compared)), g.size+size
+	}
 	return nil
 }
 
@@ -129,22 +131,9 @@ func markPast(stage []timedExecution) {
 	}
 }
 
-// eachStage gives the executions stage by stage.
-func eachStage(executions []timedExecution) iter.Seq[[]timedExecution] {
-	return func(yield func([]timedExecution) bool) {
-		for n := 0; len(executions) > 0; executions = executions[n:] {
-			for n = 1; n < len(executions) && executions[n].stage == executions[0].stage; n++ {
-			}
-			if !yield(executions[:n]) {
-				return
-			}
-		}
-	}
-}
-
 // slowerOf appends the attempts of some stages' executions that are slow against the history of their stage.
-func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, executions []timedExecution) error {
-	stored, err := p.readStored(ctx, tx, eng, executions)
+func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, stages [][]timedExecution) error {
+	stored, err := p.readStored(ctx, tx, eng, stages)
 	if err != nil {
 		return fmt.Errorf("earlier times: %w", err)
 	}
@@ -163,7 +152,7 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, ex
 	}
 	group.Go(func() error {
 		defer close(work)
-		for stage := range eachStage(executions) {
+		for _, stage := range stages {
 			select {
 			case work <- stage:
 			case <-ctx.Done():
@@ -179,9 +168,11 @@ func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, ex
 		return err
 	}
 	var found []*timedExecution
-	for i := range executions {
-		if len(executions[i].slow) > 0 {
-			found = append(found, &executions[i])
+	for _, stage := range stages {
+		for i := range stage {
+			if len(stage[i].slow) > 0 {
+				found = append(found, &stage[i])
+			}
 		}
 	}
 	slices.SortFunc(found, func(a, b *timedExecution) int { return cmp.Compare(a.phase, b.phase) })

@@ -3,7 +3,7 @@
 --
 -- place numbers the executions of a stage from 1 in the order in which their applications started; what is earlier has a smaller one. stage_id is the
 -- key of one of them. todo says that what is said of an execution has to be worked out: it is new, or one before it is new, has changed or gone.
--- known says that earlier results have it.
+-- known says that earlier results have it. Of the states of an execution, settled is one that started before all that has changed.
 --
 -- Executions that started before all that has changed have the places that earlier results gave them. Of these there are only those that others are
 -- compared with, every so manyth from the first on: those that the first to do is compared with, since later ones are compared with no others.
@@ -25,41 +25,28 @@ placed AS (
     FROM changed c LEFT JOIN detected_before b ON b.program = c.program AND b.identity = c.identity AND b.kind = c.kind AND b.ordinal = c.ordinal
     GROUP BY c.program, c.identity, c.kind, c.ordinal, c.since
   ) AS p JOIN detected_strides r ON p.places + 1 BETWEEN r.first_place AND r.last_place
-),
-before AS (
-  SELECT b.phase_id, p.number, p.places, b.run_start_time, b.executions, b.stands, coalesce(b.run_start_time < p.since, FALSE) AS settled,
-    b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s
-  FROM detected_before b JOIN placed p ON p.program = b.program AND p.identity = b.identity AND p.kind = b.kind AND p.ordinal = b.ordinal
-  WHERE b.executions % p.stride = 0 OR NOT coalesce(b.run_start_time < p.since, FALSE)
-),
-numbered AS (
+)
+SELECT phase_id, stage_id, CASE WHEN state = 'settled' THEN executions + 1 ELSE places + nth END AS place,
+  CAST(CASE WHEN state = 'new' THEN 0 ELSE 1 END AS BIGINT) AS known,
+  CAST(CASE WHEN state = 'new' OR state = 'known' AND changed > 0 THEN 1 ELSE 0 END AS BIGINT) AS todo,
+  tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
+FROM (
   SELECT e.*,
-    min(CASE WHEN state <> 'gone' THEN phase_id END) OVER (PARTITION BY number) AS stage_id,
-    CAST(sum(CASE WHEN state = 'gone' THEN 0 ELSE 1 END) OVER (
+    min(CASE WHEN state IN ('new', 'known') THEN phase_id END) OVER (PARTITION BY number) AS stage_id,
+    CAST(sum(CASE WHEN state IN ('new', 'known') THEN 1 ELSE 0 END) OVER (
       PARTITION BY number ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) AS nth,
-    max(CASE WHEN state = 'known' THEN 0 ELSE 1 END) OVER (
+    max(CASE WHEN state IN ('new', 'gone') THEN 1 ELSE 0 END) OVER (
       PARTITION BY number ORDER BY run_start_time NULLS LAST, phase_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS changed
   FROM (
-    SELECT o.phase_id, p.number, p.places, o.run_start_time,
+    SELECT o.phase_id, p.number, p.places, o.run_start_time, CAST(NULL AS BIGINT) AS executions,
       o.tasks, o.median_s, o.spread, o.input_bytes, o.input_records, o.cpu_s, o.wait_s, o.tick_s, 'new' AS state
     FROM detected_own o JOIN placed p ON p.program = o.program AND p.identity = o.identity AND p.kind = o.kind AND p.ordinal = o.ordinal
     UNION ALL
-    SELECT phase_id, number, places, run_start_time,
-      tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s, CASE WHEN stands THEN 'known' ELSE 'gone' END
-    FROM before
-    WHERE NOT settled
+    SELECT b.phase_id, p.number, p.places, b.run_start_time, b.executions,
+      b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s,
+      CASE WHEN coalesce(b.run_start_time < p.since, FALSE) THEN 'settled' WHEN b.stands THEN 'known' ELSE 'gone' END
+    FROM detected_before b JOIN placed p ON p.program = b.program AND p.identity = b.identity AND p.kind = b.kind AND p.ordinal = b.ordinal
+    WHERE b.executions % p.stride = 0 OR NOT coalesce(b.run_start_time < p.since, FALSE)
   ) AS e
-),
-ids AS (
-  SELECT DISTINCT number, stage_id FROM numbered WHERE stage_id IS NOT NULL
-)
-SELECT phase_id, stage_id, places + nth AS place, CAST(CASE WHEN state = 'known' THEN 1 ELSE 0 END AS BIGINT) AS known,
-  CAST(CASE WHEN state = 'new' OR changed > 0 THEN 1 ELSE 0 END AS BIGINT) AS todo,
-  tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s
-FROM numbered
-WHERE state <> 'gone'
-UNION ALL
-SELECT b.phase_id, s.stage_id, b.executions + 1, 1, 0,
-  b.tasks, b.median_s, b.spread, b.input_bytes, b.input_records, b.cpu_s, b.wait_s, b.tick_s
-FROM before b JOIN ids s ON s.number = b.number
-WHERE b.settled
+) AS numbered
+WHERE state <> 'gone' AND stage_id IS NOT NULL

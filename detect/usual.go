@@ -21,12 +21,12 @@ import (
 // some stages while what is usual for the next ones is worked out. Once that is known of all, it writes stage_history and
 // task_times meanwhile: a table is written on one core.
 func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader, again []schema.Key) error {
-	compared := make(chan []timedExecution)
+	compared := make(chan [][]timedExecution)
 	group, running := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		err := engine.Load(running, eng, "detected_usual", p.expectations(running, eng, func(executions []timedExecution) error {
+		err := engine.Load(running, eng, "detected_usual", p.expectations(running, eng, func(stages [][]timedExecution) error {
 			select {
-			case compared <- executions:
+			case compared <- stages:
 				return nil
 			case <-running.Done():
 				return running.Err()
@@ -40,8 +40,8 @@ func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 		return p.keepFromFile(running, tx)
 	})
 	group.Go(func() error {
-		for executions := range compared {
-			if err := p.slowerOf(running, tx, eng, executions); err != nil {
+		for stages := range compared {
+			if err := p.slowerOf(running, tx, eng, stages); err != nil {
 				return fmt.Errorf("attempts that are slower than usual: %w", err)
 			}
 		}
@@ -57,14 +57,16 @@ func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine) error {
 	var usual []expectation
 	var rows []comparedExecution
-	for some, err := range p.expectations(ctx, eng, func(some []timedExecution) error {
-		for i := range some {
-			e := &some[i]
-			row := comparedExecution{PhaseID: e.phase, StageID: e.stage, Place: e.place, Tasks: e.tasks}
-			if e.past {
-				row.Past = 1
+	for some, err := range p.expectations(ctx, eng, func(stages [][]timedExecution) error {
+		for _, stage := range stages {
+			for i := range stage {
+				e := &stage[i]
+				row := comparedExecution{PhaseID: e.phase, StageID: e.stage, Place: e.place, Tasks: e.tasks}
+				if e.past {
+					row.Past = 1
+				}
+				rows = append(rows, row)
 			}
-			rows = append(rows, row)
 		}
 		return nil
 	}) {
@@ -80,11 +82,11 @@ func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine) error {
 }
 
 // expectations gives what is usual stage by stage, and to compare the executions whose tasks are compared.
-func (p *part) expectations(ctx context.Context, eng engine.Engine, compare func([]timedExecution) error) iter.Seq2[[]expectation, error] {
+func (p *part) expectations(ctx context.Context, eng engine.Engine, compare func([][]timedExecution) error) iter.Seq2[[]expectation, error] {
 	var s stage
 	groups := stageGroups{part: p, atOnce: p.timesAtOnce, give: compare}
 	return func(yield func([]expectation, error) bool) {
-		for executions, err := range stages(engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages ORDER BY stage_id NULLS LAST, place NULLS LAST")) {
+		for executions, err := range stages(p.stageExecutions(ctx, eng)) {
 			if err == nil {
 				s.expectAll(executions)
 				err = groups.add(executions, s.usual)
