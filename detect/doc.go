@@ -16,9 +16,9 @@
 //  5. detect.go runs all of them and commits their rows, which write.go writes: on a cluster its machines do. pin.go loads
 //     small tables into Spark's session, so that Spark does not compute them for every statement.
 //  6. On an engine in this process the attempts are read once: scan.go gathers those of each phase, which attempts.go keeps
-//     column by column, phases.go works out what phase_stats.sql, outliers.sql and usage.sql say of them, with quantiles.go,
-//     phaselist.go holds that, and figures.go writes it. Before that phasecounts.go counts the attempts of each phase, and
-//     finds what inputs.sql says of them.
+//     column by column, phases.go works out what phase_stats.sql and usage.sql say of them, with quantiles.go, slowattempts.go
+//     what outliers.sql says, phaselist.go holds that, and figures.go writes it. Before that phasecounts.go counts the attempts
+//     of each phase, and finds what inputs.sql says of them.
 //  7. On a cluster copies of this program do the same: those of figurescopies.go work out the figures of phases from
 //     copies_figures.sql, and those of slowercopies.go compare tasks, from copies_attempts.sql, in the executions that
 //     copies_compared.sql names.

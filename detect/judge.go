@@ -289,15 +289,34 @@ type history struct {
 	task         int64
 	stride, next int64     // of the places of executions that it is known of
 	sorted       []float64 // in ascending order, where it is known
+	places       []int32   // of the executions that these are of
 }
 
 func (h *history) begin(of []float64) { h.of, h.stride = of, 0 }
+
+// follow makes the history that of a task by a stride. Of the same task with a longer one, which is a multiple, some of the
+// figures stay.
+func (h *history) follow(task, stride int64) {
+	n := 0
+	if h.stride > 0 && h.task == task && stride > h.stride {
+		for i, place := range h.places {
+			if (int64(place)-1)%stride == 0 {
+				h.sorted[n], h.places[n] = h.sorted[i], place
+				n++
+			}
+		}
+		h.next = 1 + (h.next+stride-2)/stride*stride
+	} else {
+		h.next = 1
+	}
+	h.task, h.stride, h.sorted, h.places = task, stride, h.sorted[:n], h.places[:n]
+}
 
 // extend makes a history that of a task as the execution at a place is compared with it, and says whether it was another.
 // Candidates of a task come by their executions.
 func (s *stageTasks) extend(h *history, task, place int64) (changed bool) {
 	if stride := strideAt(place); h.stride != stride || h.task != task {
-		h.task, h.stride, h.next, h.sorted = task, stride, 1, h.sorted[:0]
+		h.follow(task, stride)
 		changed = true
 	}
 	for ; h.next < place; h.next += h.stride {
@@ -308,12 +327,12 @@ func (s *stageTasks) extend(h *history, task, place int64) (changed bool) {
 		e := &s.executions[k-1]
 		if n := int64(e.to - e.from); e.dense {
 			if 0 <= task && task < n {
-				h.add(h.of[int64(e.from)+task])
+				h.add(h.of[int64(e.from)+task], h.next)
 			}
 		} else {
 			tasks := s.past.task[e.from:e.to]
 			for i, _ := slices.BinarySearch(tasks, task); int64(i) < n && tasks[i] == task; i++ {
-				h.add(h.of[int(e.from)+i])
+				h.add(h.of[int(e.from)+i], h.next)
 			}
 		}
 		changed = true
@@ -321,18 +340,18 @@ func (s *stageTasks) extend(h *history, task, place int64) (changed bool) {
 	return changed
 }
 
-// add puts a figure among the others, if it is known.
-func (h *history) add(v float64) {
+// add puts the figure of an execution among the others, if it is known.
+func (h *history) add(v float64, place int64) {
 	if math.IsNaN(v) {
 		return
 	}
-	h.sorted = append(h.sorted, v)
-	sorted := h.sorted
+	h.sorted, h.places = append(h.sorted, v), append(h.places, int32(place))
+	sorted, places := h.sorted, h.places[:len(h.sorted)]
 	i := len(sorted) - 1
 	for ; i > 0 && sorted[i-1] > v; i-- {
-		sorted[i] = sorted[i-1]
+		sorted[i], places[i] = sorted[i-1], places[i-1]
 	}
-	sorted[i] = v
+	sorted[i], places[i] = v, int32(place)
 }
 
 // keySorter puts rows in the order of keys, equal ones as they are.

@@ -8,9 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// On an engine in this process phase_stats.sql, outliers.sql and usage.sql are worked out here, phase by phase, from attempts
-// that are read once; the formulas and the reasons for them are there. Figures are the same to the last bit: quantiles are of
-// the same two ranks, and the sums of the model of integers.
+// On an engine in this process phase_stats.sql, usage.sql and, in slowattempts.go, outliers.sql are worked out phase by phase, from
+// attempts that are read once; the formulas and the reasons for them are there. Figures are the same to the last bit: quantiles
+// are of the same two ranks, and the sums of the model of integers.
 
 // phaseFigures is what the attempts of a phase say.
 type phaseFigures struct {
@@ -33,25 +33,13 @@ type taskUsage struct {
 	TickS        schema.Null[float64] `col:"tick_s"` // NULL: there is no such attempt
 }
 
-// slowAttempt is a row of outliers.sql; NaN is NULL.
-type slowAttempt struct {
-	id            schema.Key
-	ratio, excess float64
-	rule          uint8 // of slowRules
-}
-
-// slowRules are the rules of outliers.sql in the order of their names, and then that of slower_than_usual.sql.
-var slowRules = [...]schema.Rule{schema.HighRuntime, schema.LateSlowTask, schema.RecomputeRule, schema.StragglerRule, slowerThanUsual: schema.SlowerThanUsual}
-
-// slowerThanUsual is the rule of slower_than_usual.sql.
-const slowerThanUsual = 4
-
 // figurer works out the figures of one phase after the other, in memory that it uses again.
 type figurer struct {
 	lastSeen map[schema.Key]int64 // of applications whose logs are incomplete: the last time in them
 
 	repeated []int32 // rows of tasks that were tried again
-	again    map[int64]bool
+	again    []int64 // these tasks, in order
+	suspects []int32 // rows that may be slow
 	beaten   []bool
 	values   [4][]float64
 	slow     []slowAttempt
@@ -256,18 +244,20 @@ func (f *figurer) findBeaten(a *attempts) (repeats int64) {
 	if !slices.ContainsFunc(a.number, func(n int32) bool { return n > 0 }) {
 		return 0
 	}
-	if f.again == nil {
-		f.again = make(map[int64]bool)
-	}
-	clear(f.again)
+	f.again = f.again[:0]
 	for i, n := range a.number {
 		if n > 0 {
-			f.again[a.task[i]] = true
+			f.again = append(f.again, a.task[i])
 		}
 	}
+	slices.Sort(f.again)
+	first, last := f.again[0], f.again[len(f.again)-1]
 	f.repeated = f.repeated[:0]
 	for i, t := range a.task {
-		if f.again[t] {
+		if t < first || t > last {
+			continue
+		}
+		if _, found := slices.BinarySearch(f.again, t); found {
 			f.repeated = append(f.repeated, int32(i))
 		}
 	}
@@ -423,70 +413,4 @@ func (f *figurer) usage(phase schema.Key, a *attempts, s *schema.PhaseStats) tas
 		out.TickS.V = 1
 	}
 	return out
-}
-
-// outliers finds the attempts that a rule of outliers.sql calls slow, in the order of attempt and rule.
-func (f *figurer) outliers(a *attempts, t *thresholds) []slowAttempt {
-	from := len(f.slow)
-	longS := math.Inf(1)
-	if t.basis != "" {
-		longS = min(schema.OutlierRatio*t.medianS.V, t.p75S.V)
-	}
-	for i, flags := range a.flags {
-		d := a.duration[i]
-		if flags&(recompute|running) == 0 && !(d > longS) && (t.basis == "" || !t.isStraggler(a, i)) {
-			continue // most attempts are not slow by any measure
-		}
-		f.judge(a, i, t)
-	}
-	out := f.slow[from:len(f.slow):len(f.slow)]
-	if !slices.IsSortedFunc(out, bySlowAttempt) {
-		slices.SortFunc(out, bySlowAttempt)
-	}
-	return out
-}
-
-func bySlowAttempt(a, b slowAttempt) int {
-	if a.id != b.id {
-		return cmp.Compare(a.id, b.id)
-	}
-	return cmp.Compare(a.rule, b.rule)
-}
-
-// judge appends what the rules say of an attempt.
-func (f *figurer) judge(a *attempts, i int, t *thresholds) {
-	flags, d, start := a.flags[i], a.duration[i], a.start[i]
-	if !schema.IsDuration(d) {
-		d = math.NaN()
-		if seen, ok := f.lastSeen[a.application[i]]; ok && flags&running != 0 && start != noTime && start <= seen {
-			d = float64(seen-start) / 1e6
-		}
-	}
-	medianS := math.NaN()
-	if t.medianS.OK && t.medianS.V != 0 {
-		medianS = t.medianS.V
-	}
-	add := func(rule uint8, ratio, excess float64) {
-		f.slow = append(f.slow, slowAttempt{a.id[i], ratio, excess, rule})
-	}
-	judged := t.basis != "" && flags&(succeeded|killed|running) != 0
-	if judged && d > schema.OutlierRatio*medianS {
-		add(0, d/medianS, d-medianS)
-	}
-	if judged && d > t.p75S.V && start != noTime && t.lastStart != noTime && float64(start-t.lastStart)/1e6+d > 2*medianS {
-		add(1, d/t.p75S.V, d-medianS)
-	}
-	if flags&recompute != 0 {
-		add(2, d/medianS, d)
-	}
-	if judged && flags&succeeded != 0 && d == d && t.isStraggler(a, i) {
-		ratio := d / medianS
-		switch t.basis {
-		case schema.BasisBytes:
-			ratio = t.medianRate.V / (a.bytes[i] / d)
-		case schema.BasisRecords:
-			ratio = t.medianRate.V / (a.records[i] / d)
-		}
-		add(3, ratio, d-medianS)
-	}
 }
