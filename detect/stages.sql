@@ -1,12 +1,15 @@
--- The executions of the stages that something has changed of, numbered by time: takes detected_own, the executions that are new,
--- detected_before, those that earlier results know, and whether they stand, and detected_strides. Gives the executions of these stages that are looked at.
+-- The executions of the stages that something has changed of, numbered by time: takes detected_own, the executions that are
+-- new, detected_before, those that earlier results know, and whether they stand, and detected_strides. Gives the executions of
+-- these stages that are looked at.
 --
--- place numbers the executions of a stage from 1 in the order in which their applications started; what is earlier has a smaller one. stage_id is the
--- key of one of them. todo says that what is said of an execution has to be worked out: it is new, or one before it is new, has changed or gone.
--- known says that earlier results have it. Of the states of an execution, settled is one that started before all that has changed.
+-- place numbers the executions of a stage from 1 in the order in which their applications started; what is earlier has a
+-- smaller one. stage_id is the key of one of them. todo says that what is said of an execution has to be worked out: it is
+-- new, or one before it is new, has changed or gone. known says that earlier results have it. Of the states of an execution,
+-- settled is one that started before all that has changed.
 --
--- Executions that started before all that has changed have the places that earlier results gave them. Of these there are only those that others are
--- compared with, every so manyth from the first on: those that the first to do is compared with, since later ones are compared with no others.
+-- Executions that started before all that has changed have the places that earlier results gave them. Of these there are only
+-- those that others are compared with, every so manyth from the first on: those that the first to do is compared with, since
+-- later ones are compared with no others.
 WITH
 changed AS (
   SELECT program, identity, kind, ordinal, min(run_start_time) AS since
