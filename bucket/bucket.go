@@ -11,23 +11,23 @@ import (
 	"straggler/bucket/location"
 )
 
-// Bucket is a bucket of an object store. Its methods give the errors of the libraries, which Explain explains.
+// Bucket is a bucket of an object store. Its methods return the errors of the libraries, which Explain explains.
 type Bucket interface {
-	// Stat says what is known of an object.
+	// Stat describes an object.
 	Stat(ctx context.Context, key string) (Object, error)
-	// Page lists up to size objects in the order of their keys, from where the page before ended on, and says where this one
-	// does: "" at the end.
+	// Page lists up to size objects in the order of their keys, from the end of the previous page on, and returns its own end:
+	// "" after the last page.
 	Page(ctx context.Context, prefix, delimiter, after string, size int) (objects []Object, next string, err error)
-	// Read opens an object at a byte; n < 0 is to its end.
+	// Read opens an object at a byte; n < 0 means to its end.
 	Read(ctx context.Context, key string, from, n int64) (*Reader, error)
-	// Write makes an object, there whole or not at all. Where there is one already, fresh makes it fail and leaves that.
+	// Write creates an object atomically. With fresh it fails if the object exists, and leaves it unchanged.
 	Write(ctx context.Context, key, contentType string, data io.Reader, fresh bool) error
-	// Delete removes an object. Some stores fail where there is none.
+	// Delete removes an object. Some stores fail if there is none.
 	Delete(ctx context.Context, key string) error
 	Close() error
 }
 
-// Object is an object of a bucket, or a directory: what keys have in common up to a delimiter.
+// Object is an object of a bucket, or a directory: a common prefix of keys up to a delimiter.
 type Object struct {
 	Key      string
 	Dir      bool
@@ -35,14 +35,14 @@ type Object struct {
 	Modified time.Time
 }
 
-// Reader reads a part of an object, of which it says how large it is and when it was made.
+// Reader reads a part of an object, with the size and time of the object.
 type Reader struct {
 	io.ReadCloser
 	Size     int64
 	Modified time.Time
 }
 
-// scheme is how the buckets of a scheme are opened.
+// scheme opens the buckets of a scheme.
 type scheme struct {
 	name string
 	open func(ctx context.Context, l location.Location, retries bool) (Bucket, error)
@@ -50,8 +50,8 @@ type scheme struct {
 
 var schemes = [...]scheme{{"s3", openS3}, {"gs", openGoogle}, {"azblob", openAzure}, {"file", openDir}}
 
-// Open opens the bucket of a location and asks the server nothing yet. The keys of a file URL are relative to its
-// directory; those of all others to the bucket, whatever the path of the URL.
+// Open opens the bucket of a location without a request to the server. The keys of a file URL are relative to its directory;
+// those of all others to the bucket, whatever the path of the URL.
 func Open(ctx context.Context, l location.Location) (Bucket, error) { return open(ctx, l, true) }
 
 // OpenOnce is Open for callers with a RetryPolicy: the libraries do not retry as well, which would multiply the tries.
@@ -76,18 +76,18 @@ func open(ctx context.Context, l location.Location, retries bool) (Bucket, error
 	return nil, fmt.Errorf("%w: there is no bucket of %s; there are %s", location.ErrURL, l.Scheme, strings.Join(names, ", "))
 }
 
-// pageSize is how many entries are asked for at once, the most that S3 gives.
+// pageSize is the number of entries per request, the maximum of S3.
 const pageSize = 1000
 
-// Listing says what to list.
+// Listing selects what to list.
 type Listing struct {
 	Prefix    string // of the keys
 	Delimiter string // "" or what ends a directory; then directories are listed and not what lies in them
 	Limit     int    // 0: all entries
 }
 
-// List gives the objects of a bucket in the order of their keys. Ask calls page, under a context of its own and as often as
-// its policy of retries says, and gives the error for people.
+// List yields the objects of a bucket in the order of their keys. Ask calls page, with its own context and retry policy, and
+// returns the error for people.
 func List(b Bucket, l Listing, ask func(page func(context.Context) error) error) ([]Object, error) {
 	var out []Object
 	for after := ""; ; {

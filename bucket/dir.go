@@ -16,7 +16,7 @@ import (
 	"straggler/bucket/location"
 )
 
-// dirBucket is a directory that stands in for a bucket: its objects are the files below it.
+// dirBucket is a directory used as a bucket: its objects are the files below it.
 type dirBucket struct{ root string }
 
 func openDir(_ context.Context, l location.Location, _ bool) (Bucket, error) {
@@ -36,7 +36,7 @@ func (b dirBucket) Stat(_ context.Context, key string) (Object, error) {
 	return Object{Key: key, Size: info.Size(), Modified: info.ModTime()}, nil
 }
 
-// Page gives all in one page. What goes while it is listed is not in it.
+// Page returns everything in one page, without files removed during the listing.
 func (b dirBucket) Page(ctx context.Context, prefix, delimiter, _ string, size int) ([]Object, string, error) {
 	w := dirWalk{ctx: ctx, b: b, prefix: prefix, deep: delimiter == ""}
 	if size < pageSize {
@@ -132,7 +132,7 @@ func (b dirBucket) Read(_ context.Context, key string, from, n int64) (*Reader, 
 	return &Reader{part, info.Size(), info.ModTime()}, nil
 }
 
-// Write makes a file under another name first. A link fails where there is a file, in one step.
+// Write creates a file under another name first. Linking it fails atomically if the file exists.
 func (b dirBucket) Write(ctx context.Context, key, _ string, data io.Reader, fresh bool) error {
 	name := b.file(key)
 	dir := filepath.Dir(name)
@@ -172,7 +172,7 @@ func (c contextReader) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// syncDir makes the names in a directory last. Some file systems cannot: there is nothing more to be done on those.
+// syncDir makes the names in a directory durable, on file systems that can.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -1,14 +1,14 @@
-// Package bucket takes URLs of object stores (S3, Google Cloud Storage, Azure Blob Storage, and directories that stand
-// in for one) and gives opened buckets, with errors that people can act on and that hold no secret.
+// Package bucket opens buckets by URL (S3, Google Cloud Storage, Azure Blob Storage, and directories in place of one). Its
+// errors tell people what to do and contain no secrets.
 //
-//  1. location takes a URL apart: scheme, bucket, path, parameters. It refuses URLs with a user or a password in them.
-//  2. bucket.go is what a bucket does, opens it, and lists it page by page: dir.go a directory; s3.go the S3 protocol, where
-//     s3_settings.go says what server a bucket is at and s3_credentials.go signs; google.go Cloud Storage, which speaks that
-//     protocol with tokens; azure.go Blob Storage by its REST API, with requests signed by azure_sign.go with the account's
-//     key, or with a token that azure_identity.go finds. parts.go sends large objects in parts.
-//  3. fault.go turns the libraries' errors into what people can act on, without secrets.
-//  4. resume.go reads a file as a stream that goes on at the byte where a connection broke; retry.go is the policy: how
-//     often and how long to try.
+//  1. location parses a URL: scheme, bucket, path, parameters. It rejects URLs with a user or a password.
+//  2. bucket.go has the interface of buckets, opens them, and lists them page by page: dir.go a directory; s3.go the S3
+//     protocol, where s3_settings.go determines the server of a bucket and s3_credentials.go signs; google.go Cloud Storage,
+//     which speaks that protocol with tokens; azure.go Blob Storage by its REST API, with requests signed by azure_sign.go with
+//     the account's key, or with a token that azure_identity.go finds. parts.go sends large objects in parts.
+//  3. fault.go converts the libraries' errors to ones that tell people what to do, without secrets.
+//  4. resume.go reads a file as a stream that resumes at the byte where a connection broke; retry.go is the policy: how often
+//     and how long to try.
 //
 // Credentials come from where the vendors' libraries look for them, the environment and the files of the vendors' own tools,
 // and from nowhere else. The S3 protocol was tried against servers of it that demand its signatures. Google's and Azure's were

@@ -36,10 +36,10 @@ type Fault struct {
 func (f *Fault) Error() string { return f.Text }
 func (f *Fault) Unwrap() error { return f.Kind }
 
-// Final reports whether trying again is useless.
+// Final reports whether retrying is useless.
 func (f *Fault) Final() bool { return f.Kind != ErrBroken }
 
-// Explain gives the fault behind an error of a library, of a bucket or server, with hints for its users.
+// Explain returns the fault behind an error of a library about a bucket or server, with hints for its users.
 func Explain(err error, host string, h location.Hints) *Fault {
 	var f *Fault
 	switch {
@@ -75,7 +75,7 @@ func Explain(err error, host string, h location.Hints) *Fault {
 	return &Fault{ErrBroken, a.reason}
 }
 
-// refused are the codes for credentials that a server does not take, whatever the status that they come with.
+// refused are the codes for rejected credentials, whatever the status.
 var refused = map[string]bool{"InvalidAccessKeyId": true, "SignatureDoesNotMatch": true, "ExpiredToken": true, "InvalidToken": true,
 	"TokenRefreshRequired": true, "AuthenticationFailed": true, "AuthorizationFailure": true,
 	"AuthorizationPermissionMismatch": true, noToken: true}
@@ -83,7 +83,7 @@ var refused = map[string]bool{"InvalidAccessKeyId": true, "SignatureDoesNotMatch
 // there are Azure's codes for an object that must not be there and is: a conflict, and not a failed condition.
 var there = map[string]bool{"BlobAlreadyExists": true}
 
-// noToken stands for Google's refusal to give a token for the credentials that were found.
+// noToken is Google's refusal to issue a token for the credentials found.
 const noToken = "no token"
 
 func aboutCredentials(reason string) bool {
@@ -96,8 +96,8 @@ func aboutAddress(err error, reason string) bool {
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || strings.Contains(reason, "no available namenodes") || strings.Contains(strings.ToLower(reason), "region")
 }
 
-// answer is what a server said: the status of HTTP and its code, 0 and "" where it said nothing; and the innermost thing
-// that a library says of it, on one line and without secrets.
+// answer is the answer of a server: HTTP status and code, 0 and "" if there was none, and the innermost message of the library,
+// on one line and without secrets.
 type answer struct {
 	status       int
 	code, reason string
@@ -133,7 +133,7 @@ func answerOf(err error) answer {
 	return a
 }
 
-// addresses finds URLs; what stands before an @ and behind a ? in them is dropped.
+// addresses finds URLs; the parts before an @ and after a ? are dropped.
 var addresses = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s"'?/]*@)?([^\s"'?]*)(?:\?[^\s"']*)?`)
 
 // secrets are the variables whose values must not be shown.
@@ -143,7 +143,7 @@ var secrets = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSIO
 // maxReason bounds the text of a library's error that is kept, in bytes.
 const maxReason = 300
 
-// Clean takes secrets out of a text and puts it on one line of bounded length.
+// Clean removes secrets from a text and puts it on one line of bounded length.
 func Clean(text string) string {
 	for _, name := range secrets {
 		if v := os.Getenv(name); len(v) > 3 {

@@ -23,8 +23,8 @@ func readPart(data io.Reader) ([]byte, error) {
 	return part.Bytes(), err
 }
 
-// sendParts sends a part and those that follow it in the data, numbered from 0 on and some at once, and gives what each was
-// answered.
+// sendParts sends a part and those that follow it in the data, numbered from 0, several concurrently, and returns the answer to
+// each.
 func sendParts[T any](ctx context.Context, part []byte, data io.Reader, send func(ctx context.Context, n int, part []byte) (T, error)) ([]T, error) {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(partsAtOnce)

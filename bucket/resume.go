@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Source is a remote file that can be read from any byte on.
+// Source is a remote file with random access.
 type Source interface {
-	// Read gives n bytes, at least one, from a byte on, and when the file was modified as this connection sees it.
+	// Read returns a reader of n bytes, at least one, from a byte on, and the modification time of the file.
 	Read(ctx context.Context, from, n int64) (io.ReadCloser, time.Time, error)
-	// Fault is an error for people, and whether trying again is useless.
+	// Fault returns the error for people, and whether retrying is useless.
 	Fault(err error) (explained error, final bool)
 }
 
@@ -21,8 +21,8 @@ type Source interface {
 // that breaks now and then, and reading fails over one that breaks all the time.
 const progressBytes = 8 << 20
 
-// Stream is a range of a file that is read from its start to its end. A connection that breaks is made again, at the
-// byte where it broke. Its errors are those of the source.
+// Stream reads a range of a file from start to end. A broken connection is reopened at the byte where it broke. Its errors are
+// those of the source.
 type Stream struct {
 	ctx  context.Context
 	from Source

@@ -1,4 +1,4 @@
-// Package engines takes the address of an engine and gives the engine: it is the one table of them.
+// Package engines opens engines by address: it is the only table of them.
 package engines
 
 import (
@@ -14,7 +14,7 @@ import (
 	"straggler/store"
 )
 
-// Open opens the engine that o.Server names over what is visible of a store now.
+// Open opens the engine named by o.Server over the present state of a store.
 func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine, error) {
 	switch {
 	case o.Server == "" || o.Server == "duckdb":
@@ -25,7 +25,7 @@ func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine
 	return nil, fmt.Errorf("%w; %s", engine.ErrUnknown, spelling.Choices(o.Server, []string{"duckdb", "spark://USER@HOST:PORT"}))
 }
 
-// Dialect is whose SQL the engine reads that an address names.
+// Dialect is the SQL dialect of the engine named by an address.
 func Dialect(server string) sqltext.Dialect {
 	if strings.HasPrefix(server, "spark:") {
 		return sqltext.Spark

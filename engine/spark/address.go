@@ -18,10 +18,10 @@ import (
 	"straggler/spelling"
 )
 
-// passwordVariable is where the password of a Spark server is looked for when its address names no file.
+// passwordVariable is the variable with the password of a Spark server whose address names no file.
 const passwordVariable = "STRAGGLER_SPARK_PASSWORD"
 
-// server is what an address says: spark://[USER@]HOST[:PORT][?OPTION=VALUE&…].
+// server is a parsed address: spark://[USER@]HOST[:PORT][?OPTION=VALUE&…].
 type server struct {
 	hs2.Options
 	storeURL string            // where the cluster has the store; "" where we have it
@@ -31,20 +31,20 @@ type server struct {
 	set      map[string]string // settings of the session
 }
 
-// By whom results are written.
+// Who writes results.
 const (
 	resultsExecutors = "executors" // into the store
 	resultsServer    = "server"    // hands them over, and they are written from here
 )
 
-// settingName is what can stand after SET.
+// settingName matches the names of settings.
 var settingName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// addressOptions are what may follow the ? of an address.
+// addressOptions are the options of an address.
 var addressOptions = []string{"auth", "binary", "connect", "password-file", "patience", "reconnect", "results", "set.NAME", "store", "tls", "tls-ca", "tls-name"}
 
-// parseAddress reads an address. The password comes from a file or the environment, never from the address: that is seen by
-// everyone who lists the machine's processes, and by the shell's history.
+// parseAddress reads an address. The password comes from a file or the environment, never from the address, which is visible in
+// the list of processes and in the shell's history.
 func parseAddress(address string) (*server, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -154,7 +154,7 @@ func positive(key, value string) (time.Duration, error) {
 	return d, nil
 }
 
-// trust says whose certificates are believed, beyond those the system believes.
+// trust returns the trusted certificates in addition to the system's.
 func (s *server) trust(query url.Values) error {
 	if s.TLS == nil {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"straggler/engine/spark/hs2"
 )
 
-// errUnseen is returned when the cluster does not see the store.
+// errUnseen is returned when the cluster cannot read the store.
 var errUnseen = fmt.Errorf("%w: its cluster cannot see the store", engine.ErrServer)
 
-// sparkError is what the server or the connection to it says, with its kind.
+// sparkError wraps an error of the server or the connection with its kind.
 func sparkError(err error) error {
 	if err == nil {
 		return nil
@@ -29,7 +29,7 @@ func sparkError(err error) error {
 	return err
 }
 
-// explainMissing says in words for people that files of the store were not found on the cluster.
+// explainMissing explains that files of the store were not found on the cluster.
 func (e *Engine) explainMissing(err error) error {
 	var refused *hs2.StatementError
 	if !errors.As(err, &refused) || errors.Is(err, errUnseen) {

@@ -11,14 +11,12 @@ import (
 	"straggler/engine/sqltext"
 )
 
-// What users may ask of a locked engine on Spark. Spark has no way to close a session, so a statement is checked before it
-// is sent. It must be read alike by every release of Spark, begin as a query does, name no statement that changes
-// something, run no program, and call no function but those in functions.txt: Spark's own, without the ones that call
-// Java by name (reflect) or read files (from_protobuf). The session itself reads no file by path and puts no variables
-// into statements.
+// Restrictions on the statements of users on a locked engine. Spark cannot lock a session, so a statement is checked before it
+// is sent. It must have the same tokens in every release of Spark, begin like a query, contain no statement that changes
+// something, run no program, and call only the functions in functions.txt: Spark's own, except those that call Java by name
+// (reflect) or read files (from_protobuf). The session itself reads no file by path and substitutes no variables in statements.
 //
-// What cannot be prevented: other tables of the server's metastore can be read with the rights of the user who is logged
-// in.
+// It cannot be prevented that other tables of the server's metastore are read with the rights of the user of the session.
 
 // beginnings are the words that a query may begin with.
 var beginnings = words("select with values table describe desc show explain from")
@@ -26,21 +24,21 @@ var beginnings = words("select with values table describe desc show explain from
 // explainModes may stand between EXPLAIN and what is explained.
 var explainModes = words("logical formatted extended codegen cost")
 
-// writes are the words of statements that may come after WITH x AS (…) or FROM x.
+// writes are the words of modifying statements that may follow WITH x AS (…) or FROM x.
 var writes = words("insert update delete merge")
 
-// functions are the functions that may be called.
+// functions are the allowed functions.
 var functions = words(functionNames + " try_cast timestampadd timestampdiff varchar character dec numeric")
 
 //go:embed functions.txt
 var functionNames string
 
-// beforeParenthesis are the keywords that a parenthesis may follow, which then is none of a function.
+// beforeParenthesis are the keywords that may precede a parenthesis which does not belong to a function.
 var beforeParenthesis = words(`select all distinct from where having by on using in exists any some not and or between like ilike rlike regexp
 	when then else case over within group filter as union intersect except minus join lateral values table pivot unpivot for interval limit offset div
 	tablesample rollup cube sets qualify of placing leading trailing both escape exclude include materialized query explain describe desc is`)
 
-// hints are the names of hints, after which a parenthesis may come.
+// hints are the names of hints, which a parenthesis may follow.
 var hints = words(`broadcast broadcastjoin mapjoin merge shuffle_merge mergejoin shuffle_hash shuffle_replicate_nl coalesce repartition
 	repartition_by_range rebalance`)
 
@@ -52,7 +50,7 @@ func words(text string) map[string]bool {
 	return out
 }
 
-// checkStatement says why a statement may not be asked, if it may not.
+// checkStatement returns an error if a statement is not allowed.
 func checkStatement(sql string) error {
 	tokens, err := unambiguous(sql)
 	if err != nil {
@@ -92,7 +90,7 @@ func checkStatement(sql string) error {
 	return nil
 }
 
-// checkCall says why something may not stand before a parenthesis.
+// checkCall returns an error if a token may not precede a parenthesis.
 func checkCall(t, before token) error {
 	name := t.word()
 	switch {
@@ -175,15 +173,15 @@ func at(tokens []token, i int) token {
 	return tokens[i]
 }
 
-// signs are those that Spark knows, and spaces the white space that every release takes for such.
+// signs are the signs of Spark, and spaces the white space recognised by every release.
 const (
 	signs  = "()[],.;!=<>+-*/%&|^~:?"
 	spaces = " \t\r\n"
 )
 
-// unambiguous gives the tokens of a statement that every release of Spark cuts alike. Outside of quotes and comments that
-// is ASCII alone: which other letters and spaces there are differs, and Spark raises letters to upper case before it
-// looks at them, by which ſ becomes an S of USING.
+// unambiguous returns the tokens of a statement that every release of Spark tokenises alike. Outside quotes and comments that
+// means ASCII only: releases differ in other letters and spaces, and Spark converts letters to upper case before lexing, so
+// that ſ becomes the S of USING.
 func unambiguous(sql string) ([]token, error) {
 	if !utf8.ValidString(sql) || strings.ContainsRune(sql, 0) {
 		return nil, refused("it is no UTF-8, or has a zero byte in it")

@@ -12,22 +12,22 @@ import (
 	"straggler/store"
 )
 
-// Tables that a session keeps. The executors write the rows of one once, as Parquet files in the store's staging directory, and
-// the table is a view over these: what reads it is planned from their size, in as many tasks as there are rows for. One that
-// Spark caches is planned anew, by everything that reads it, from all that it and the tables before it were made from, which
-// takes minutes where these are many. So tables are cached only where executors are not to write, or nobody can: for a locked
-// session, with ?results=server, for a store in a bucket, and for one that takes no writes. A list of values is only a view.
+// Tables of a session. The executors write the rows of a table once, as Parquet files in the store's staging directory, and the
+// table is a view over these, so that queries of it are planned by the size of the files. A table cached by Spark would be
+// planned again for every query, together with all queries that it and earlier tables were built from, which takes minutes if
+// there are many. So tables are cached only if executors must not or cannot write: for a locked session, with ?results=server,
+// for a store in a bucket, and for a read-only store. A list of values is only a view.
 
 // materialized is a table of the session.
 type materialized struct {
 	name, sql string
-	// sql is the statement that makes it a view, of files or of values, and else the query whose rows are cached
+	// sql is the statement that creates it as a view of files or values, or else the query whose rows are cached
 	view    bool
 	written *store.StagedFile // the directory of its files, where they go with it; nil: there is none
 	dropped bool              // and kept in mind for those after it, which may have been made from it
 }
 
-// remove removes what only this table has.
+// remove removes the files of the table.
 func (m *materialized) remove() error {
 	if m.written == nil {
 		return nil
@@ -63,7 +63,7 @@ func (e *Engine) Materialize(ctx context.Context, name, sql string) error {
 	})
 }
 
-// place makes a directory for the executors to write to; nil where they are not to.
+// place creates a directory for the executors to write to; nil if they must not.
 func (e *Engine) place(ctx context.Context) (*store.StagedFile, error) {
 	_, err := e.StoreAddress()
 	if e.o.Locked || errors.Is(err, errors.ErrUnsupported) {
@@ -79,8 +79,8 @@ func (e *Engine) place(ctx context.Context) (*store.StagedFile, error) {
 	return dir, err
 }
 
-// keep makes a table, with what makes it for a statement, and has it made again where the session is. What a broken connection
-// leaves of a table is not used again: each try has files of its own.
+// keep creates a table, and has it recreated when the session is reopened. What a broken connection leaves behind is not
+// reused: each try has its own files.
 func (e *Engine) keep(ctx context.Context, sql string, try func() (*materialized, error)) error {
 	return e.withReconnect(ctx, sql, func() error {
 		m, err := try()
@@ -93,7 +93,7 @@ func (e *Engine) keep(ctx context.Context, sql string, try func() (*materialized
 	})
 }
 
-// write has the executors write the rows of a query, and makes a view over them.
+// write has the executors write the rows of a query, and creates a view over them.
 func (e *Engine) write(ctx context.Context, m *materialized, sql string) error {
 	columns, err := e.describe(ctx, sql)
 	if err != nil {
@@ -108,7 +108,7 @@ func (e *Engine) write(ctx context.Context, m *materialized, sql string) error {
 	return e.exec(ctx, "INSERT INTO "+quoteName(m.name)+" "+sql)
 }
 
-// describe gives the columns of a query, each a quoted name and a type.
+// describe returns the columns of a query, each a quoted name and a type.
 func (e *Engine) describe(ctx context.Context, sql string) ([]string, error) {
 	r, err := e.start(ctx, "DESCRIBE QUERY "+sql)
 	if err != nil {
@@ -125,7 +125,7 @@ func (e *Engine) describe(ctx context.Context, sql string) ([]string, error) {
 	return columns, rows.Err()
 }
 
-// make makes a table of the session from what is known of it.
+// make creates a table of the session from its description.
 func (e *Engine) make(ctx context.Context, m *materialized) error {
 	if m.view {
 		return e.exec(ctx, m.sql)
@@ -143,7 +143,7 @@ func viewOf(name, sql string) string {
 	return "CREATE OR REPLACE TEMPORARY VIEW " + quoteName(name) + " AS " + sql
 }
 
-// dropFailed drops what was made of a table whose statement failed.
+// dropFailed drops what is left of a table whose statement failed.
 func (e *Engine) dropFailed(ctx context.Context, m *materialized) error {
 	ctx, cancel := engine.Closing(ctx)
 	defer cancel()
@@ -153,7 +153,7 @@ func (e *Engine) dropFailed(ctx context.Context, m *materialized) error {
 	return nil
 }
 
-// forget drops a table of the session, and what the executors cache of it. Those that were made from it stay.
+// forget drops a table of the session, and its cached rows. Tables built from it remain.
 func (e *Engine) forget(ctx context.Context, m *materialized) error {
 	if !m.view {
 		if err := e.exec(ctx, "UNCACHE TABLE IF EXISTS "+quoteName(m.name)); err != nil {
@@ -163,7 +163,7 @@ func (e *Engine) forget(ctx context.Context, m *materialized) error {
 	return e.exec(ctx, "DROP VIEW IF EXISTS "+quoteName(m.name))
 }
 
-// uncache frees what the executors cache: a session that ends forgets the names, not the rows.
+// uncache frees the rows cached by executors: the end of a session removes the names, but not the rows.
 func (e *Engine) uncache(ctx context.Context) {
 	for _, m := range e.made {
 		if m.view {
@@ -175,7 +175,7 @@ func (e *Engine) uncache(ctx context.Context) {
 	}
 }
 
-// discard takes tables out of those that are made again where the session is, and removes their files.
+// discard removes tables from those to recreate, and their files.
 func (e *Engine) discard(which func(*materialized) bool) error {
 	var errs []error
 	e.made = slices.DeleteFunc(e.made, func(m *materialized) bool {

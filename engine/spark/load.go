@@ -13,9 +13,9 @@ import (
 	"straggler/store/parquet"
 )
 
-// Load makes a view over a file in the store's staging directory, which the executors read: one statement for however many
-// rows, which would else pass through the server as text. The file stays until the engine is closed: other tables may have been
-// made from it, which are made again where a session is lost.
+// Load creates a view over a file in the store's staging directory, which the executors read: one statement for any number of
+// rows, which would otherwise pass through the server as text. The file remains until the engine is closed, because other
+// tables may be recreated from it when a session is lost.
 func (e *Engine) Load(ctx context.Context, name string, columns []engine.Column, next func() *engine.Batch) error {
 	if err := engine.CheckName(name); err != nil {
 		return fmt.Errorf("spark: %w", err)

@@ -13,7 +13,7 @@ import (
 	"straggler/store"
 )
 
-// rowFormat is how copies of this program are given rows, and give them.
+// rowFormat is the format of rows to and from copies of this program.
 const rowFormat = `ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t' LINES TERMINATED BY '\n' NULL DEFINED AS '\\N'`
 
 func (e *Engine) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.Rows, error) {
@@ -52,10 +52,10 @@ func (e *Engine) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.R
 	return r.rows(ctx), nil
 }
 
-// remoteSQL is the statement that has the copies run. The line of a row is made before TRANSFORM, whose own casts are
-// interpreted value by value where those of a query are compiled. The output of the copies goes through an exchange of its own,
-// to one task: a server that hands over results piece by piece would else run one copy after the other. That task reads the
-// lines of one attempt of each copy, however often the copy was run.
+// remoteSQL is the statement that runs the copies. Lines of rows are built before TRANSFORM, because its own casts are
+// interpreted value by value, whereas those of a query are compiled. The output of the copies is shuffled to one task: a server
+// that fetches results incrementally would otherwise run one copy after the other. That task reads the lines of one attempt of
+// each copy, however often the copy was run.
 func remoteSQL(job *engine.RemoteJob, command string) string {
 	columns, parts := strings.Join(job.Columns, ", "), max(1, job.Partitions)
 	values := make([]string, len(job.Columns))
@@ -74,7 +74,7 @@ SELECT /*+ REPARTITION(%d, %s) */ %s FROM (%s) AS input SORT BY %s
 		parts, job.Columns[0], columns, portable(job.SQL), job.Order)
 }
 
-// command is this program on the cluster's machines, for their shell.
+// command is the shell command for this program on the cluster's machines.
 func (e *Engine) command(verb []string) (string, error) {
 	binary := e.server.binary
 	if binary == "" {
@@ -93,8 +93,8 @@ func (e *Engine) command(verb []string) (string, error) {
 
 func shellText(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// StoreAddress is what the address says, or where we have it. A bucket is the same for all; what the address says of one is how
-// Spark calls it.
+// StoreAddress is the one given in the server's address, or that of this process. A bucket has the same address everywhere; the
+// one in the server's address is Spark's name for it.
 func (e *Engine) StoreAddress() (string, error) {
 	own := e.st.Address()
 	scheme, _, isURL := strings.Cut(own, "://")
@@ -112,7 +112,7 @@ func (e *Engine) StoreAddress() (string, error) {
 	return "", fmt.Errorf("spark: %s is not a directory that programs can open: %w", at, errors.ErrUnsupported)
 }
 
-// remoteError says why copies of this program could not work.
+// remoteError explains why copies of this program failed.
 func (e *Engine) remoteError(err error) error {
 	var refused *hs2.StatementError
 	if !errors.As(err, &refused) {

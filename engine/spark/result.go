@@ -16,8 +16,8 @@ import (
 	"straggler/schema"
 )
 
-// How a HiveServer2's columns become the portable types: as duckdb's vectors do (vectors.go). Decimals, instants and
-// everything that is not a number come as text.
+// The conversion of a HiveServer2's columns to portable types, like that of DuckDB's vectors (duckdb/vectors.go). Decimals,
+// timestamps and everything that is not a number arrive as text.
 
 // result is one statement on a cluster.
 type result struct {
@@ -52,7 +52,7 @@ func (r *result) rows(ctx context.Context) *engine.Rows {
 	return engine.NewRows(ctx, columns, r)
 }
 
-// portableType is the type that values come as.
+// portableType is the portable type of values.
 func portableType(t string) schema.Type {
 	switch t {
 	case "BOOLEAN":
@@ -98,7 +98,7 @@ func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
 	return &r.batch, nil
 }
 
-// read turns one column into its portable type.
+// read converts one column to its portable type.
 func (r *result) read(i int, c *hiveserver.TColumn) error {
 	out, n := &r.batch.Columns[i], r.batch.Len
 	switch {
@@ -136,7 +136,7 @@ func widened[From int8 | int16](dst []int32, values []From) []int32 {
 	return dst
 }
 
-// readTexts reads the values that come as text.
+// readTexts reads values that arrive as text.
 func (r *result) readTexts(i int, texts []string, out *engine.Vector) (err error) {
 	switch r.types[i] {
 	case schema.String:
@@ -167,7 +167,7 @@ func (r *result) readTexts(i int, texts []string, out *engine.Vector) (err error
 	return nil
 }
 
-// validity turns Hive's bits, 1 for NULL, over.
+// validity inverts Hive's bits, which are 1 for NULL.
 func (r *result) validity(i int, nulls []byte) []uint64 {
 	any := false
 	for _, b := range nulls {
@@ -188,7 +188,7 @@ func (r *result) validity(i int, nulls []byte) []uint64 {
 	return r.bits[i]
 }
 
-// parseSparkTime reads an instant in the session's zone, UTC: 2026-01-02 03:04:05.678901 with as many decimals as it has.
+// parseSparkTime reads a timestamp in the session's time zone, UTC: 2026-01-02 03:04:05.678901 with any number of decimals.
 // Years beyond 9999 have a +.
 func parseSparkTime(s string) (int64, error) {
 	text := strings.TrimPrefix(s, "+")

@@ -18,11 +18,11 @@ import (
 	"straggler/store"
 )
 
-// The engine on a cluster: Spark SQL behind a HiveServer2. It reads the same Parquet files as the embedded one, on
-// machines that must see them under the same paths (or those that the server's address names).
+// The engine on a cluster: Spark SQL behind a HiveServer2. It reads the same Parquet files as the embedded one, on machines
+// that can access them under the same paths (or those given in the server's address).
 //
-// The session's temporary views and tables go with the connection. When that breaks, the engine connects again, makes
-// them anew and runs the statement again, once; a result of which rows were given away already is not begun again.
+// The session's temporary views and tables go with the connection. When that breaks, the engine reconnects, recreates them and
+// runs the statement once more, unless rows of its result have already been returned.
 
 // Engine is a session of a HiveServer2 over a store.
 type Engine struct {
@@ -42,7 +42,7 @@ type Engine struct {
 	loaded  []io.Closer // files of tables
 }
 
-// oldestSpark is the oldest release that is tested.
+// oldestSpark is the oldest tested release.
 var oldestSpark = [2]int{3, 5}
 
 // Open opens a session over what is visible of a store now.
@@ -82,7 +82,7 @@ func (e *Engine) connect(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes a session what the portable SQL needs. The caller holds mu.
+// prepare sets up a session for the portable SQL. The caller holds mu.
 func (e *Engine) prepare(ctx context.Context) error {
 	if err := e.checkVersion(ctx); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (e *Engine) prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkVersion sees that the server is Spark SQL and not too old.
+// checkVersion checks that the server is Spark SQL and not too old.
 func (e *Engine) checkVersion(ctx context.Context) error {
 	old := func(what string) error {
 		return fmt.Errorf("spark: %w: %s is %s, and straggler needs Spark SQL %d.%d or newer", hs2.ErrOld, e.server.Address, what, oldestSpark[0], oldestSpark[1])
@@ -135,17 +135,17 @@ func (e *Engine) checkVersion(ctx context.Context) error {
 	return nil
 }
 
-// settings are the ones that results depend on; the server's own do not matter then.
+// settings are the settings that results depend on, so that the server's own do not matter.
 var settings = map[string]string{
 	"spark.sql.session.timeZone": "UTC",
-	// what does not fit is an error, as in DuckDB, and not another number
+	// overflow is an error, as in DuckDB
 	"spark.sql.ansi.enabled":                 "true",
 	"spark.sql.ansi.doubleQuotedIdentifiers": "true",
 	"spark.sql.caseSensitive":                "false",
 	"spark.sql.parser.escapedStringLiterals": "false",
 	"spark.sql.variable.substitute":          "false",
 	"spark.sql.runSQLOnFiles":                "false",
-	// the new reader takes lists of files and misses those that are not there
+	// the new reader accepts lists of files and ignores missing ones
 	"spark.sql.sources.useV1SourceList":           "",
 	"spark.sql.files.ignoreMissingFiles":          "false",
 	"spark.sql.files.ignoreCorruptFiles":          "false",
@@ -153,16 +153,16 @@ var settings = map[string]string{
 	"spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
 	"spark.sql.parquet.outputTimestampType":       "TIMESTAMP_MICROS",
 	"spark.sql.thriftServer.incrementalCollect":   "true", // the server does not hold whole results
-	// a text that is read again gives its WITH other ids, and what is kept is not found
+	// parsing a text again gives its WITH other ids, so that cached rows are not found
 	"spark.sql.legacy.storeAnalyzedPlanForView": "true",
-	// An adaptive plan is written down as it was first and as it is, and so is each of those within it that made what is kept:
-	// twice at every level.
+	// An adaptive plan is logged in its initial and its current form, and so is each plan of a cached table within it: twice at
+	// every level.
 	"spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "false",
-	// the server writes down the plan of every query, with those of all that it has kept: gigabytes
+	// the server logs the plan of every query, including those of all cached tables: gigabytes
 	"spark.sql.maxPlanStringLength": "100000",
 }
 
-// set sees that the session has our settings, which it was opened with, sets those that the server ignored, and then those of
+// set checks that the session has the settings with which it was opened, sets those that the server ignored, and then those of
 // the address.
 func (e *Engine) set(ctx context.Context) error {
 	r, err := e.start(ctx, "SET")
@@ -191,8 +191,8 @@ func (e *Engine) set(ctx context.Context) error {
 	return nil
 }
 
-// refresh makes the views that a statement may need, unless they are there, as of the last commit of our own process. Most
-// statements name few of the tables, and each view is some requests. The caller holds mu.
+// refresh creates missing views that a statement may need, as of the last commit of this process. Most statements name few of
+// the tables, and each view takes some requests. The caller holds mu.
 func (e *Engine) refresh(ctx context.Context, sql string) error {
 	if !e.o.Locked {
 		if err := e.files.Follow(ctx); err != nil {
@@ -254,8 +254,7 @@ func (e *Engine) Query(ctx context.Context, sql string) (*engine.Rows, error) {
 	return r.rows(ctx), nil
 }
 
-// withReconnect does something with a statement that changes nothing outside of the session; when the connection breaks, again
-// on a new one.
+// withReconnect executes a function that changes nothing outside the session; if the connection breaks, once more on a new one.
 func (e *Engine) withReconnect(ctx context.Context, sql string, do func() error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -278,7 +277,7 @@ func (e *Engine) withReconnect(ctx context.Context, sql string, do func() error)
 	return e.explainMissing(try())
 }
 
-// reconnect waits for the server to be there again. The caller holds mu.
+// reconnect waits until the server is available again. The caller holds mu.
 func (e *Engine) reconnect(ctx context.Context) error {
 	const pause = time.Second
 	giveUp := time.Now().Add(e.server.wait)
@@ -318,7 +317,7 @@ func (e *Engine) exec(ctx context.Context, sql string) error {
 	return sparkError(op.Close())
 }
 
-// Close ends the session, and frees what the executors keep for it.
+// Close ends the session, and frees its rows on the executors.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

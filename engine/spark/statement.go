@@ -6,8 +6,8 @@ import (
 	"straggler/engine/sqltext"
 )
 
-// portable cuts a statement before its semicolon, and leaves out NOT MATERIALIZED: it asks DuckDB for what Spark does
-// anyway, and Spark has no syntax for it.
+// portable removes the semicolon of a statement, and NOT MATERIALIZED, which requests from DuckDB what Spark always does and
+// has no syntax for.
 func portable(sql string) string {
 	var out strings.Builder
 	not := -1 // where the word NOT begins that is the last one so far

@@ -15,14 +15,14 @@ import (
 	"straggler/store"
 )
 
-// table is a table of the schema as statements that make it a view of a session: for every slice of it one over its files,
-// and one that unites them under the table's name.
+// table is a table of the schema as statements that create it as a view of a session: one view per slice over its files, and
+// their union under the table's name.
 type table struct {
 	name       string
 	statements []string
 }
 
-// drawTables gives the statements of all tables.
+// drawTables returns the statements of all tables.
 func (e *Engine) drawTables(ctx context.Context) ([]table, error) {
 	var out []table
 	for _, t := range schema.Tables() {
@@ -35,7 +35,7 @@ func (e *Engine) drawTables(ctx context.Context) ([]table, error) {
 	return out, nil
 }
 
-// drawChosen gives the statements of the rows of some inputs.
+// drawChosen returns the statements of the tables restricted to some inputs.
 func (e *Engine) drawChosen(ctx context.Context, inputs []schema.Key) ([]table, error) {
 	var out []table
 	for _, t := range view.Chosen() {
@@ -52,7 +52,7 @@ func (e *Engine) drawChosen(ctx context.Context, inputs []schema.Key) ([]table, 
 	return out, nil
 }
 
-// draw gives the statements of one table under a name; unite gives the query over its slices.
+// draw returns the statements of one table under a name; unite returns the query over its slices.
 func (e *Engine) draw(ctx context.Context, t *schema.Table, name string, slices []store.Slice,
 	unite func(sqltext.Dialect, *schema.Table, []store.Slice, func(int) string) string) (table, error) {
 	made := table{name: name}
@@ -75,10 +75,10 @@ func (e *Engine) draw(ctx context.Context, t *schema.Table, name string, slices 
 	return made, nil
 }
 
-// columnTypes are those that a commit may give its columns. They become SQL here, so nothing else is let through.
+// columnTypes are the allowed types of columns in a commit. They become part of SQL, so nothing else is accepted.
 var columnTypes = []schema.Type{schema.Bool, schema.Int, schema.BigInt, schema.Double, schema.Timestamp, schema.String}
 
-// filesView makes a view over files that have the same columns, each of them "name TYPE".
+// filesView creates a view over files with the same columns, each of them "name TYPE".
 func filesView(name string, columns, files []string) (string, error) {
 	list := make([]string, 0, len(columns)+1)
 	hasKey := false
@@ -96,7 +96,7 @@ func filesView(name string, columns, files []string) (string, error) {
 	return parquetView(name, list, files)
 }
 
-// parquetView makes a view over files with columns, each of them a quoted name and a type.
+// parquetView creates a view over files with columns, each a quoted name and a type.
 func parquetView(name string, columns, files []string) (string, error) {
 	paths, err := json.Marshal(files)
 	if err != nil {
@@ -105,7 +105,7 @@ func parquetView(name string, columns, files []string) (string, error) {
 	return "CREATE OR REPLACE TEMPORARY VIEW " + name + " (" + strings.Join(columns, ", ") + ") USING parquet OPTIONS (paths " + quoteText(string(paths)) + ")", nil
 }
 
-// filePath is a file of the store as the cluster finds it. What Hadoop would take for a pattern is escaped.
+// filePath is the path of a file of the store on the cluster. What Hadoop would treat as a pattern is escaped.
 func (e *Engine) filePath(file string) string {
 	at := e.server.storeURL
 	switch {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Dialect says whose SQL a text is.
+// Dialect is the dialect of a text.
 type Dialect int
 
 const (
@@ -15,7 +15,7 @@ const (
 	Spark
 )
 
-// Kind says what a token is.
+// Kind is the kind of a token.
 type Kind int
 
 const (
@@ -27,7 +27,7 @@ const (
 	Sign                // a byte or character that is nothing else; of Spark also the signs of a hint, /*+ and */
 )
 
-// Token is a piece of a text. The tokens of a text are the text.
+// Token is a piece of a text. The concatenation of its tokens is the text.
 type Token struct {
 	Kind   Kind
 	Text   string
@@ -35,12 +35,12 @@ type Token struct {
 	Open   bool // a comment, name or text in quotes whose end is missing
 }
 
-// Is compares a word or a sign, whatever its case.
+// Is compares a word or a sign, ignoring case.
 func (t Token) Is(text string) bool {
 	return (t.Kind == Word || t.Kind == Sign) && strings.EqualFold(t.Text, text)
 }
 
-// Tokens gives the tokens of a text in their order.
+// Tokens yields the tokens of a text in order.
 func (d Dialect) Tokens(sql string) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		for at := 0; at < len(sql); {
@@ -113,12 +113,12 @@ func (d Dialect) lineComment(s string) int {
 	return len(s)
 }
 
-// opensComment says that a comment begins which */ ends.
+// opensComment reports whether a comment begins that */ ends.
 func (d Dialect) opensComment(s string) bool {
 	return strings.HasPrefix(s, "/*") && !(d == Spark && strings.HasPrefix(s, hintStart))
 }
 
-// blockComment is the length of a comment, which may have comments in it.
+// blockComment is the length of a comment, which may be nested.
 func (d Dialect) blockComment(s string) (n int, open bool) {
 	depth := 0
 	for i := 0; i < len(s); {

@@ -2,9 +2,9 @@ package sqltext
 
 import "regexp"
 
-// Spark's lexer is that of its SqlBaseLexer.g4, of releases 3.5 to 4.1 (sql/api/src/main/antlr4 in apache/spark). What the
-// releases read differently, and what only some of them know, is cut into tokens as the oldest does; who must be sure of
-// what a text says refuses it: characters that are not ASCII outside of quotes and comments, and names with :// in them.
+// Spark's lexer is that of its SqlBaseLexer.g4, of releases 3.5 to 4.1 (sql/api/src/main/antlr4 in apache/spark). Where
+// releases differ, tokens are those of the oldest; callers that must be certain reject such texts: characters that are not
+// ASCII outside quotes and comments, and names containing ://.
 
 // A hint looks like a comment and is none.
 const (

@@ -2,7 +2,7 @@ package sqltext
 
 import "strings"
 
-// Trim cuts a statement before its semicolon, so that it can be put into a larger one.
+// Trim removes the semicolon of a statement, so that it can be embedded in a larger one.
 func (d Dialect) Trim(sql string) string {
 	for t := range d.Tokens(sql) {
 		if t.Is(";") {
@@ -12,8 +12,8 @@ func (d Dialect) Trim(sql string) string {
 	return sql
 }
 
-// Split cuts a text into its statements, without their semicolons, and what comes after the last one. Statements of
-// nothing but comments are left out; an open comment is not, because more text may close it.
+// Split splits a text into statements, without semicolons, and the rest after the last one. Statements that consist of comments
+// only are omitted, except for an open comment, because more text may close it.
 func (d Dialect) Split(text string) (statements []string, rest string) {
 	start, empty := 0, true
 	for t := range d.Tokens(text) {

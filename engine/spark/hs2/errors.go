@@ -16,7 +16,7 @@ import (
 var (
 	// ErrUnreachable is returned when no connection can be made.
 	ErrUnreachable = errors.New("no server")
-	// ErrDenied is returned when the server does not let us in.
+	// ErrDenied is returned when the server denies access.
 	ErrDenied = errors.New("log-in refused")
 	// ErrOld is returned when the server is too old.
 	ErrOld = errors.New("the server is too old")
@@ -26,7 +26,7 @@ var (
 	ErrFrozen = errors.New("the server does not answer")
 )
 
-// StatementError is what the server says about a statement that failed.
+// StatementError is the server's error for a failed statement.
 type StatementError struct {
 	Code string // of the error, such as TABLE_OR_VIEW_NOT_FOUND; "" where there is none
 	Text string // all that it says, with Java's stack
@@ -64,8 +64,8 @@ var errorCode = regexp.MustCompile(`\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\] `)
 // wrappers are what Java's classes put before a message.
 var wrappers = regexp.MustCompile(`^(?:\*?(?:[a-z_]+\.)+[A-Za-z_$]+(?:Exception|Error)?: |Error running query: |Error operating \w+: )+`)
 
-// brief is the first of a server's many lines that says something, without the names of Java's classes: from the name of
-// the error up to where Java's stack or Spark's plan begins.
+// brief is the essential line of a server's long message, without names of Java classes: from the name of the error up to the
+// stack trace or the plan.
 func brief(text string) string {
 	if m := errorCode.FindAllStringIndex(text, -1); m != nil {
 		at := m[0][0]
@@ -91,7 +91,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// unreachable says that there is no server.
+// unreachable returns the error for a server that does not exist.
 func (o *Options) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("spark: %w", ctx.Err())
@@ -106,7 +106,7 @@ func (o *Options) unreachable(ctx context.Context, err error) error {
 	return fmt.Errorf("%w at %s: %w; is the Thrift Server (or Kyuubi) running there?", ErrUnreachable, o.Address, err)
 }
 
-// broken says whether an error of a request means that the connection cannot be used any more.
+// broken reports whether an error of a request means that the connection can no longer be used.
 func broken(err error) bool {
 	var te thrift.TTransportException
 	var pe thrift.TProtocolException

@@ -8,7 +8,7 @@ import (
 	"github.com/beltran/gohive/hiveserver"
 )
 
-// Operation is a statement that runs or has run.
+// Operation is a running or finished statement.
 type Operation struct {
 	s       *Session
 	handle  *hiveserver.TOperationHandle
@@ -52,8 +52,7 @@ func (s *Session) Execute(ctx context.Context, sql string) (*Operation, error) {
 	return op, nil
 }
 
-// The pauses between two questions whether a statement is done: short statements should not wait, long ones not be
-// asked about all the time.
+// The pauses between polls of a statement: short statements should not wait, long ones should not be polled too often.
 const (
 	firstPause = 2 * time.Millisecond
 	lastPause  = 250 * time.Millisecond
@@ -146,7 +145,7 @@ func typeName(t hiveserver.TTypeId) string {
 // Columns are the result's columns; a statement without a result has none.
 func (op *Operation) Columns() []Column { return op.columns }
 
-// Fetch gives the next rows, column by column, and nil at the end.
+// Fetch returns the next rows, column by column, and nil at the end.
 func (op *Operation) Fetch(ctx context.Context) ([]*hiveserver.TColumn, error) {
 	if op.ended || len(op.columns) == 0 {
 		return nil, nil
@@ -178,7 +177,7 @@ func (op *Operation) Fetch(ctx context.Context) ([]*hiveserver.TColumn, error) {
 	return columns, nil
 }
 
-// Length is how many values a column has.
+// Length is the number of values of a column.
 func Length(c *hiveserver.TColumn) int {
 	switch {
 	case c.BoolVal != nil:
@@ -201,7 +200,7 @@ func Length(c *hiveserver.TColumn) int {
 	return 0
 }
 
-// Close ends the statement, whether it has run or not.
+// Close ends the statement, finished or not.
 func (op *Operation) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), op.s.o.Connect)
 	defer cancel()

@@ -19,8 +19,8 @@ const (
 
 const maxSASL = 1 << 20
 
-// logIn says who we are with SASL's PLAIN mechanism (RFC 4616), which is what HiveServer2 takes for NONE, LDAP and
-// CUSTOM. With NONE the password is not looked at but must be there.
+// logIn authenticates with SASL's PLAIN mechanism (RFC 4616), which HiveServer2 uses for NONE, LDAP and CUSTOM. With NONE the
+// password is ignored but must be present.
 func logIn(conn net.Conn, o *Options) error {
 	password := o.Password
 	if password == "" {

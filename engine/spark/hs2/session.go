@@ -12,7 +12,7 @@ import (
 	"github.com/beltran/gohive/hiveserver"
 )
 
-// Options say where the server is, who asks, and how long to wait.
+// Options are the address of the server, the credentials, and timeouts.
 type Options struct {
 	Address        string // host:port
 	User, Password string
@@ -25,10 +25,10 @@ type Options struct {
 	Settings map[string]string // that the session begins with; a server may ignore them
 }
 
-// maxMessage is the largest answer that is taken.
+// maxMessage is the largest accepted answer.
 const maxMessage = 256 << 20
 
-// protocol is what we speak; older servers send results row by row.
+// protocol is the version of the protocol; older servers send results row by row.
 const protocol = hiveserver.TProtocolVersion_HIVE_CLI_SERVICE_PROTOCOL_V6
 
 // Session is a session on the server: temporary views live in it. It is safe for concurrent use; requests wait for
@@ -87,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-// admitted says whether the server gave a session that we can use.
+// admitted reports whether the server returned a usable session.
 func (o *Options) admitted(answer *hiveserver.TOpenSessionResp) error {
 	if err := statusError(answer.GetStatus()); err != nil {
 		return fmt.Errorf("%w at %s: %w", ErrDenied, o.Address, err)
@@ -101,7 +101,7 @@ func (o *Options) admitted(answer *hiveserver.TOpenSessionResp) error {
 	return nil
 }
 
-// connect makes a connection. Every answer on it must come within silence, if that is given.
+// connect opens a connection. Every answer on it must arrive within silence, if given.
 func (o *Options) connect(ctx context.Context, silence time.Duration) (*connection, error) {
 	dialing, cancel := context.WithTimeout(ctx, o.Connect)
 	defer cancel()
@@ -136,7 +136,7 @@ func (o *Options) connect(ctx context.Context, silence time.Duration) (*connecti
 	return &connection{conn, hiveserver.NewTCLIServiceClient(thrift.NewTStandardClient(p, p))}, nil
 }
 
-// secure puts TLS over a connection where that is wanted.
+// secure adds TLS to a connection if requested.
 func (o *Options) secure(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	if o.TLS == nil {
 		return conn, nil
@@ -152,7 +152,7 @@ func (o *Options) secure(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	return secured, nil
 }
 
-// Close ends the session, and with it everything that still runs in it.
+// Close ends the session, with everything that still runs in it.
 func (s *Session) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.o.Connect)
 	defer cancel()

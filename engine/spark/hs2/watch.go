@@ -55,8 +55,8 @@ type watch struct {
 // grace is how long a cancelled request may take to return before its connection is cut.
 const grace = 10 * time.Second
 
-// monitor waits for the answer. A server sends one answer at a time on a connection, so whatever is to be said meanwhile
-// goes over a second, the control connection.
+// monitor waits for the answer. A server sends one answer at a time on a connection, so other requests use a second one, the
+// control connection.
 func (w *watch) monitor(ctx context.Context) {
 	defer close(w.stopped)
 	silence := time.NewTimer(w.s.o.SilentFor)
@@ -115,7 +115,7 @@ func (w *watch) ask(ctx context.Context) error {
 	})
 }
 
-// onControlConn makes a request on a second connection, which is closed after it.
+// onControlConn makes a request on a second connection, which is then closed.
 func (s *Session) onControlConn(ctx context.Context, do func(*hiveserver.TCLIServiceClient) error) error {
 	l, err := s.o.connect(ctx, s.o.Connect)
 	if err != nil {
