@@ -27,7 +27,7 @@ var applicationColumns = []column{
 	{Title: "Ended", By: "status"},
 }
 
-// applicationsPage lists the applications, and says what was not read yet.
+// applicationsPage lists the applications, and what has not been read yet.
 func (s *Server) applicationsPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Applications", Here: "/", Scripts: []string{"running.js"}}, func(_ context.Context, w io.Writer) error {
 		apps, judged := s.c.Applications()
@@ -55,7 +55,7 @@ func (s *Server) applicationsPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// readingLead says what is being done, in our own words.
+// readingLead describes the work in progress.
 func (s *Server) readingLead(apps int, judged bool, status *catalog.Status) string {
 	switch {
 	case status.Reading || len(status.Waiting) > 0:
@@ -86,7 +86,7 @@ type choice struct {
 	Values           []string
 }
 
-// pickApplications gives those that a request asks for.
+// pickApplications returns the requested applications.
 func pickApplications(r *http.Request, apps []report.Application) ([]report.Application, searchForm) {
 	words := searched(r)
 	framework, user, status := r.FormValue("framework"), r.FormValue("user"), r.FormValue("status")
@@ -127,7 +127,7 @@ func holds(text string, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// applicationListing is the page of the list that a request asks for.
+// applicationListing is the requested page of the list.
 func applicationListing(r *http.Request, apps []report.Application, judged bool) *listing {
 	l := &listing{ID: "applications", Caption: "Applications", Empty: "No application matches.", Columns: slices.Clone(applicationColumns),
 		Query: newQuery("list", "SELECT * FROM applications ORDER BY start_time DESC NULLS LAST")}

@@ -18,8 +18,8 @@ import (
 	"straggler/serve/catalog"
 )
 
-// auditPage says what got worse in the latest run of each program than in its earlier runs in the store, and what each night
-// found.
+// auditPage shows what got worse in the latest run of each program compared with its earlier runs in the store, and the
+// findings of each night.
 func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Audit", Here: "/audit"}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">What got worse</h1>")

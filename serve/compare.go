@@ -32,7 +32,7 @@ type compareChoice struct {
 	Now       bool
 }
 
-// comparePage says what changed between two applications, as straggler compare does.
+// comparePage shows what changed between two applications, like straggler compare.
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Compare two applications", Crumbs: []link{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">Compare two applications</h1>")

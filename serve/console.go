@@ -54,7 +54,7 @@ func (s *Server) consolePage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// answer runs the query and shows the page of its rows that the request asks for.
+// answer runs the query and shows the requested page of its rows.
 func (s *Server) answer(ctx context.Context, r *http.Request, v *consoleView) error {
 	skip, err := strconv.Atoi(r.FormValue("from"))
 	if err != nil || skip < 0 || skip > mostSkipped {

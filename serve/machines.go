@@ -107,7 +107,7 @@ func (w worstOutliers) page(name string) []attemptRow {
 	return nil
 }
 
-// outliersByMachine reads them at once: to look for one machine in all attempts takes as long.
+// outliersByMachine reads them for all machines at once, since scanning all attempts for one machine takes as long.
 func (s *Server) outliersByMachine(ctx context.Context) (worstOutliers, error) {
 	machines, err := catalog.Read[struct {
 		N int64 `col:"n"`

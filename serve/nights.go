@@ -45,7 +45,7 @@ func (s *Server) nights(ctx context.Context) (*nightHistory, bool, error) {
 
 func nightAddress(day string) string { return "/audit/" + url.PathEscape(day) }
 
-// nightLead says how a night is judged.
+// nightLead explains how a night is judged.
 const nightLead = "as straggler audit does at the end of each day (UTC) with a baseline: the last run of each program is compared with its runs before, and what was found in those is no example of what is normal"
 
 // writeNights draws the nights and lists them; nothing where there is one only.
@@ -82,7 +82,7 @@ func (s *Server) writeNights(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// nightPage says what the audit of one day found.
+// nightPage shows the findings of one day.
 func (s *Server) nightPage(w http.ResponseWriter, r *http.Request) {
 	day := r.PathValue("day")
 	if _, err := time.Parse(time.DateOnly, day); err != nil {

@@ -56,8 +56,8 @@ var templateFiles embed.FS
 
 var templates = template.Must(template.ParseFS(templateFiles, "*.tmpl"))
 
-// write writes the frame, so that a browser has something to show at once, and then the content. An error takes the place
-// of what is left of it.
+// write writes the frame, so that a browser has something to show at once, and then the content. An error replaces the rest of
+// it.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, p page, content func(ctx context.Context, w io.Writer) error) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if p.Status != 0 {
@@ -78,7 +78,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, p page, content f
 	templates.ExecuteTemplate(w, "foot", f)
 }
 
-// fail writes a page that says what went wrong.
+// fail writes a page about an error.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := page{Title: "Not available", Status: api.Status(err)}
 	switch p.Status {

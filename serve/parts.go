@@ -63,7 +63,7 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// application is the one whose key is in the address.
+// application returns the application whose key is in the address.
 func (s *Server) application(r *http.Request) (report.Application, error) {
 	k, err := key(r)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *ancestry) crumbs() (up []link, title string) {
 	return up, prose.Upper(title)
 }
 
-// queryPage says what a query of Spark SQL lost, and draws its plan.
+// queryPage shows what a query of Spark SQL lost, and draws its plan.
 func (s *Server) queryPage(w http.ResponseWriter, r *http.Request) {
 	s.partPage(w, r, "ancestry_of_query", func(ctx context.Context, w io.Writer, p *ancestry) error {
 		d, err := s.c.Document(ctx, report.Scope{Query: p.QueryID.V})
@@ -218,7 +218,7 @@ func (s *Server) phasePage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// attemptPage says why one attempt took as long as it did.
+// attemptPage explains why one attempt took as long as it did.
 func (s *Server) attemptPage(w http.ResponseWriter, r *http.Request) {
 	s.partPage(w, r, "ancestry_of_attempt", func(ctx context.Context, w io.Writer, p *ancestry) error {
 		scope := report.Scope{Attempt: p.AttemptID.V}

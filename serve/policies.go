@@ -21,7 +21,7 @@ import (
 	"straggler/whatif/policy"
 )
 
-// policiesPage says what policies of speculation would have saved over all applications, and replays others.
+// policiesPage shows what speculation policies would have saved over all applications, and replays others.
 func (s *Server) policiesPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Policies", Here: "/policies", Scripts: []string{"replays.js"}}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">Policies over all applications</h1>")
@@ -57,13 +57,13 @@ func (s *Server) applicationPoliciesPage(w http.ResponseWriter, r *http.Request)
 	})
 }
 
-// replayForm asks for a replay, of one application or of all.
+// replayForm is the form for a replay, of one application or of all.
 type replayForm struct {
 	Application schema.Key
 	Policies    []*policy.Spec
 }
 
-// writeReplays shows the replays of one application, or all that were asked for, and the form that asks for another.
+// writeReplays shows the replays of one application, or all requested ones, and the form for another.
 func (s *Server) writeReplays(w io.Writer, r *http.Request, a *report.Application) error {
 	form := replayForm{Policies: policy.Specs()}
 	if a != nil {
@@ -88,7 +88,7 @@ func policiesAddress(application schema.Key) string {
 	return applicationAddress(application) + "/policies"
 }
 
-// startReplay replays the policies that the form asks for.
+// startReplay replays the policies selected in the form.
 func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		s.fail(w, r, fmt.Errorf("%w: %w", api.ErrParameter, err))

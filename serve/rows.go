@@ -29,7 +29,7 @@ type rowList[R counted] struct {
 // counted is a row with the number of all rows of its query.
 type counted interface{ count() int64 }
 
-// writeRows writes the page of a list that a request asks for.
+// writeRows writes the requested page of a list.
 func writeRows[R counted](ctx context.Context, s *Server, w io.Writer, r *http.Request, list rowList[R]) error {
 	l := &listing{ID: list.id, Caption: list.caption, Columns: slices.Clone(list.columns), Empty: list.empty}
 	o := orderOf(r, l.Columns, list.first, true)
@@ -75,7 +75,7 @@ type jobRow struct {
 
 func (r jobRow) count() int64 { return r.Total }
 
-// jobRows are the jobs of which a condition on j holds.
+// jobRows are the jobs that satisfy a condition on j.
 func jobRows(condition string) rowList[jobRow] {
 	return rowList[jobRow]{id: "all-jobs", title: "All its jobs", caption: "Jobs", empty: "It has no jobs.", first: "took_s", sql: sqlOf("jobs", 0) + "\nWHERE " + condition,
 		columns: []column{{Title: "Job", By: "id"}, {Title: "Name", By: "name"}, {Title: "Took", Doc: "submission to finish", By: "took_s", Number: true, Falling: true},
@@ -192,7 +192,7 @@ func number(v schema.Null[int64], note string) cell {
 	return cell{Text: prose.Count(v.V)}
 }
 
-// writeFields writes everything that the log says about an attempt.
+// writeFields writes everything that the log has about an attempt.
 func (s *Server) writeFields(ctx context.Context, w io.Writer, r *http.Request, attempt schema.Key) error {
 	sql := sqlOf("attempt", attempt)
 	l := &listing{ID: "fields", Caption: "Columns of the table attempts", Columns: []column{

@@ -271,7 +271,7 @@ func slowListing(a *running.Application) *listing {
 	return l
 }
 
-// policiesCell says what each policy would have done about a task.
+// policiesCell shows what each policy would have done about a task.
 func policiesCell(decisions []live.Decision) cell {
 	if len(decisions) == 0 {
 		return cell{Text: prose.Dash, Note: "none would have acted so far"}

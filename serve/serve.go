@@ -64,7 +64,7 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// New makes a server.
+// New returns a server.
 func New(c *catalog.Catalog, o Options) (*Server, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// timelinePage is the timeline of an application that can be zoomed and panned; timeline.js asks for its windows.
+// timelinePage is the timeline of an application that can be zoomed and panned; timeline.js requests its windows.
 func (s *Server) timelinePage(w http.ResponseWriter, r *http.Request) {
 	a, err := s.application(r)
 	if err != nil {

@@ -71,8 +71,8 @@ func sniff(h ingest.Head) ingest.Match {
 	return ingest.Match{}
 }
 
-// application is an application's id and the millisecond of its start: of the event of its start, or of the settings before that
-// where they fill what is seen of the log. Both differ between the attempts of an application.
+// application is an application's id and the millisecond of its start: of the event of its start, or of the settings before
+// that where they fill what is seen of the log. Both differ between the attempts of an application.
 func application(h ingest.Head) string {
 	id, start := valueOf(h.Bytes, `"spark.app.id"`), valueOf(h.Bytes, `"spark.app.startTime"`)
 	if at := bytes.Index(h.Bytes, []byte(`"SparkListenerApplicationStart"`)); at >= 0 {

@@ -260,7 +260,7 @@ func (s *Source) pick() (*log, error) {
 	return nil, fmt.Errorf("%w: %s has the logs of %s; name one with --app", live.ErrGone, s.path, strings.Join(names[:min(len(names), 5)], ", "))
 }
 
-// take makes a log the watched one.
+// take starts watching a log.
 func (s *Source) take(at string) *log {
 	l := s.logs[at]
 	s.at, s.watched = at, l.trace.Applications[0].NativeID
@@ -268,7 +268,7 @@ func (s *Source) take(at string) *log {
 	return l
 }
 
-// name gives attempts the keys that they had before.
+// name restores the earlier keys of attempts.
 func (s *Source) name(t *schema.Trace) {
 	now := make(map[schema.Key]schema.Key, len(t.Attempts))
 	for i := range t.Attempts {

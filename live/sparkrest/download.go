@@ -57,7 +57,7 @@ func Logs(ctx context.Context, c *rest.Client, app, dir string, each func(Downlo
 	return nil
 }
 
-// ended lists the applications whose logs are asked for.
+// ended lists the applications whose logs are requested.
 func ended(ctx context.Context, c *rest.Client, app string) ([]application, error) {
 	if app != "" {
 		var one application

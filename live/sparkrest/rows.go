@@ -10,8 +10,8 @@ import (
 	"straggler/schema"
 )
 
-// rows turns answers into the rows that ingest makes of the same application's event log, as far as the API says them. It
-// does not say which stages read which (edges), nor which outputs were lost.
+// rows converts answers to the rows that ingest makes of the same application's event log, as far as the API reports them. It
+// does not report which stages read which (edges), nor which outputs were lost.
 type rows struct {
 	schema.Trace
 	keys      map[string]*schema.Keys // by table
@@ -76,7 +76,7 @@ func (r *rows) environment(e *environment) {
 	}
 }
 
-// duration is a time as Spark's settings write it: 10s, 500ms, and without a unit in milliseconds; 0: it is none of these.
+// duration is a time as Spark's settings write it: 10s, 500ms, and without a unit in milliseconds; 0 if invalid.
 func duration(text string) time.Duration {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
@@ -117,7 +117,7 @@ func (r *rows) job(j *job) {
 	}
 }
 
-// stage takes a stage whose job is known; false where it is not.
+// stage adds a stage; false if its job is unknown.
 func (r *rows) stage(s *stage) bool {
 	job, ok := r.jobOf[s.StageID]
 	if !ok {
@@ -167,7 +167,7 @@ var attemptStatus = map[string]schema.AttemptStatus{"RUNNING": schema.Running, "
 var localities = map[string]schema.Locality{"PROCESS_LOCAL": schema.ProcessLocal, "NODE_LOCAL": schema.NodeLocal, "RACK_LOCAL": schema.RackLocal,
 	"ANY": schema.AnyLocality, "NO_PREF": schema.NoPreference}
 
-// task takes a task of a stage that is known.
+// task adds a task of a known stage.
 func (r *rows) task(id stageID, t *task) {
 	state, ok := attemptStatus[t.Status]
 	at, known := r.phases[id]

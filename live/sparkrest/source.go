@@ -14,8 +14,8 @@ import (
 	"straggler/schema"
 )
 
-// Source polls one application of a driver or a History Server. A poll asks which stages run and, of those of which something
-// has changed, for the tasks that were not known to have ended; while none runs it is one request.
+// Source polls one application of a driver or a History Server. A poll requests the running stages and, for those that have
+// changed, the tasks that were not known to have ended; while no stage runs it is one request.
 type Source struct {
 	c       *rest.Client
 	want    string // the application's id; "": the only one, or the one that runs
@@ -40,7 +40,7 @@ const (
 	// applicationEvery is after how many polls the application itself is asked for again while stages run: whether it has
 	// ended is seen by its stages, and its clock goes like the one here.
 	applicationEvery = 30
-	// executorsEvery is how often executors are asked for that no task told of.
+	// executorsEvery is how often executors without tasks are polled.
 	executorsEvery = 30 * time.Second
 )
 
@@ -56,7 +56,7 @@ func (s *Source) Close() { s.c.Close() }
 // Pause is how long to wait before the next poll. The client itself waits between requests.
 func (s *Source) Pause() time.Duration { return s.c.Pause() }
 
-// Poll asks for what is new. While no stage runs the application and the stages are asked for in turns.
+// Poll requests changes. While no stage runs, it alternates between the application and the stages.
 func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	idle := s.rows != nil && !s.ended && len(s.running()) == 0 && len(s.due) == 0
 	look, fresh := s.rows == nil || idle && s.polls > 0 || s.polls >= applicationEvery, false
@@ -88,7 +88,7 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	return s.state(), nil
 }
 
-// look asks for the application; fresh is whether it is another one, or another attempt, than before.
+// look requests the application; fresh reports whether it is another one, or another attempt, than before.
 func (s *Source) look(ctx context.Context) (fresh bool, err error) {
 	app, a, err := s.application(ctx)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Source) pick(list []application) (*application, error) {
 	return nil, fmt.Errorf("%w: no application runs there; name one with --app%s", rest.ErrURL, there(list))
 }
 
-// Running lists the ids of the applications that a server says run now.
+// Running lists the ids of the applications that run according to a server.
 func Running(ctx context.Context, c *rest.Client) (ids []string, err error) {
 	var list []application
 	if err := c.Get(ctx, "applications", url.Values{"status": {"running"}, "limit": {"200"}}, &list); err != nil {
@@ -268,7 +268,7 @@ func (s *Source) begin(ctx context.Context, app *application, a *applicationAtte
 	return nil
 }
 
-// get asks for something of the application.
+// get sends a request about the application.
 func (s *Source) get(ctx context.Context, path string, query url.Values, into any) error {
 	at := "applications/" + url.PathEscape(s.id) + "/"
 	if s.attempt != "" {
@@ -277,7 +277,8 @@ func (s *Source) get(ctx context.Context, path string, query url.Values, into an
 	return s.c.Get(ctx, at+path, query, into)
 }
 
-// clock notes the server's time. A History Server says none of an application that runs: what it has read of its log does.
+// clock records the server's time. A History Server reports none for a running application, so it follows from the part of the
+// log that it has read.
 func (s *Source) clock(a *applicationAttempt, asked time.Time) {
 	s.silent = 0
 	switch {
@@ -312,7 +313,7 @@ func (s *Source) catchUp() {
 	}
 }
 
-// update asks for stages, unless all of them are fresh, for tasks and executors.
+// update requests stages, unless all of them are fresh, tasks and executors.
 func (s *Source) update(ctx context.Context, fresh bool) error {
 	if !fresh && !s.listing.ended {
 		if err := s.activeStages(ctx); err != nil {

@@ -11,7 +11,7 @@ import (
 	"straggler/live/rest"
 )
 
-// listing is when all stages and jobs were last asked for, whose answers grow with the application.
+// listing is when all stages and jobs were last requested; these answers grow with the application.
 type listing struct {
 	known int // stages that were known then
 	polls int // since then
@@ -26,7 +26,7 @@ const (
 	goneAlone = 2
 )
 
-// activeStages asks which stages run, and what became of those that no longer do.
+// activeStages requests the running stages, and those that no longer run.
 func (s *Source) activeStages(ctx context.Context) error {
 	s.listing.polls++
 	var list []stage
@@ -72,7 +72,7 @@ func (s *Source) activeStages(ctx context.Context) error {
 	return nil
 }
 
-// list asks for all stages and jobs.
+// list requests all stages and jobs.
 func (s *Source) list(ctx context.Context) error {
 	var list []stage
 	if err := s.get(ctx, "stages", nil, &list); err != nil {
@@ -100,7 +100,7 @@ func (s *Source) jobs(ctx context.Context, query url.Values) error {
 	return nil
 }
 
-// stage takes the figures of a stage.
+// stage stores the figures of a stage.
 func (s *Source) stage(x *stage) {
 	if x.Status == "PENDING" || x.Status == "SKIPPED" || !s.rows.stage(x) {
 		return
@@ -121,7 +121,7 @@ func (s *Source) stage(x *stage) {
 // running are the stages that run, in order.
 func (s *Source) running() []stageID { return s.which(func(p *stageTasks) bool { return !p.over }) }
 
-// which are the stages of which something holds, in order.
+// which returns the stages that satisfy a condition, in order.
 func (s *Source) which(holds func(*stageTasks) bool) []stageID {
 	var out []stageID
 	for id, p := range s.stages {

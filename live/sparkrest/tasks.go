@@ -53,7 +53,7 @@ const (
 	mostLooks = 3
 )
 
-// unread is whether tasks have to be read, whose executors report at intervals.
+// unread reports whether tasks must be read, given that executors report at intervals.
 func (p *stageTasks) unread(heartbeat time.Duration) bool {
 	p.looks++
 	switch {
@@ -144,7 +144,7 @@ func (p *stageTasks) take(list []task, from int) {
 
 func (t *task) runs() bool { return t.Status == "RUNNING" || t.Status == "PENDING" }
 
-// tasks asks for tasks of a stage and takes them over.
+// tasks requests tasks of a stage and stores them.
 func (s *Source) tasks(ctx context.Context, id stageID, query url.Values) ([]task, error) {
 	var list []task
 	err := s.get(ctx, fmt.Sprintf("stages/%d/%d/taskList", id.id, id.attempt), query, &list)

@@ -17,9 +17,8 @@ import (
 // masterAPI is that of MapReduce's application masters.
 var masterAPI = rest.API{Path: "/ws/v1/mapreduce/", Name: "MapReduce's application master"}
 
-// mapReduce polls the application master of a job. A poll asks for the job, for the list of its tasks, which has the
-// progress of each, and for the attempts of a bounded number of them, which say where they run: of those that run, the ones
-// that progress least first, then of those that have ended.
+// mapReduce polls the application master of a job. A poll requests the job, the list of its tasks with their progress, and the
+// attempts, with their machines, of a bounded number of tasks: running ones with the least progress first, then ended ones.
 type mapReduce struct {
 	c      *rest.Client
 	pause  time.Duration // between two polls
@@ -32,7 +31,7 @@ type mapReduce struct {
 }
 
 const (
-	// attemptsAPoll bounds the tasks of which attempts are asked for in a poll. An answer has some 500 bytes.
+	// attemptsAPoll bounds the tasks whose attempts are requested in a poll. An answer has some 500 bytes.
 	attemptsAPoll = 50
 	// perTask is how much sooner than after the pause of polls the next request about a single task follows.
 	perTask = 10
@@ -59,7 +58,7 @@ func (m *mapReduce) Close() { m.c.Close() }
 // Pause is how long to wait before the next poll.
 func (m *mapReduce) Pause() time.Duration { return max(m.pause, m.c.Pause()) }
 
-// Poll asks for what is new.
+// Poll requests changes.
 func (m *mapReduce) Poll(ctx context.Context) (*live.State, error) {
 	var list jobs
 	if err := m.get(ctx, "jobs", &list); err != nil {
@@ -108,7 +107,7 @@ func (m *mapReduce) Poll(ctx context.Context) (*live.State, error) {
 	return m.state(now, at), nil
 }
 
-// get asks the master for something.
+// get sends a request to the master.
 func (m *mapReduce) get(ctx context.Context, path string, into any) error {
 	err := m.c.Get(ctx, path, nil, into)
 	if errors.Is(err, rest.ErrNotFound) && path == "jobs" {
@@ -117,7 +116,7 @@ func (m *mapReduce) get(ctx context.Context, path string, into any) error {
 	return err
 }
 
-// due are the tasks whose attempts should be asked for, the most urgent first.
+// due returns the tasks whose attempts should be requested, the most urgent first.
 func (m *mapReduce) due(list []task) []*task {
 	type entry struct {
 		t     *task

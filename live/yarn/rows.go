@@ -12,8 +12,8 @@ import (
 	"straggler/schema"
 )
 
-// rows turns answers into the rows that ingest makes of the job's history, as far as the master says them. It says nothing
-// of what tasks read.
+// rows converts answers to the rows that ingest makes of the job's history, as far as the master reports them. It does not
+// report what tasks have read.
 type rows struct {
 	schema.Trace
 	keys   *schema.Keys
@@ -62,7 +62,7 @@ func (r *rows) job(j *job) {
 	}
 }
 
-// over notes the phases of which every task has succeeded.
+// over records the phases whose tasks have all succeeded.
 func (r *rows) over(list []task) {
 	for kind, at := range r.phases {
 		p, done := &r.Phases[at], int64(0)
@@ -82,7 +82,7 @@ func (r *rows) over(list []task) {
 var attemptStatus = map[string]schema.AttemptStatus{"RUNNING": schema.Running, "COMMIT_PENDING": schema.Running, "SUCCESS_FINISHING_CONTAINER": schema.Running,
 	"SUCCESS_CONTAINER_CLEANUP": schema.Running, "SUCCEEDED": schema.Success, "FAILED": schema.Failed, "KILLED": schema.Killed}
 
-// attempts takes the attempts of a task. One that has not been launched is none yet.
+// attempts adds the attempts of a task, except those not launched yet.
 func (r *rows) attempts(t *task, list []attempt) {
 	at, ok := r.phases[t.Type]
 	index, numbered := number(t.ID)
@@ -126,7 +126,7 @@ func (r *rows) attempts(t *task, list []attempt) {
 	}
 }
 
-// copies says whether an attempt was started while another one of its task ran.
+// copies reports whether an attempt was started while another one of its task ran.
 func (r *rows) copies(task string, a *attempt) schema.Null[bool] {
 	for _, k := range r.of[task] {
 		if x := &r.Attempts[k]; x.StartTime.V < instant(a.StartTime).V && (x.Status == schema.Running || x.FinishTime.OK && x.FinishTime.V > instant(a.StartTime).V) {

@@ -19,7 +19,7 @@ import (
 // managerAPI is that of resource managers.
 var managerAPI = rest.API{Path: "/ws/v1/cluster/", Name: "YARN's resource manager"}
 
-// Source watches one application of a resource manager, whatever framework it is of, as far as that says how its tasks do.
+// Source watches one application of a resource manager, of any framework that reports on its tasks.
 type Source struct {
 	address string // the manager's
 	app     string // "": the only one that runs
@@ -84,7 +84,7 @@ func (s *Source) Pause() time.Duration {
 	return s.manager.Pause()
 }
 
-// Poll asks for what is new. When the application no longer answers, the manager says whether it has ended.
+// Poll requests changes. When the application no longer answers, it asks the manager whether it has ended.
 func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	if s.of == nil {
 		if err := s.find(ctx); err != nil {
@@ -163,7 +163,7 @@ func (s *Source) pick(ctx context.Context) (*application, error) {
 	return nil, fmt.Errorf("%w: several applications run there; name one with --app: %s", rest.ErrURL, strings.Join(ids, ", "))
 }
 
-// list asks for those that run and that can be watched.
+// list requests the running applications that can be watched.
 func (s *Source) list(ctx context.Context) ([]application, error) {
 	var list applications
 	if err := s.manager.Get(ctx, "apps", url.Values{"states": {"RUNNING"}, "applicationTypes": {"SPARK,MAPREDUCE"}, "limit": {"200"}}, &list); err != nil {
@@ -187,7 +187,7 @@ func idsOf(list []application) []string {
 	return ids
 }
 
-// one asks about one application.
+// one requests one application.
 func (s *Source) one(ctx context.Context, id string) (*application, error) {
 	var x oneApplication
 	err := s.manager.Get(ctx, "apps/"+url.PathEscape(id), nil, &x)

@@ -20,7 +20,7 @@ type Buffer struct {
 	unset   []uintptr // scratch of Append: the flags of columns that have no value yet
 }
 
-// NewBuffer makes an empty buffer.
+// NewBuffer returns an empty buffer.
 func NewBuffer(columns []schema.Column) *Buffer {
 	b := &Buffer{columns: make([]column, len(columns))}
 	for i := range columns {
@@ -33,7 +33,7 @@ func NewBuffer(columns []schema.Column) *Buffer {
 // Rows is how many rows there are.
 func (b *Buffer) Rows() int { return b.rows }
 
-// Full says that the rows make a row group.
+// Full reports whether the rows fill a row group.
 func (b *Buffer) Full() bool {
 	text := 0
 	for i := range b.columns {
@@ -255,7 +255,7 @@ func gather[T any](dst []T, at unsafe.Pointer, stride uintptr, n int) []T {
 	return dst
 }
 
-// extended makes room for n rows, which hold anything.
+// extended adds n uninitialised rows.
 func extended[T any](s []T, n int) []T {
 	n += len(s)
 	if n > cap(s) {

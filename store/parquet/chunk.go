@@ -182,7 +182,7 @@ func (c *columnChunk) end(rows int, encoding parquetfile.Encoding) error {
 	return c.pages.Data(c.page, rows, encoding)
 }
 
-// present gives the values of the rows from to to, in the order in which they are written, without NULLs.
+// present returns the values of the rows from to to, in the order in which they are written, without NULLs.
 func present[T any](c *columnChunk, out *[]T, values []T, from, to int) []T {
 	switch {
 	case c.column.values == 0:

@@ -20,7 +20,7 @@ type dictionary struct {
 	recent *[recentEntries]int32 // entries by the address of their string
 }
 
-// seed makes hashes that nobody who writes a log can foresee.
+// seed makes hashes unpredictable to the authors of logs.
 var seed = maphash.MakeSeed()
 
 // fewestSlots is a power of two, for columns of a few strings.
@@ -61,7 +61,7 @@ func (d *dictionary) entryOf(s string) int32 {
 	return *slot
 }
 
-// find gives the number of the entry of s, or -1 and the slot where it belongs.
+// find returns the number of the entry of s, or -1 and its slot.
 func (d *dictionary) find(s string) (id int32, free int) {
 	if d.slots == nil {
 		d.slots = make([]int32, fewestSlots)
@@ -89,7 +89,7 @@ func (d *dictionary) keep(id int32, free int) {
 	}
 }
 
-// valid is what Parquet takes for a string: it must be UTF-8, and readers refuse others.
+// valid converts s to a valid string of Parquet, which must be UTF-8, since readers reject others.
 func valid(s string) string {
 	if utf8.ValidString(s) {
 		return s

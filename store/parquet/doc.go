@@ -1,4 +1,4 @@
-// Package parquet takes rows of the canonical tables and gives Parquet files, and gives their rows back.
+// Package parquet writes rows of the canonical tables as Parquet files, and reads them.
 //
 //  1. writer.go is a file that is written: its schema, its row groups, its footer.
 //  2. buffer.go collects rows in columns until they make a row group; dictionary.go is the strings of a column.

@@ -67,7 +67,7 @@ func farApart(c *columnChunk, values []int64) bool {
 	return bits.Len64(uint64(greatest)-uint64(least)) >= leastWidth
 }
 
-// numbersOf gives the numbers of values.
+// numbersOf returns the numbers of values.
 func (d *runs) numbersOf(values []int64, out []int32) []int32 {
 	out = out[:0]
 	for len(values) > 0 {

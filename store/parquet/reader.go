@@ -17,7 +17,7 @@ import (
 // ErrMalformed is returned when a file is no Parquet file, is damaged, or does not hold rows of the table.
 var ErrMalformed = errors.New("not a valid Parquet file")
 
-// Footer is what a file says of itself.
+// Footer is the footer of a file.
 type Footer struct {
 	Rows    int64
 	Columns []string
@@ -75,7 +75,7 @@ func NewReader(t *schema.Table, key string, hasColumn func(name string) bool) *R
 	return &Reader{t, key, hasColumn, reflect.Zero(reflect.SliceOf(t.Row)), nil}
 }
 
-// Read gives the rows of a file in their order, some at a time, and the key of each; their memory is used again.
+// Read yields the rows of a file in order, some at a time, with the key of each; their memory is reused.
 func (r *Reader) Read(ctx context.Context, from *io.SectionReader, emit func(keys []int64, rows schema.Batch) error) error {
 	f, err := open(from)
 	if err != nil {
