@@ -82,7 +82,7 @@ func TestBaselineErrorsNameTheLine(t *testing.T) {
 		{"hello\n", "b:1: "},
 		{"\n\n", "b:2: the first line is not"},
 		{head + "\n{\"run\": 5}\n", "b:3: "},
-		{head + "{}\n", "b:2: it is no run"},
+		{head + "{}\n", "b:2: it is not a run"},
 		{"{\"straggler_baseline\":9}\n", "b:1: version 9"},
 		{head + strings.Repeat("x", 4<<20+1), "b:2: "},
 		{head + "{\"run\":{\"group\":\"a\",\"id\":\"1\",\"values\":{\"time_s\":1e999}}}\n", "b:2: "},
