@@ -64,3 +64,23 @@ func TestSameID(t *testing.T) {
 		t.Error("the page of one does not lead to the other")
 	}
 }
+
+// What the API answers is safe to print on a terminal, and says what the log says.
+func TestAPIEscapes(t *testing.T) {
+	log := catalogtest.Labelled(t, "..", "plain")[0]
+	data, err := os.ReadFile(log)
+	reporttest.Check(t, err)
+	const name = "a\u202egpj.exe\u009b31m"
+	renamed := filepath.Join(t.TempDir(), "log")
+	reporttest.Check(t, os.WriteFile(renamed, bytes.Replace(data, []byte(`"App Name":"plain"`), []byte(`"App Name":"`+name+`"`), 1), 0o600))
+	s, _ := served(t, catalogtest.Store(t, false, renamed), serve.Options{})
+	body := get(s.Handler(), "/api/v1/applications").Body.String()
+	if strings.ContainsAny(body, "\u202e\u009b") {
+		t.Errorf("runes that a terminal obeys: %q", body)
+	}
+	var apps []struct{ Name string }
+	reporttest.Check(t, json.Unmarshal([]byte(body), &apps))
+	if len(apps) != 1 || apps[0].Name != name {
+		t.Errorf("the name came back as %q", apps)
+	}
+}

@@ -6,14 +6,12 @@ package json
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 
 	"straggler/report/prose"
 	"straggler/schema"
@@ -157,19 +155,7 @@ func (e writer) float(f float64) {
 // text writes a string; runes that a terminal would not show, or would obey, are written as \u escapes.
 func (e writer) text(s string) {
 	b, _ := json.Marshal(s) // also escapes <, > and &, and mends invalid UTF-8
-	if prose.Plain(s) {
-		e.Write(b)
-		return
-	}
-	for _, r := range string(b) {
-		if !prose.Invisible(r) {
-			e.WriteRune(r)
-			continue
-		}
-		for _, u := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(e, "\\u%04x", u)
-		}
-	}
+	e.WriteString(prose.VisibleJSON(string(b)))
 }
 
 // nullOf opens a schema.Null.

@@ -1,8 +1,10 @@
 package prose
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"straggler/schema"
@@ -70,4 +72,24 @@ func Invisible(r rune) bool {
 		r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0100 && r <= 0xE01EF ||
 		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Co) ||
 		unicode.IsMark(r) && unicode.In(r, unicode.Me)
+}
+
+// VisibleJSON writes the runes of a JSON text that a terminal would not show, or would obey, as \u escapes. Line ends between
+// values stay.
+func VisibleJSON(text string) string {
+	hidden := func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') && Invisible(r) }
+	if !strings.ContainsFunc(text, hidden) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if !hidden(r) {
+			out.WriteRune(r)
+			continue
+		}
+		for _, u := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&out, "\\u%04x", u)
+		}
+	}
+	return out.String()
 }

@@ -3,7 +3,9 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"strings"
 
 	"straggler/report"
 	"straggler/report/prose"
@@ -62,5 +64,7 @@ func Refuse(w http.ResponseWriter, err error) {
 func writeJSON(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	json.NewEncoder(w).Encode(v)
+	var text strings.Builder
+	json.NewEncoder(&text).Encode(v) // which escapes what HTML would obey
+	io.WriteString(w, prose.VisibleJSON(text.String()))
 }
