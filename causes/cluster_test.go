@@ -154,7 +154,7 @@ func TestCopyRefuses(t *testing.T) {
 	if err := Copy(t.Context(), "dance", t.TempDir(), "", strings.NewReader(good), io.Discard); err == nil {
 		t.Error("an unknown step is done")
 	}
-	if err := Copy(t.Context(), stepAttribute, t.TempDir(), "nothere", strings.NewReader(good), io.Discard); err == nil || !strings.Contains(err.Error(), "does the machine see the store") {
+	if err := Copy(t.Context(), stepAttribute, t.TempDir(), "nothere", strings.NewReader(good), io.Discard); err == nil || !strings.Contains(err.Error(), "can the machine read the store") {
 		t.Errorf("without the model: %v", err)
 	}
 }

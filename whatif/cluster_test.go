@@ -186,7 +186,7 @@ func TestCopyRefuses(t *testing.T) {
 	open := func(ctx context.Context, st *store.Store) (engine.Engine, error) {
 		return engines.Open(ctx, st, engine.Options{})
 	}
-	if err := Copy(t.Context(), ReplayStep, t.TempDir(), "nothere", strings.NewReader("0\n"), io.Discard, open); err == nil || !strings.Contains(err.Error(), "does the machine see the store") {
+	if err := Copy(t.Context(), ReplayStep, t.TempDir(), "nothere", strings.NewReader("0\n"), io.Discard, open); err == nil || !strings.Contains(err.Error(), "can the machine read the store") {
 		t.Errorf("without its file: %v", err)
 	}
 	var b batchResults
