@@ -15,10 +15,9 @@ import (
 
 // Mantri's §6.3: what strategies of straggler mitigation take off phases that are drawn from the distributions of §3.1 and §4.
 
-const phasesNote = "progress is linear and known to 3 %; phases rebuilt from §3.1 and §4: waves log-normal with median 2.11 and deviation 12.37; share of outliers exponential with 25 % of the phases over 15 %; " +
-	"80 % of them 1.5 to 2.5 times, 10 % more than 10 times, the rest between; each has one cause: in 40 % of the phases its data, in 18 % none that data explains, in the rest one or the other; " +
-	"share of tasks that take 1.2 to 1.5 times as long as their data explains exponential with 20 % of the phases over 55 % (figure 3b), the others within 10 % of each other. A copy has the data of its original, since duplicates that do not know 'the true causes of outliers' are 'mostly not useful', though the paper's simulator has its time 'sampled from the same distribution of tasks' (§6.1): rows of their own are played so; " +
-	"LATE and Dryad act in the last wave only, and Hadoop copies there 'any task that has read less data than the others' (§7)"
+const phasesNote = "phases as §3.1 and §4 have them: waves log-normal with median 2.11 and deviation 12.37; outliers as long as in figure 2(b), their share exponential with 25 % of the phases over 15 %, each of one cause: its data in 40 % of the phases, none that data explains in 18 %, either in the rest; other tasks as figure 3(b) has them. " +
+	"Progress is linear and known to 3 %. A copy has the data of its original, since duplicates are 'mostly not useful', though the paper's simulator has its time 'sampled from the same distribution of tasks' (§6.1), as rows of their own have it. " +
+	"LATE and Dryad act in the last wave, and Hadoop copies there 'any task that has read less data than the others' (§7)"
 
 // phaseScale is what the paper leaves open of a phase.
 type phaseScale struct {
@@ -43,9 +42,9 @@ var phaseScales = []phaseScale{
 const alikeScale = 4
 
 func (x *phaseScale) String() string {
-	text := fmt.Sprintf("tasks of %g s on %.0f to %.0f slots, outliers of up to %g times", x.task, 5*x.wide, 40*x.wide, x.longest)
+	text := fmt.Sprintf("%g s on %.0f to %.0f slots, up to %g times", x.task, 5*x.wide, 40*x.wide, x.longest)
 	if x.alike {
-		text += ", those of a phase alike"
+		text += " and alike"
 	}
 	return text
 }
@@ -280,10 +279,11 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 	for _, x := range found {
 		skewed = max(skewed, percentile(x["noskew"].time, 0.5))
 	}
-	scales := "band over how Table 1's 27.3 h a phase divide, how long outliers take, and whether those of a phase are alike: "
+	var each []string
 	for n := range found {
-		scales += phaseScales[n].String() + ", "
+		each = append(each, phaseScales[n].String())
 	}
+	scales := "over how Table 1's 27.3 h a phase divide, how long outliers take, and whether those of a phase are alike: tasks of " + strings.Join(each, ", ") + "; "
 	for _, row := range []struct {
 		quantity  string
 		published float64
@@ -299,9 +299,9 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 		{"MapReduce: share of phases without gain", 0.8, without("mapreduce"), ""},
 		{"Dryad: share of phases without gain", 0.5, without("dryad"), ""},
 		{"restarts per task, average phase: Mantri", 0.2, copies("mantri"), ""},
-		{"restarts per task, average phase: Dryad", 0.2, copies("dryad"), "when all tasks have started, those of the last wave are copied as they pass the 75th percentile; how its number can be that of Mantri is not in the paper; "},
+		{"restarts per task, average phase: Dryad", 0.2, copies("dryad"), "a quarter of the last wave is longer than the 75th percentile, and is copied as the rule of §7 has it; "},
 		{"restarts per task, average phase: LATE", 0.06, copies("late"), ""},
-		{"restarts per task, average phase: Hadoop", 0.56, copies("hadoop"), fmt.Sprintf("at the published waves (2.11 at the median, log-normal) %.2f to %.2f of the tasks of the average phase run at most when all have started, so that about all of them would have to be copied; that Hadoop copies a task more often than once is not in the paper; ", slices.Min(last), slices.Max(last))},
+		{"restarts per task, average phase: Hadoop", 0.56, copies("hadoop"), fmt.Sprintf("at the published waves %.2f to %.2f of the tasks of the average phase run at most when all have started, about all of which would have to be copied; ", slices.Min(last), slices.Max(last))},
 		{"success of restarts, average phase: Mantri", 0.70, wins("mantri"), ""},
 		{"success of restarts, average phase: LATE", 0.15, wins("late"), "its copies lose where outliers have more data, so more skew of data than ours would be needed; "},
 		{"Mantri less NoSkew at the 50th percentile", 0, func(x map[string]*reductions) float64 {
