@@ -91,7 +91,7 @@ var drawings = []drawn{
 	{"QUINCY", "§6", "Greedy queues over Quincy: data moved; throughput of Quincy over theirs, less one", "times", [][2]string{
 		{"data moved", "data moved by greedy queues over that by Quincy, up to"}, {"throughput", "throughput of Quincy over that of greedy queues, more by up to"}}},
 	{"FAIR", "§6.1", "Figure 10: gain of the smallest jobs over FIFO", "times", [][2]string{
-		{"fair sharing", "figure 10: mean gain of jobs of 16 maps by fair sharing alone"}, {"and copy-compute splitting", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO"},
+		{"fair sharing with copy-compute splitting", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO"},
 		{"the most", "figure 10: the most that one of them gains"}}},
 }
 
