@@ -44,31 +44,17 @@ func dollyBing(ctx context.Context, t *table) error { return dollyWorkload(ctx, 
 func dollyWorkload(ctx context.Context, t *table, i int) error {
 	x := &traces[i]
 	seed := uint64(i) + 1
-	s, err := t.straggling(ctx, x, seed)
+	s, err := t.straggling(ctx, x, seed, dollyPhases)
 	if err != nil {
 		return err
 	}
-	pool, err := x.cluster(seed, s, 0.2).Build()
+	got, err := t.underLoad(ctx, x.cluster(seed, s, dollyLoad, dollyPhases), s.known(),
+		nil, []string{"admission", "preempt"}, []string{"admission", "fcfs"}, []string{"budget", "0.03"}, []string{"budget", "0.01"})
 	if err != nil {
 		return err
 	}
-	before, err := unmitigated(ctx, pool)
-	if err != nil {
-		return err
-	}
-	variants := [][]string{{"dolly"}, {"dolly", "admission", "preempt"}, {"dolly", "admission", "fcfs"}, {"dolly", "budget", "0.03"}, {"dolly", "budget", "0.01"}}
-	got := make([]gains, len(variants))
-	for n, v := range variants {
-		p, err := t.policy(v[0], append(v[1:], s.known()...)...)
-		if err != nil {
-			return err
-		}
-		if got[n], err = tryOver(ctx, pool, before, p, 2); err != nil {
-			return err
-		}
-	}
-	note := fmt.Sprintf("solved: %.3f of the tasks straggle, those of large jobs %.2f of 2 to 12 times; clones for ten tasks %d; as gains of means %.2f of all jobs, %.2f of small ones; ",
-		s.p, s.large, policy.Clones(10, s.p, 0.05), got[0].ofMeans, got[0].smallOfMeans) + workloadNote
+	note := fmt.Sprintf("solved: %.3f of the tasks straggle, those of large jobs %.2f of 2 to 12 times; clones of ten tasks %d; as gains of means %.2f of all jobs, %.2f of small ones; ",
+		s.p, s.large, policy.Clones(smallJob, s.p, 0.05), got[0].ofMeans, got[0].smallOfMeans) + workloadNote
 	row := func(section, quantity string, published, ours, tolerance float64) {
 		t.rebuilt(section, x.name+": "+quantity, published, ours, tolerance, note)
 	}
@@ -78,7 +64,7 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 		t.rebuilt("§5.4", x.name+": Dolly over LATE with a budget of 3 %", 0.38, got[3].all, 0.095,
 			"small jobs that come together are refused here, of which the paper's lose 'negligible': how jobs come is not in the text, and what other loads and the gain of means give is the band; "+note)
 	}
-	row("§5.4", "a budget of 1 % gains less than one of 5 % (1) or not (0)", 1, better(got[4].all, got[0].all), 0)
+	t.baseline("§5.4", x.name+": a budget of 1 % gains less than one of 5 % (1) or not (0)", 1, better(got[4].all, got[0].all), 0, "so does first come first served; "+note)
 	t.baseline("§5.5", x.name+": gain of preemption less that of admission control", [2]float64{0.01, 0.02}[i], got[1].all-got[0].all, 0.05, "a policy that does nothing has no difference either; "+note)
 	row("§5.5", "gain of admission control less that of first come first served", 0.14, got[0].all-got[2].all, 0.05)
 	t.notTried("§2.1.2", x.name+": blacklisting, the better of windows of 5 min and 1 h: mean completion time off", [2]float64{0.084, 0.062}[i],
@@ -92,38 +78,31 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 			return err
 		}
 	}
-	return t.dollyBand(ctx, x, seed, s, note)
+	return t.dollyBand(ctx, x, seed, note)
 }
 
 // dollyLoads are the least and the greatest load that §2.2's 3 % implies, see workloadNote.
 var dollyLoads = [2]float64{0.17, 0.25}
 
-// dollyBand is the headline over what the paper leaves open: the load, and whether an average improvement is one of means.
-func (t *table) dollyBand(ctx context.Context, x *trace, seed uint64, s straggling, note string) error {
+// dollyBand is the headline over what the paper leaves open: the load, the phases of a job, and whether an average improvement is
+// one of means.
+func (t *table) dollyBand(ctx context.Context, x *trace, seed uint64, note string) error {
 	var all, small, less []float64 // less: with a budget of 3 %
-	for _, load := range dollyLoads {
-		pool, err := x.cluster(seed, s, load).Build()
+	for phases := 1; phases <= bandPhases; phases++ {
+		s, err := t.straggling(ctx, x, seed, phases)
 		if err != nil {
 			return err
 		}
-		before, err := unmitigated(ctx, pool)
-		if err != nil {
-			return err
-		}
-		var got [2]gains
-		for n, budget := range []string{"0.05", "0.03"} {
-			p, err := t.policy("dolly", append(s.known(), "budget", budget)...)
+		for _, load := range dollyLoads {
+			got, err := t.underLoad(ctx, x.cluster(seed, s, load, phases), s.known(), []string{"budget", "0.05"}, []string{"budget", "0.03"})
 			if err != nil {
 				return err
 			}
-			if got[n], err = tryOver(ctx, pool, before, p, 2); err != nil {
-				return err
-			}
+			all, small = append(all, got[0].all, got[0].ofMeans), append(small, got[0].small, got[0].smallOfMeans)
+			less = append(less, got[1].all, got[1].ofMeans)
 		}
-		all, small = append(all, got[0].all, got[0].ofMeans), append(small, got[0].small, got[0].smallOfMeans)
-		less = append(less, got[1].all, got[1].ofMeans)
 	}
-	note = "band over a load of 17 to 25 %, gains of jobs or of means, which LATE and Mantri share; " + note
+	note = "band over a load of 17 to 25 %, one phase or two, gains of jobs or of means, which LATE and Mantri share; " + note
 	for _, over := range []string{"LATE", "Mantri"} {
 		t.band("§5.2", x.name+": Dolly over "+over+": over load and metric", x.gain[over], all, note)
 		t.band("§5.2", x.name+": Dolly over "+over+", jobs of at most ten tasks: over load and metric", x.smallGain[over], small, note)
@@ -134,131 +113,81 @@ func (t *table) dollyBand(ctx context.Context, x *trace, seed uint64, s straggli
 	return nil
 }
 
-// assignmentScale is what §5.3 leaves open: how many phases small jobs have ('maximum of 6'), which share of a task is reading
-// ('only moderate amounts of data'), and how much longer stragglers take: §2.1.1's 6 to 8 times are of rates, bytes over time.
-type assignmentScale struct {
-	phases         int
-	transfer, most float64
+// underLoad is what jobs gain by Dolly with what it knows, under each of some options.
+func (t *table) underLoad(ctx context.Context, pl *workload.Plan, known []string, options ...[]string) (got []gains, err error) {
+	pool, err := pl.Build()
+	if err != nil {
+		return nil, err
+	}
+	before, err := unmitigated(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range options {
+		p, err := t.policy("dolly", append(slices.Clone(o), known...)...)
+		if err != nil {
+			return nil, err
+		}
+		g, err := tryOver(ctx, pool, before, p, 2)
+		if err != nil {
+			return nil, err
+		}
+		got = append(got, g)
+	}
+	return got, nil
 }
 
-var assignmentScales = []assignmentScale{{2, 0.15, 12}, {2, 0.5, 12}, {2, 0.3, 3}, {6, 0.3, 12}, {6, 0.15, 3}, {6, 0.5, 3}}
+// assignmentScale is what §5.3 leaves open: how many phases jobs have ('maximum of 6'), and which share of a task is reading ('only
+// moderate amounts of data').
+type assignmentScale struct {
+	phases   int
+	transfer float64
+}
 
-// dollyAssignment is §5.3: what small jobs gain under the three ways of assigning intermediate data.
+// assignmentScales are of jobs of two and three phases, and of figure 12's six.
+var assignmentScales = []assignmentScale{{2, 0.15}, {2, 0.5}, {3, 0.15}, {3, 0.5}, {6, 0.15}, {6, 0.5}}
+
+// dollyAssignment is §5.3: what small jobs of the Bing workload gain under the three ways of assigning intermediate data.
 func dollyAssignment(ctx context.Context, t *table) error {
-	ways := []string{"cac", "cc", "delay"}
-	ours := map[string][]float64{}
-	note := "band over phases of a job, the share of a later phase's task that is reading, and the longest stragglers: "
-	scales := assignmentScales
+	const seed = 2
+	x := &traces[1]
+	var cac, cc, delay, apart, six []float64
+	note := "over phases of a job and the share of a later phase's task that is reading: "
 	above := 1.0
-	var apart, six []float64
-	for _, x := range scales {
-		got, p, err := t.assign(ctx, x, ways)
+	s, err := t.straggling(ctx, x, seed, bandPhases)
+	if err != nil {
+		return err
+	}
+	for _, a := range assignmentScales {
+		reading := fmt.Sprint(a.transfer)
+		got, err := t.underLoad(ctx, x.cluster(seed, s, dollyLoad, a.phases), append(s.known(), "transfer", reading),
+			[]string{"assignment", "cac"}, []string{"assignment", "cc"}, []string{"assignment", "delay"})
 		if err != nil {
 			return err
 		}
-		for n, way := range ways {
-			ours[way] = append(ours[way], got[n].small)
+		note += fmt.Sprintf("%d phases, %.0f %%: %.2f CAC, %.2f CC, %.2f delay; ", a.phases, 100*a.transfer, got[0].small, got[1].small, got[2].small)
+		above = min(above, better(max(got[0].small, got[1].small), got[2].small))
+		if a.phases == 6 {
+			six = append(six, got[2].small)
+		} else {
+			delay = append(delay, got[2].small)
 		}
-		cac, cc, delay := got[0].small, got[1].small, got[2].small
-		above, apart = min(above, better(max(cac, cc), delay)), append(apart, cc-cac)
-		if x.phases == 6 {
-			six = append(six, delay)
-		}
-		note += fmt.Sprintf("%d phases, %.0f %%, up to %g times, which %.3f of the tasks take: %.2f CAC, %.2f CC, %.2f delay; ", x.phases, 100*x.transfer, x.most, p, cac, cc, delay)
+		cac, cc, apart = append(cac, got[0].small), append(cc, got[1].small), append(apart, got[1].small-got[0].small)
 	}
-	note += "400 jobs of phases of 8 tasks of 30 s, one after the other; stragglers take twice as long or more, and are as many as give jobs at the median rate what §2.1.1 says of Bing's small ones; reading takes 35 % longer under contention (§4.3: 32 and 39 %); " +
-		"missing are how likely stragglers are in Bing's small jobs, how many phases these have and how much of a task is reading, for which §5.3 says only that CAC loses most with six phases; " +
-		"delay assignment's 37 % is all but the 38 % that jobs gain with every task at the median rate (§2.1.1), of which ours leaves what clones miss with a risk ε of 5 % and what waiting for ω takes"
-	t.band("§5.3", "small jobs with CAC over LATE (Bing)", 0.17, ours["cac"], note)
-	t.band("§5.3", "small jobs with CC over LATE (Bing)", 0.26, ours["cc"], note)
-	t.band("§5.3", "small jobs with delay assignment over LATE (Bing)", 0.37, ours["delay"], note)
-	t.band("§5.3", "figure 12: delay assignment over LATE, jobs of six phases (Bing)", 0.31, six, note)
+	note += "reading takes 35 % longer under contention (§4.3: 32 and 39 %); " + workloadNote
+	note = "'CAC's gains drop quickly' with phases, of which the paper says only that jobs have 'maximum of 6'; " + note
+	t.band("§5.3", "small jobs with CAC over LATE (Bing)", 0.17, cac, note)
+	t.band("§5.3", "small jobs with CC over LATE (Bing)", 0.26, cc, note)
+	t.baseline("§5.3", "small jobs with delay assignment over LATE (Bing)", 0.37, mid(delay), 0.09, "the number of §5.2, which counts there; "+note)
+	t.band("§5.3", "figure 12: delay assignment over LATE, jobs of six phases (Bing)", 0.31, six,
+		"ten tasks in six phases are a task or two in each, of which few are slower than the median: which jobs figure 12 is of, and how many tasks they have, is not in the text; "+note)
 	t.band("§5.3", "CC over LATE less CAC over LATE, small jobs (Bing)", 0.09, apart, note)
 	t.rebuilt("§5.3", "delay assignment is better than CC and than CAC for small jobs (1) or not (0)", 1, above, 0, "in all of ours; "+note)
 	return nil
 }
 
-// assign is what jobs gain, all of which are small, by way of assigning, and which share of their tasks straggles, which is solved for.
-func (t *table) assign(ctx context.Context, x assignmentScale, ways []string) ([]gains, float64, error) {
-	bing := trace{name: "Bing", small: 1, smallest90: 1}
-	build := func(s straggling) (*workload.Pool, error) {
-		r := rand.New(rand.NewPCG(53, 53))
-		pl := bing.cluster(53, s, 0.02)
-		for j := range pl.Jobs { // eight tasks a phase
-			pl.Jobs[j].Arrival, pl.Jobs[j].Phases = 300*float64(j)*float64(x.phases), nil
-			for p := range x.phases {
-				f := workload.PlanPhase{Kind: "map"}
-				if p > 0 {
-					f.Kind, f.After = "reduce", []int{p - 1}
-				}
-				for range 8 {
-					task := workload.PlanTask{Seconds: dollyTask * (0.9 + 0.2*r.Float64()), Bytes: 64 << 20, Luck: 1}
-					if u, slower := r.Float64(), 1+(x.most-2)*r.Float64(); u < s.p {
-						task.Luck += slower
-					}
-					f.Tasks = append(f.Tasks, task)
-				}
-				pl.Jobs[j].Phases = append(pl.Jobs[j].Phases, f)
-			}
-		}
-		return pl.Build()
-	}
-	var s straggling
-	var err error
-	s.p, err = solved(t.solved, fmt.Sprintf("stragglers of %d phases, %g times", x.phases, x.most), func() (float64, error) { return likelihood(ctx, build, 0.38) }) // traces: of Bing's small jobs
-	if err != nil {
-		return nil, 0, err
-	}
-	pool, err := build(s)
-	if err != nil {
-		return nil, 0, err
-	}
-	before, err := unmitigated(ctx, pool)
-	if err != nil {
-		return nil, 0, err
-	}
-	var got []gains
-	for _, way := range ways {
-		dolly, err := t.policy("dolly", append([]string{"assignment", way, "transfer", fmt.Sprint(x.transfer)}, s.known()...)...)
-		if err != nil {
-			return nil, 0, err
-		}
-		g, err := tryOver(ctx, pool, before, dolly, 2)
-		if err != nil {
-			return nil, 0, err
-		}
-		g.small = g.all
-		got = append(got, g)
-	}
-	return got, s.p, nil
-}
-
-// likelihood is the probability of straggling by which jobs, all of them small, gain so much at the median rate.
-func likelihood(ctx context.Context, build func(straggling) (*workload.Pool, error), gain float64) (float64, error) {
-	ideal, err := named("medianrate")
-	if err != nil {
-		return 0, err
-	}
-	var s straggling
-	low, high := 0.0, 0.6
-	for range 9 {
-		s.p = (low + high) / 2
-		pool, err := build(s)
-		if err != nil {
-			return 0, err
-		}
-		g, err := try(ctx, pool, ideal, 1)
-		if err != nil {
-			return 0, err
-		}
-		if g.all > gain {
-			high = s.p
-		} else {
-			low = s.p
-		}
-	}
-	return s.p, nil
-}
+// mid is the middle of the range of some values.
+func mid(v []float64) float64 { return (slices.Min(v) + slices.Max(v)) / 2 }
 
 // trace is one of the two clusters of the paper.
 type trace struct {
@@ -282,13 +211,17 @@ const (
 	dollySlots = 150 * 12 // §5.1
 	dollyJobs  = 400
 	dollyTask  = 30.0 // s
+
+	dollyLoad   = 0.2 // see workloadNote
+	dollyPhases = 1   // of a job; with two, and half of ten tasks in each, two fifths of Facebook's tasks would have to straggle
+	bandPhases  = 2   // the most in the band, and the fewest where one reads what another has left (§5.3)
 )
 
 const workloadNote = "stragglers as §2.1 has them in the trace, which is under LATE at Facebook and under Mantri at Bing (§2); what is left under the other is 'similar' (§2.1, footnote 2), and is compared in the band only: 2 to 12 times slower (slowdown ratio of small jobs 6 to 8), with the probability that gives small jobs what §2.1.1 says they would gain at the median rate; " +
 	"those of large jobs are as likely, and as much less slow as §2.1.1's figure for all jobs asks (speculation 'effectively mitigates stragglers in large jobs'). Jobs of at most ten tasks have the share that §2.2 says, the others a power law, whose exponent gives the smallest 90 % their share of the resources. " +
-	"Dolly knows that probability. Gains are means of those of jobs ('the average improvement in each bin'). Assumed: 400 jobs under fair sharing, at most a tenth of the slots to a job, two equal phases, 30 s a task, and a load of 20 % ('cloning each of the smallest 90% three times increases overall utilization by merely 3%', with their 6 % of it, implies 17 to 25 %)"
+	"Dolly knows that probability. Gains are means of those of jobs ('the average improvement in each bin'). Assumed: 400 jobs under fair sharing, at most a tenth of the slots to a job, one phase where nothing else is said, 30 s a task, and a load of 20 % ('cloning each of the smallest 90% three times increases overall utilization by merely 3%', with their 6 % of it, implies 17 to 25 %)"
 
-// smallJob is the most tasks of a phase of a small job.
+// smallJob is the most tasks of a small job, in all of its phases: 'jobs with ≤ 10 tasks' (§2.2).
 const smallJob = 10
 
 // straggling is how tasks straggle: with a probability, small jobs' tasks 2 to 12 times slower, and those of large jobs a
@@ -299,14 +232,14 @@ type straggling struct{ p, large float64 }
 // are here less than twice as slow as the median, and so are none by §2.1.2.
 func (s straggling) known() []string { return []string{"p", fmt.Sprint(s.p), "period", "1e9"} }
 
-// straggling is how tasks straggle in a trace.
-func (t *table) straggling(ctx context.Context, x *trace, seed uint64) (straggling, error) {
-	return solved(t.solved, fmt.Sprint("stragglers of ", x.name, seed), func() (straggling, error) { return x.solve(ctx, seed) })
+// straggling is how tasks straggle in a trace whose jobs have so many phases.
+func (t *table) straggling(ctx context.Context, x *trace, seed uint64, phases int) (straggling, error) {
+	return solved(t.solved, fmt.Sprint("stragglers of ", x.name, seed, phases), func() (straggling, error) { return x.solve(ctx, seed, phases) })
 }
 
 // solve finds how tasks straggle: first the probability, by what small jobs would gain at the median rate, then how much
 // less those of large jobs do, by what all jobs would.
-func (x *trace) solve(ctx context.Context, seed uint64) (s straggling, err error) {
+func (x *trace) solve(ctx context.Context, seed uint64, phases int) (s straggling, err error) {
 	ideal, err := named("medianrate")
 	if err != nil {
 		return s, err
@@ -315,7 +248,7 @@ func (x *trace) solve(ctx context.Context, seed uint64) (s straggling, err error
 		low := 0.0
 		for range 9 {
 			*of = (low + high) / 2
-			pool, err := x.cluster(seed, s, 0.2).Build()
+			pool, err := x.cluster(seed, s, dollyLoad, phases).Build()
 			if err != nil {
 				return err
 			}
@@ -385,7 +318,7 @@ func gainOf(pool *workload.Pool, before, after []float64) (g gains) {
 	for j := range before {
 		gain := 1 - after[j]/before[j]
 		n, g.all, b, a = n+1, g.all+gain, b+before[j], a+after[j]
-		if pool.JobTasks(j) <= 2*smallJob {
+		if pool.JobName(j) == "small" {
 			g.each = append(g.each, weighted{gain, 1})
 			k, g.small, sb, sa = k+1, g.small+gain, sb+before[j], sa+after[j]
 		}
@@ -393,8 +326,9 @@ func gainOf(pool *workload.Pool, before, after []float64) (g gains) {
 	return gains{g.all / n, g.small / k, 1 - a/b, 1 - sa/sb, g.each}
 }
 
-// cluster is the cluster and the jobs, at a load.
-func (x *trace) cluster(seed uint64, s straggling, load float64) *workload.Plan {
+// cluster is the cluster and the jobs, at a load. The tasks of a job are those of so many phases, divided as evenly as they can be
+// ('over 91% of the jobs with ≤ 10 tasks have equal number of tasks in their phases', §3.2), but no phase is without one.
+func (x *trace) cluster(seed uint64, s straggling, load float64, phases int) *workload.Plan {
 	r := rand.New(rand.NewPCG(seed, 13))
 	pl := &workload.Plan{}
 	for range dollySlots / 12 {
@@ -402,9 +336,16 @@ func (x *trace) cluster(seed uint64, s straggling, load float64) *workload.Plan 
 	}
 	work := 0.0
 	for _, n := range x.sizes(r, dollyJobs) {
-		j := workload.PlanJob{Limit: dollySlots / 10, Phases: []workload.PlanPhase{{Kind: "map"}, {Kind: "reduce", After: []int{0}}}}
-		for p := range j.Phases {
-			for range n {
+		j := workload.PlanJob{Name: "large", Limit: dollySlots / 10}
+		if n <= smallJob {
+			j.Name = "small"
+		}
+		for p := range phases {
+			j.Phases = append(j.Phases, workload.PlanPhase{Kind: "map"})
+			if p > 0 {
+				j.Phases[p] = workload.PlanPhase{Kind: "reduce", After: []int{p - 1}}
+			}
+			for range max((n+phases-1-p)/phases, 1) {
 				t := workload.PlanTask{Seconds: dollyTask * (0.9 + 0.2*r.Float64()), Bytes: 64 << 20, Luck: 1}
 				if u, slower := r.Float64(), 1+10*r.Float64(); u < s.p {
 					if n > smallJob {
@@ -426,13 +367,15 @@ func (x *trace) cluster(seed uint64, s straggling, load float64) *workload.Plan 
 	return pl
 }
 
-// sizes draws the tasks per phase of n jobs: small ones evenly from 1 to 10, the others from a power law whose exponent
-// is solved for, so that the smallest 90 % of the jobs have their share of all tasks.
+// sizes draws the tasks of n jobs: small ones evenly from 1 to 10, the others from a power law whose exponent
+// is solved for, so that the smallest 90 % of the jobs have their share of all tasks. One job is drawn of each n-th part of the
+// distribution, so that as many are small as the paper says.
 func (x *trace) sizes(r *rand.Rand, n int) []int {
 	u := make([]float64, n)
 	for i := range u {
-		u[i] = r.Float64()
+		u[i] = (float64(i) + r.Float64()) / float64(n)
 	}
+	r.Shuffle(n, func(i, j int) { u[i], u[j] = u[j], u[i] })
 	draw := func(alpha float64) []int {
 		out := make([]int, n)
 		for i, v := range u {

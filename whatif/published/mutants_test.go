@@ -44,8 +44,11 @@ var ruleless = lab{
 			return policy.Own("arbitrary", func() replay.Policy { return arbitrary{} }), nil
 		case "mantri": // the order of tasks is left
 			options = append(options, "restart", "false", "duplicate", "false")
-		case "dolly": // hardly any clones
-			options = append(options, "budget", "0.004")
+		case "dolly": // whoever comes first is cloned, in part where the budget does not suffice, and no clone waits for its own output
+			if at := slices.Index(options, "assignment"); at < 0 || options[at+1] == "delay" {
+				options = append(options, "assignment", "cc")
+			}
+			options = append(options, "admission", "fcfs")
 		case "hadoop": // no gap to the average is large enough
 			options = append(options, "gap", "1")
 		case "mapreduce": // when all but none have finished

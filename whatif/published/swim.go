@@ -41,7 +41,7 @@ func (t *table) dollySWIM(ctx context.Context, x *trace, seed uint64, s straggli
 	}
 	var all, small []float64
 	for part := range swimWindows {
-		pl := x.cluster(seed, s, 0.2)
+		pl := x.cluster(seed, s, dollyLoad, dollyPhases)
 		if err := t.arrive(pl, part); err != nil {
 			return err
 		}
