@@ -8,8 +8,8 @@ import (
 
 // Flows between random racks of 40, so many at any time; a new one starts whenever one ends. An event is a start or an end.
 //
-// Of 1000 flows nearly all of 740 pairs of racks change their rate with every event: about 50 links and 2 of the links that
-// hold back a pair.
+// Of 1000 flows, nearly all of 740 pairs of racks change their rate with every event: it has about 50 links, and a pair is
+// limited by one of 2 links.
 func BenchmarkFlows(b *testing.B) {
 	for _, live := range []int{100, 1000, 5000} {
 		b.Run(fmt.Sprintf("racks=40/live=%d", live), func(b *testing.B) { benchFlows(b, Uniform(40, 40, 1e9, 0), live, false) })

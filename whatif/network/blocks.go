@@ -11,7 +11,7 @@ type Blocks struct {
 	machines []int32
 }
 
-// Add adds a block with its replicas, as a log's preferred locations give them, and gives its number.
+// Add adds a block with its replicas, as a log's preferred locations give them, and returns its number.
 func (b *Blocks) Add(machines ...int32) int32 {
 	if len(b.first) == 0 {
 		b.first = append(b.first, 0)
@@ -29,10 +29,10 @@ func (b *Blocks) Replicas(block int32) []int32 {
 	return b.machines[b.first[block]:b.first[block+1]]
 }
 
-// PlaceHDFS adds n blocks with so many replicas each as HDFS places them when what writes them is spread evenly: the
-// first on any machine, the second in another rack, the third on another machine of the rack of the second, more of them
-// anywhere; so a block is in two racks (FAIR §6.3.1). Where a rule cannot be kept, any other machine serves, and
-// where there are no more machines there are fewer replicas.
+// PlaceHDFS adds n blocks with the given number of replicas, placed as HDFS does when the writers are spread evenly: the first
+// on any machine, the second in another rack, the third on another machine of the second's rack, and further ones anywhere, so
+// a block is in two racks (FAIR §6.3.1). If a rule cannot be followed, any other machine is used, and if there are no more
+// machines, the block has fewer replicas.
 func (b *Blocks) PlaceHDFS(t *Topology, n, replicas int, r *rand.Rand) {
 	all := make([]int32, len(t.Rack))
 	racks := make([][]int32, len(t.Up))
@@ -61,9 +61,9 @@ func (b *Blocks) PlaceHDFS(t *Topology, n, replicas int, r *rand.Rand) {
 	}
 }
 
-// drawn is one of the machines of a list that fit, each as likely as the others.
+// drawn returns one of the machines in a list that fit, each with equal probability.
 func drawn(list []int32, r *rand.Rand, fits func(int32) bool) (int32, bool) {
-	for range 16 { // nearly always the first
+	for range 16 { // nearly always the first one fits
 		if m := list[r.IntN(len(list))]; fits(m) {
 			return m, true
 		}

@@ -2,48 +2,48 @@ package network
 
 import "math"
 
-// Flows with the same path and limit always have the same rate: they are a class. And all classes that the same link
-// holds back have the same rate, the level at which that link is full. So an event changes the level of some links and
-// which link holds back a few classes, but nothing of the flows: each ends when what its class has moved reaches its mark,
-// and what the class has moved follows from the reach of the link that holds it back, a clock that runs in bytes.
+// Flows with the same path and limit always have the same rate: they form a class. All classes limited by the same link have
+// the same rate, the level at which that link is full. So an event changes the level of some links, and the limiting link of a
+// few classes, but nothing in the flows: each ends when the bytes moved by its class reach its mark, and these follow from the
+// reach of the limiting link, a clock that counts bytes.
 
-// key is what flows have in common that always have the same rate.
+// key is what flows that always have the same rate have in common.
 type key struct {
 	path Path
 	most float64
 }
 
-// class is the flows of a key.
+// class is the set of flows of a key.
 type class struct {
-	offset float64         // each has moved this and the reach of its holder since the class began
-	ends   dues[struct{}]  // flows, by what the class has moved when they end
-	own    int32           // link that stands for key.most, 0: none
+	offset float64         // each flow has moved this plus the reach of its holder since the class began
+	ends   dues[struct{}]  // flows, by the bytes that the class has moved when they end
+	own    int32           // link that represents key.most, 0: none
 	at     [maxLinks]int32 // its seat at each link
 	key    key
 }
 
-// share is what fills look at of a class: how many flows it has, and its links.
+// share is the part of a class that fills read: its number of flows, and its links.
 type share struct {
 	weight int32
 	n      int32
 	links  [maxLinks]int32
 }
 
-// link is what fills look at of a link.
+// link is the part of a link that fills read.
 type link struct {
 	capacity float64
 	load     float64 // bytes/s
 	open     float64 // while filling: flows that are not settled
-	level    float64 // rate of the flows that it holds back; +Inf: it is not full
+	level    float64 // rate of the flows that it limits; +Inf: it is not full
 	epoch    int32   // of the last fill in which it took part
-	slot     int32   // while filling: its place among the growing ones, -1: none
+	slot     int32   // while filling: its position among the growing ones, -1: none
 }
 
-// pull is what fills need of a class that a link holds back, in one piece: how many flows it has, and its other link, 0
-// where it has none and -1 where it has several.
+// pull is what fills need of a class that a link limits, stored together: its number of flows, and its other link, 0 if it has
+// none and -1 if it has several.
 type pull struct{ weight, other int32 }
 
-// pull is that of a class on one of its links, or on link 0, of which it is not.
+// pull returns that of a class on one of its links, or on link 0, which has no classes.
 func (s *share) pull(link int32) pull {
 	other := int32(-1)
 	switch {
@@ -55,18 +55,18 @@ func (s *share) pull(link int32) pull {
 	return pull{s.weight, other}
 }
 
-// ledger is the rest of a link.
+// ledger is the remaining state of a link.
 type ledger struct {
 	seats   []int32    // classes with flows on it
 	weight  float64    // flows on it
-	held    dues[pull] // classes that it holds back, by its reach when their next flow ends
-	reach   float64    // bytes that a flow that it always held back has moved until since
-	carried float64    // bytes until since
+	held    dues[pull] // classes that it limits, by its reach when their next flow ends
+	reach   float64    // bytes that a flow limited by it all the time has moved until since
+	carried float64    // bytes carried until since
 	since   float64
 	dirty   bool
 }
 
-// moved is what a flow of a class has moved since the class began.
+// moved returns the bytes that each flow of a class has moved since the class began.
 func (f *Fluid) moved(c int32) float64 {
 	cl, i := &f.classes[c], f.holders[c]
 	if i == 0 {
@@ -76,7 +76,7 @@ func (f *Fluid) moved(c int32) float64 {
 	return cl.offset + l.reach + f.links[i].level*(f.now-l.since)
 }
 
-// bring brings the clocks of a link to the instant.
+// bring advances the clocks of a link to the current instant.
 func (f *Fluid) bring(i int32) {
 	l, k := &f.ledgers[i], &f.links[i]
 	l.carried += k.load * (f.now - l.since)
@@ -88,7 +88,7 @@ func (f *Fluid) bring(i int32) {
 	l.since = f.now
 }
 
-// expect notes when the next of the flows that a link holds back ends. Its clocks must be at the instant.
+// expect records when the next of the flows that a link limits ends. Its clocks must be at the current instant.
 func (f *Fluid) expect(i int32) {
 	l := &f.ledgers[i]
 	if i == 0 || len(l.held) == 0 {
@@ -98,7 +98,7 @@ func (f *Fluid) expect(i int32) {
 	f.nexts.set(i, max(f.now+(l.held[0].at-l.reach)/f.links[i].level, f.now))
 }
 
-// rank puts a class, whose next end may have changed, where it belongs among those that its link holds back.
+// rank restores the order among the classes that a link limits after the next end of one may have changed.
 func (f *Fluid) rank(c int32) {
 	if s := &f.shares[c]; s.weight > 0 {
 		cl := &f.classes[c]
@@ -106,7 +106,8 @@ func (f *Fluid) rank(c int32) {
 	}
 }
 
-// hold makes a link the one that holds back a class. The clocks of it and of the one before must be at the instant.
+// hold makes a link the one that limits a class. The clocks of this link and of the previous one must be at the current
+// instant.
 func (f *Fluid) hold(c, i int32) {
 	cl, l := &f.classes[c], &f.ledgers[i]
 	old := &f.ledgers[f.holders[c]]
@@ -116,7 +117,7 @@ func (f *Fluid) hold(c, i int32) {
 	f.holders[c] = i
 }
 
-// classOf finds the class of a key, or makes it.
+// classOf finds or creates the class of a key.
 func (f *Fluid) classOf(k key) int32 {
 	if c, ok := f.byKey[k]; ok {
 		return c
@@ -149,7 +150,7 @@ func (f *Fluid) classOf(k key) int32 {
 	return c
 }
 
-// drop forgets a class without flows.
+// drop deletes a class without flows.
 func (f *Fluid) drop(c int32) {
 	cl, s := &f.classes[c], &f.shares[c]
 	for n, i := range s.links[:s.n] {
@@ -169,7 +170,7 @@ func (f *Fluid) drop(c int32) {
 	f.unused = append(f.unused, c)
 }
 
-// sits notes the seat of a class at a link.
+// sits records the seat of a class at a link.
 func (f *Fluid) sits(c, link, at int32) {
 	s := &f.shares[c]
 	for n, i := range s.links[:s.n] {
@@ -179,7 +180,7 @@ func (f *Fluid) sits(c, link, at int32) {
 	}
 }
 
-// newLink adds a link that carries nothing.
+// newLink adds a link without flows.
 func (f *Fluid) newLink() int32 {
 	f.links = append(f.links, link{level: math.Inf(1)})
 	f.ledgers = append(f.ledgers, ledger{since: f.now})
@@ -187,7 +188,7 @@ func (f *Fluid) newLink() int32 {
 	return int32(len(f.links) - 1)
 }
 
-// ownLink is a link for the limit of a class.
+// ownLink returns a link for the limit of a class.
 func (f *Fluid) ownLink() int32 {
 	n := len(f.spare)
 	if n == 0 {

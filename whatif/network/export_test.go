@@ -2,7 +2,7 @@ package network
 
 import "math"
 
-// What only tests ask.
+// Accessors for tests.
 
 // Rate is the rate of each transfer of a flow, bytes/s.
 func (f *Fluid) Rate(id ID) float64 {
@@ -13,14 +13,14 @@ func (f *Fluid) Rate(id ID) float64 {
 	return math.Inf(1)
 }
 
-// Carried is the bytes that a link has carried so far.
+// Carried returns the bytes that a link has carried so far.
 func (f *Fluid) Carried(link int32) float64 {
 	f.refill()
 	l := &f.ledgers[link+1]
 	return l.carried + f.links[link+1].load*(f.now-l.since)
 }
 
-// PathOf is the path through some links, at most five.
+// PathOf returns the path through some links, at most five.
 func PathOf(links ...int32) Path {
 	var p Path
 	for _, l := range links {

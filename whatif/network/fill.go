@@ -2,30 +2,29 @@ package network
 
 import "math"
 
-// Progressive filling: the rates of all flows grow together from 0. Where a link is full, its flows stay as they are, and
-// the others grow on. What results is max-min fair: every flow goes through a full link on which no flow is faster.
+// Progressive filling: the rates of all flows grow together from 0. When a link is full, its flows keep their rates, and the
+// others continue to grow. The result is max-min fair: every flow passes through a full link on which no flow is faster.
 //
-// After a change only a part is filled again. The links of the flows that have changed take part, and the flows that such
-// a link holds back are unsettled: their other links take part too, and so on. All others keep their rates, unless one
-// turns out to be faster than a link of it that is full now; then the link that holds it back takes part from there on.
-// So what is left in the end has again for every flow a full link on which none is faster, and there is only one such
-// set of rates.
+// After a change only a part is filled again. The links of the changed flows take part, and the flows that such a link limits
+// become unsettled: their other links take part too, and so on. All others keep their rates, unless one turns out to be faster
+// than a link of it that is now full; then the link that limits it takes part from there on. In the end, every flow again has a
+// full link on which none is faster, and there is only one such set of rates.
 
-// filling is what a fill works with.
+// filling is the working memory of a fill.
 type filling struct {
 	dirty     []int32 // links whose flows have changed since the last fill
 	links     []int32 // links that take part
-	spread    int     // so many of them have unsettled what they hold back
-	growing   []int32 // those of them with unsettled flows
-	fullAt    minima  // of these: the rate at which it is full if all its unsettled flows grow on
+	spread    int     // number of these links that have unsettled the flows that they limit
+	growing   []int32 // those of the links with unsettled flows
+	fullAt    minima  // of these: the rate at which it is full if all its unsettled flows continue to grow
 	others    []int32
-	faster    []int32 // classes that a link that is full takes over
+	faster    []int32 // classes that a full link takes over
 	epoch     int32
-	level     float64 // that the fill has reached
+	level     float64 // reached by the fill
 	unsettled int     // classes
 }
 
-// weigh changes how many flows a class has. One without flows is dropped.
+// weigh changes the number of flows of a class. A class without flows is dropped.
 func (f *Fluid) weigh(c, by int32) {
 	x, s := &f.fill, &f.shares[c]
 	rate := 0.0
@@ -42,7 +41,7 @@ func (f *Fluid) weigh(c, by int32) {
 		}
 		k.load += rate * float64(by)
 		if l.weight += float64(by); l.weight == 0 {
-			k.load = 0 // and no rounding is left
+			k.load = 0 // removes what rounding left
 		}
 	}
 	if own := f.classes[c].own; own > 0 {
@@ -53,7 +52,7 @@ func (f *Fluid) weigh(c, by int32) {
 	}
 }
 
-// refill gives every flow its rate, if any has started or ended since the last time.
+// refill computes the rate of every flow, if any has started or ended since the last call.
 func (f *Fluid) refill() {
 	x := &f.fill
 	if len(x.dirty) == 0 {
@@ -81,7 +80,7 @@ func (f *Fluid) refill() {
 	}
 }
 
-// take makes a link take part in the fill.
+// take includes a link in the fill.
 func (f *Fluid) take(i int32) {
 	if l := &f.links[i]; l.epoch != f.fill.epoch {
 		l.epoch, l.slot = f.fill.epoch, -1
@@ -90,7 +89,7 @@ func (f *Fluid) take(i int32) {
 	}
 }
 
-// spread unsettles what the links hold back that have come to take part, with all that this draws in.
+// spread unsettles the flows limited by the links newly included, and includes all links that this affects.
 func (f *Fluid) spread() {
 	x := &f.fill
 	for ; x.spread < len(x.links); x.spread++ {
@@ -125,7 +124,7 @@ func (f *Fluid) spread() {
 	}
 }
 
-// others are the links of a class but for one of which it is. The slice must not be kept.
+// others returns the links of a class except one of them. The slice must not be kept.
 func (f *Fluid) others(d *due[pull], but int32) []int32 {
 	x, s := &f.fill, &f.shares[d.id]
 	x.others = x.others[:0]
@@ -137,7 +136,7 @@ func (f *Fluid) others(d *due[pull], but int32) []int32 {
 	return x.others
 }
 
-// unsettle takes flows that had a rate off a link.
+// unsettle removes flows that had a rate from a link.
 func (f *Fluid) unsettle(i int32, rate, weight float64) {
 	f.take(i)
 	l := &f.links[i]
@@ -145,7 +144,7 @@ func (f *Fluid) unsettle(i int32, rate, weight float64) {
 	l.open += weight
 }
 
-// grow notes when a link is full if all its unsettled flows grow on.
+// grow records when a link is full if all its unsettled flows continue to grow.
 func (f *Fluid) grow(i int32) {
 	x, l := &f.fill, &f.links[i]
 	switch {
@@ -165,11 +164,11 @@ func (f *Fluid) grow(i int32) {
 	}
 }
 
-// freeze settles the flows of the link that is full next.
+// freeze settles the flows of the link that becomes full next.
 func (f *Fluid) freeze() {
 	x := &f.fill
 	slot, rate := x.fullAt.least()
-	rate = max(rate, x.level) // rounding must not make it less
+	rate = max(rate, x.level) // rounding must not reduce it
 	i := x.growing[slot]
 	l := &f.links[i]
 	l.level = rate
@@ -199,12 +198,12 @@ func (f *Fluid) freeze() {
 	f.grow(i)
 }
 
-// fastest lists the classes of a link that are faster than its level, which are those that it is to take over; not, when
-// one of them does not take part.
+// fastest lists the classes of a link that are faster than its level, which it is to take over, unless one of them does not
+// take part.
 func (f *Fluid) fastest(i int32) bool {
 	x := &f.fill
 	x.faster = x.faster[:0]
-	limit, inside := f.links[i].level*(1+1e-12), true // equal but for rounding is not faster
+	limit, inside := f.links[i].level*(1+1e-12), true // a difference due to rounding is not faster
 	for _, c := range f.ledgers[i].seats {
 		if h := &f.links[f.holders[c]]; h.level > limit {
 			x.faster = append(x.faster, c)
@@ -214,7 +213,7 @@ func (f *Fluid) fastest(i int32) bool {
 	return inside
 }
 
-// draw makes the links take part that hold back the faster classes.
+// draw includes the links that limit the faster classes.
 func (f *Fluid) draw() {
 	x := &f.fill
 	for _, c := range x.faster {

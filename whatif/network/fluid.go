@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// maxLinks is how many links a flow can go through: a disk, two interfaces, an uplink, a downlink, and its own limit.
+// maxLinks is the largest number of links of a flow: a disk, two interfaces, an uplink, a downlink, and its own limit.
 const maxLinks = 6
 
-// Path is the links that a flow goes through, as number + 1, the rest 0; each link stands in it once. The zero Path has
-// no links, and what takes it arrives at once.
+// Path holds the links of a flow, as number + 1, the rest 0; each link occurs once. The zero Path has no links, and its flows
+// arrive at once.
 type Path [maxLinks - 1]int32
 
-// path is a path of one link; -1 is none.
+// path returns a path of one link; -1 is none.
 func path(link int32) Path { return Path{}.via(link) }
 
 func (p Path) via(link int32) Path {
@@ -34,12 +34,12 @@ func (p Path) len() int {
 type Flow struct {
 	Path  Path
 	Bytes float64
-	Most  float64 // bytes/s that each gets at most; 0: what the links give
+	Most  float64 // limit of each in bytes/s; 0: none beside the links
 	Count int32   // 0 is 1
 	Tag   int32   // the caller's own
 }
 
-// ID names a flow until it has ended.
+// ID identifies a flow until it has ended.
 type ID int32
 
 // Ended is a flow that has ended.
@@ -50,7 +50,7 @@ type Ended struct {
 	seq int64
 }
 
-// Fluid is links with flows on them at an instant. Links, classes and flows are numbers; link 0 stands for none, so that
+// Fluid is a set of links with flows on them at an instant. Links, classes and flows are numbers; link 0 stands for none, so
 // the numbers are those of a Path.
 type Fluid struct {
 	now     float64
@@ -58,16 +58,16 @@ type Fluid struct {
 	ledgers []ledger // of the links
 	spare   []int32  // links of classes that are gone
 	shares  []share  // of the classes
-	holders []int32  // of the classes: the link that holds it back, 0 until it is first filled
+	holders []int32  // of the classes: the limiting link, 0 until first filled
 	classes []class
-	places  []int32 // of the classes, among those that their link holds back
+	places  []int32 // of the classes, among those limited by the same link
 	unused  []int32 // classes that are gone
 	byKey   map[key]int32
 	flows   []flow
-	marks   []int32 // of the flows: their places in the class
+	marks   []int32 // of the flows: their positions in the class
 	freed   []ID
 	seq     int64
-	nexts   minima // when the next of the flows that each link holds back ends
+	nexts   minima // when the next of the flows limited by each link ends
 	fill    filling
 	ended   []Ended
 	instant []Ended // flows that take no time
@@ -79,7 +79,7 @@ type flow struct {
 	seq               int64
 }
 
-// NewFluid gives links of so many bytes/s, each above 0, without flows, at instant 0.
+// NewFluid returns links with the given bytes/s, each above 0, without flows, at instant 0.
 func NewFluid(capacity []float64) *Fluid {
 	f := &Fluid{byKey: map[key]int32{}}
 	for n := range len(capacity) + 1 {
@@ -91,7 +91,7 @@ func NewFluid(capacity []float64) *Fluid {
 	return f
 }
 
-// Start starts a flow at the instant.
+// Start starts a flow at the current instant.
 func (f *Fluid) Start(x Flow) ID {
 	count := max(x.Count, 1)
 	id := f.name(flow{tag: x.Tag, count: count, class: -1})
@@ -122,10 +122,10 @@ func (f *Fluid) name(x flow) ID {
 	return ID(len(f.flows) - 1)
 }
 
-// Cancel ends a flow before its time and gives the bytes that each of its transfers has moved.
+// Cancel ends a flow early and returns the bytes that each of its transfers has moved.
 func (f *Fluid) Cancel(id ID) float64 {
 	fl := &f.flows[id]
-	if fl.class < 0 { // it took no time and would have been told of by the next Advance
+	if fl.class < 0 { // it took no time, and the next Advance would have reported it
 		f.instant = slices.DeleteFunc(f.instant, func(e Ended) bool { return e.ID == id })
 		f.freed = append(f.freed, id)
 		return 0
@@ -139,7 +139,7 @@ func (f *Fluid) Cancel(id ID) float64 {
 	return moved
 }
 
-// Next is when the next flow ends, if no other starts before.
+// Next returns when the next flow ends, if no other starts before.
 func (f *Fluid) Next() (at float64, ok bool) {
 	if len(f.instant) > 0 {
 		return f.now, true
@@ -149,8 +149,8 @@ func (f *Fluid) Next() (at float64, ok bool) {
 	return at, !math.IsInf(at, 1)
 }
 
-// Advance moves the instant and gives the flows that have ended until then, in the order in which they did; those that
-// end together in the order in which they started. The slice is valid until the next call.
+// Advance moves to an instant and returns the flows that ended until then, in the order of their ends; those that end together
+// are in the order of their starts. The slice is valid until the next call.
 func (f *Fluid) Advance(to float64) []Ended {
 	f.ended = append(f.ended[:0], f.instant...)
 	f.instant = f.instant[:0]
@@ -164,16 +164,16 @@ func (f *Fluid) Advance(to float64) []Ended {
 			break
 		}
 		f.now = max(f.now, at)
-		f.end(f.now * (1 + 1e-12)) // what rounding has torn apart ends together
+		f.end(f.now * (1 + 1e-12)) // flows whose ends differ by rounding only end together
 		if f.now >= to {
-			break // the rates from here on are those with what starts at this instant, too
+			break // the rates from here on depend on the flows that start at this instant
 		}
 	}
 	f.now = max(f.now, to)
 	return f.ended
 }
 
-// end ends the flows that end until an instant.
+// end ends the flows that finish until an instant.
 func (f *Fluid) end(until float64) {
 	from := len(f.ended)
 	for i, at := f.nexts.least(); at <= until; i, at = f.nexts.least() {
@@ -188,7 +188,7 @@ func (f *Fluid) end(until float64) {
 	slices.SortFunc(f.ended[from:], func(a, b Ended) int { return int(a.seq - b.seq) })
 }
 
-// endOf ends the flows of a class that end when the link that holds it back has the given reach.
+// endOf ends the flows of a class that finish when the link that limits it has the given reach.
 func (f *Fluid) endOf(c int32, reach float64) {
 	cl, gone := &f.classes[c], int32(0)
 	for len(cl.ends) > 0 && cl.ends[0].at-cl.offset <= reach {
@@ -203,6 +203,6 @@ func (f *Fluid) endOf(c int32, reach float64) {
 	f.rank(c)
 }
 
-// Capacity and Load are what a link can carry and carries, bytes/s.
+// Capacity and Load are what a link can carry and what it carries now, bytes/s.
 func (f *Fluid) Capacity(link int32) float64 { return f.links[link+1].capacity }
 func (f *Fluid) Load(link int32) float64     { f.refill(); return f.links[link+1].load }

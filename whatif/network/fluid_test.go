@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// flowOf is what the reference knows of a flow.
+// flowOf is a flow of the reference.
 type flowOf struct {
 	path  Path
 	most  float64
@@ -20,7 +20,7 @@ type flowOf struct {
 	bytes float64
 }
 
-// reference is the slow solver: every flow on its own, all rates anew at every event.
+// reference is the slow solver: each flow is separate, and all rates are computed again at every event.
 type reference struct {
 	now   float64
 	caps  []float64
@@ -76,7 +76,7 @@ func (r *reference) fill() {
 	}
 }
 
-// next is the instant of the next end.
+// next returns the instant of the next end.
 func (r *reference) next() float64 {
 	at := math.Inf(1)
 	for _, f := range r.flows {
@@ -85,7 +85,7 @@ func (r *reference) next() float64 {
 	return at
 }
 
-// advance moves on to an instant at which at most flows end.
+// advance moves to an instant before which no flow ends.
 func (r *reference) advance(to float64) (tags []int32) {
 	rest := r.flows[:0]
 	for _, f := range r.flows {
@@ -225,8 +225,8 @@ func TestMaxMin(t *testing.T) {
 	}
 }
 
-// The rates are still max-min, and loads the sums of their flows, after thousands of starts and ends on a large network
-// whose links are never empty, so that rounding could add up.
+// After thousands of starts and ends on a large network whose links are never empty, so that rounding could accumulate, the
+// rates are still max-min and the loads are the sums of the flows.
 func TestMaxMinInTheLongRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	net, err := New(Uniform(20, 5, 1e9, 0))
@@ -289,7 +289,7 @@ func checkMaxMin(t *testing.T, f *Fluid, caps []float64, live map[ID]Flow) {
 	}
 }
 
-// cluster runs random reads on racks of machines and gives when each ended.
+// cluster runs random reads on racks of machines and returns when each ended.
 func runCluster(t *testing.T, seed uint64, scale float64) (*Net, []Ended, float64) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	top := Uniform(4, 5, 300*scale, 100*scale)
@@ -314,7 +314,7 @@ func runCluster(t *testing.T, seed uint64, scale float64) (*Net, []Ended, float6
 	return net, append(ended, net.Advance(1e9)...), remote
 }
 
-// What the uplinks have sent is what the downlinks have received and what was asked for; all flows end.
+// The uplinks have sent what the downlinks have received and what was requested; all flows end.
 func TestConservation(t *testing.T) {
 	for seed := range uint64(50) {
 		net, ended, asked := runCluster(t, seed, 1)
@@ -332,7 +332,7 @@ func TestConservation(t *testing.T) {
 	}
 }
 
-// The same flows give the same ends, to the bit; k times the bandwidth gives them k times as early.
+// The same flows give bit-identical ends; k times the bandwidth makes them k times as early.
 func TestScalesAndRepeats(t *testing.T) {
 	for seed := range uint64(20) {
 		_, one, _ := runCluster(t, seed, 1)
@@ -350,7 +350,7 @@ func TestScalesAndRepeats(t *testing.T) {
 	}
 }
 
-// Where Advance stops on the way makes no difference.
+// Intermediate stops of Advance make no difference.
 func TestAdvanceInSteps(t *testing.T) {
 	n := newAnyNet(7)
 	a, b := NewFluid(n.caps), NewFluid(n.caps)
@@ -374,7 +374,7 @@ func TestAdvanceInSteps(t *testing.T) {
 	}
 }
 
-// What takes no time, and what is nothing, arrives at once.
+// Transfers without links or without bytes arrive at once.
 func TestInstant(t *testing.T) {
 	f := NewFluid([]float64{5})
 	f.Advance(2)

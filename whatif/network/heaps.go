@@ -2,7 +2,7 @@ package network
 
 import "math"
 
-// due is something that is over when some count of bytes is reached, and what else is to be at hand of it.
+// due is something that ends when a count of bytes is reached, with data that is needed then.
 type due[T any] struct {
 	at   float64
 	id   int32
@@ -11,7 +11,7 @@ type due[T any] struct {
 
 func (d *due[T]) before(o *due[T]) bool { return d.at < o.at || d.at == o.at && d.id < o.id }
 
-// dues is a heap with the next one on top. The places of all ids, which the caller keeps, are where they are in it.
+// dues is a heap with the next one on top. The caller keeps the position of each id in it.
 type dues[T any] []due[T]
 
 func (q *dues[T]) push(d due[T], places []int32) {
@@ -19,7 +19,7 @@ func (q *dues[T]) push(d due[T], places []int32) {
 	q.up(len(*q)-1, places)
 }
 
-// remove takes out what is at a place.
+// remove removes the entry at a position.
 func (q *dues[T]) remove(place int32, places []int32) {
 	h, n := *q, len(*q)-1
 	last := h[n]
@@ -30,7 +30,7 @@ func (q *dues[T]) remove(place int32, places []int32) {
 	}
 }
 
-// move changes when what is at a place is over.
+// move changes when the entry at a position ends.
 func (q dues[T]) move(place int32, at float64, places []int32) {
 	if q[place].at != at {
 		q[place].at = at
@@ -82,11 +82,11 @@ func (q dues[T]) down(n int, places []int32) {
 	places[d.id] = int32(n)
 }
 
-// minima are values of at least 0 and the least of every 32: most changes touch no minimum, and one that does costs a look
-// at 32.
+// minima are values of at least 0, with the least of every 32: most changes affect no minimum, and one that does requires
+// reading 32 values.
 type minima struct {
-	bits []uint64 // the order of these is that of the values, and costs no branches
-	best []int32  // of each block: where its least is; -1: to be found
+	bits []uint64 // ordered like the values, and compared without branches
+	best []int32  // of each block: where its least is; -1: unknown
 }
 
 const block = 32
@@ -116,7 +116,7 @@ func (m *minima) put(i int32, x uint64) {
 	m.bits[i] = x
 }
 
-// remove takes a value out; the last one takes its place.
+// remove removes a value; the last one takes its position.
 func (m *minima) remove(i int32) {
 	last := len(m.bits) - 1
 	m.put(i, m.bits[last])
@@ -129,7 +129,7 @@ func (m *minima) remove(i int32) {
 	}
 }
 
-// least is the least value and one of those that have it; +Inf, and any, where there is no other.
+// least returns the least value and one of the positions that have it; +Inf and any position if there are no others.
 func (m *minima) least() (int32, float64) {
 	at, least := int32(-1), math.Float64bits(math.Inf(1))
 	for b, i := range m.best {
@@ -143,7 +143,7 @@ func (m *minima) least() (int32, float64) {
 	return at, math.Float64frombits(least)
 }
 
-// find finds the least of a block: first its value, by four minima side by side that need no branches, then its place.
+// find finds the least of a block: first its value, by four independent minima without branches, then its position.
 func (m *minima) find(b int) int32 {
 	from := b * block
 	values := m.bits[from:min(from+block, len(m.bits))]

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// Topology is a cluster whose racks hang on a core that never blocks: what limits a transfer is the disk that it is read
-// from, the interfaces of its two machines, and, between racks, the uplink of the one and the downlink of the other.
-// Bandwidths are bytes per second; 0 stands for no limit.
+// Topology is a cluster whose racks are connected by a non-blocking core: a transfer is limited by the disk that it is read
+// from, the interfaces of its two machines, and, between racks, the uplink of one and the downlink of the other. Bandwidths are
+// in bytes per second; 0 stands for no limit.
 type Topology struct {
 	Rack     []int32   // of each machine
 	Up, Down []float64 // of each rack
 	Out, In  []float64 // of each machine's interface; nil: no limit
-	Disk     []float64 // what each machine's disks read; nil: no limit
+	Disk     []float64 // read bandwidth of each machine's disks; nil: no limit
 }
 
-// Uniform is a cluster of equal racks of equal machines.
+// Uniform returns a cluster of equal racks of equal machines.
 func Uniform(racks, machines int, link, nic float64) *Topology {
 	t := &Topology{Rack: make([]int32, racks*machines), Up: make([]float64, racks), Down: make([]float64, racks)}
 	for r := range t.Up {
@@ -33,7 +33,7 @@ func Uniform(racks, machines int, link, nic float64) *Topology {
 	return t
 }
 
-// Check says what is wrong with a topology.
+// Check reports what is wrong with a topology.
 func (t *Topology) Check() error {
 	if len(t.Up) != len(t.Down) {
 		return fmt.Errorf("%d racks have an uplink and %d a downlink", len(t.Up), len(t.Down))
@@ -68,7 +68,7 @@ type Net struct {
 	up, down, out, in, disk []int32 // numbers of links, -1: no limit
 }
 
-// New gives a topology without any flows, at instant 0.
+// New returns a topology without any flows, at instant 0.
 func New(t *Topology) (*Net, error) {
 	if err := t.Check(); err != nil {
 		return nil, fmt.Errorf("network: %w", err)
@@ -92,11 +92,11 @@ func New(t *Topology) (*Net, error) {
 	return n, nil
 }
 
-// Uplink and Downlink are the numbers of a rack's links, -1 where they have no limit.
+// Uplink and Downlink return the numbers of a rack's links, -1 if unlimited.
 func (n *Net) Uplink(rack int32) int32   { return n.up[rack] }
 func (n *Net) Downlink(rack int32) int32 { return n.down[rack] }
 
-// Between is the path of a read by machine dst from a disk of machine src.
+// Between returns the path of a read by machine dst from a disk of machine src.
 func (n *Net) Between(src, dst int32) Path {
 	p := path(n.disk[src])
 	if src == dst {
@@ -109,7 +109,7 @@ func (n *Net) Between(src, dst int32) Path {
 	return p.via(n.in[dst])
 }
 
-// BetweenRacks is the path from somewhere in one rack to somewhere in another. Inside a rack nothing limits it.
+// BetweenRacks returns the path from somewhere in one rack to somewhere in another. Transfers inside a rack are unlimited.
 func (n *Net) BetweenRacks(src, dst int32) Path {
 	if src == dst {
 		return Path{}
@@ -117,7 +117,7 @@ func (n *Net) BetweenRacks(src, dst int32) Path {
 	return path(n.up[src]).via(n.down[dst])
 }
 
-// ToMachine is the path from somewhere in a rack to a machine, which reads through its interface.
+// ToMachine returns the path from somewhere in a rack to a machine, which reads through its interface.
 func (n *Net) ToMachine(src, dst int32) Path {
 	return n.BetweenRacks(src, n.t.Rack[dst]).via(n.in[dst])
 }

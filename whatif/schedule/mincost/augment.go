@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// search is the working memory of a search: Dijkstra's, with reduced costs as lengths. It goes forth from a node with excess
-// to one that lacks units, or back.
+// search is the working memory of a search: Dijkstra's algorithm with reduced costs as lengths. It runs forward from a node
+// with excess to one that lacks units, or backward.
 type search struct {
 	forth   bool
 	start   int32
@@ -17,22 +17,22 @@ type search struct {
 	near    []int32 // reached at the distance of the node just settled
 	heap    []entry
 	settled []int32
-	work    int // arcs looked at
+	work    int // arcs scanned
 
-	end    int32 // the nearest node of the other kind so far
-	length int64 // and how far it is
+	end    int32 // the nearest end node found so far
+	length int64 // its distance
 }
 
 // label is how a node was reached.
 type label struct {
 	distance int64
 	before   int32 // the node before it
-	arc      int32 // as the node before has it in its half
+	arc      int32 // the number by which the half of the node before identifies it
 	seen     int32 // the round in which it was reached
-	done     int32 // and in which its distance was settled
+	done     int32 // the round in which its distance was settled
 }
 
-// entry is a node in the heap. It is out of date when the node was reached at a smaller distance since.
+// entry is a node in the heap. It is stale if the node has since been reached at a smaller distance.
 type entry struct {
 	distance int64
 	node     int32
@@ -64,9 +64,9 @@ func (n *Network) augment() error {
 	}
 }
 
-// rank puts the sources into the order in which their searches are shortest: those first that lose most when what they want
-// is taken, by what their dearest arc costs more than their cheapest (Vogel's regret, in spirit). Those that come later
-// then find that the cheap ways are taken for good, and look no further.
+// rank orders the sources so that their searches are short: those come first that lose most when their preferred arcs are
+// taken, measured by the difference between their most expensive and their cheapest arc (similar to Vogel's regret). Later
+// searches then find the cheap paths taken for good, and stop there.
 func (n *Network) rank() {
 	n.regrets = n.regrets[:0]
 	for _, u := range n.sources {
@@ -88,7 +88,7 @@ func (n *Network) rank() {
 	}
 }
 
-// last is the last node of a list whose excess has a sign, none when there is none.
+// last returns the last node of a list whose excess has the given sign, or none.
 func (n *Network) last(list *[]int32, sign int64) int32 {
 	for k := len(*list); k > 0; k = len(*list) {
 		u := (*list)[k-1]
@@ -106,13 +106,14 @@ func (n *Network) last(list *[]int32, sign int64) int32 {
 	return none
 }
 
-// fewSources is up to how many nodes with excess both directions are tried. A search back from a sink of many changes the
-// potentials of half the network, which pays only where few searches follow.
+// fewSources is the number of nodes with excess up to which both directions are tried. A backward search from a sink with many
+// arcs changes the potentials of half the network, which pays off only if few searches follow.
 const fewSources = 8
 
-// race searches forth from a node with excess and back from one that lacks units, in turn, and gives the search that ends
-// first: one of the two may have the whole network around it. Either may end elsewhere than where the other began. The
-// one that begins at fewer arcs goes first, until it has looked at twice as many as the other begins at.
+// race alternates between a forward search from a node with excess and a backward search from one that lacks units, and returns
+// the one that ends first, because either may have the whole network around it. Either may end at another node than the one
+// where the other began. The one that begins with fewer arcs goes first, until it has scanned twice as many as the other begins
+// with.
 func (n *Network) race(u, v int32) *search {
 	n.forth.begin(u)
 	n.back.begin(v)
@@ -140,7 +141,7 @@ func (s *search) begin(u int32) {
 	s.end, s.length = none, int64(1)<<62
 }
 
-// step settles the next node; true when the search is over: nothing nearer than its end is left.
+// step settles the next node; true when the search is over: no unsettled node is nearer than its end.
 func (n *Network) step(s *search) bool {
 	var u int32
 	if k := len(s.near); k > 0 {
@@ -169,7 +170,7 @@ func (n *Network) step(s *search) bool {
 	return s.length == s.labels[u].distance
 }
 
-// relax looks at the arcs with room from a settled node.
+// relax scans the arcs with room from a settled node.
 func (n *Network) relax(s *search, u int32) {
 	here := s.labels[u].distance
 	base := here - n.nodes[u].potential
@@ -184,7 +185,7 @@ func (n *Network) relax(s *search, u int32) {
 	}
 }
 
-// relaxBack looks at the arcs with room towards a settled node.
+// relaxBack scans the arcs with room towards a settled node.
 func (n *Network) relaxBack(s *search, u int32) {
 	here := s.labels[u].distance
 	base := here + n.nodes[u].potential
@@ -202,7 +203,7 @@ func (n *Network) relaxBack(s *search, u int32) {
 	}
 }
 
-// reach notes that a node was reached at a distance, if that is less than before.
+// reach records the distance at which a node was reached, if it is less than before.
 func (s *search) reach(h half, d int64, before int32, here int64, ends bool) {
 	l := &s.labels[h.other]
 	if l.seen == s.round && d >= l.distance {
@@ -219,7 +220,7 @@ func (s *search) reach(h half, d int64, before int32, here int64, ends bool) {
 	}
 }
 
-// raise changes potentials so that the way found has reduced costs of 0, and no arc with room a negative one.
+// raise changes potentials so that the path found has reduced costs of 0, and no arc with room has a negative one.
 func (n *Network) raise(s *search) {
 	for _, u := range s.settled {
 		d := s.length - s.labels[u].distance
@@ -232,7 +233,7 @@ func (n *Network) raise(s *search) {
 	}
 }
 
-// send moves what can be moved on the way found.
+// send moves as many units as possible along the path found.
 func (n *Network) send(s *search) {
 	sign := int64(1)
 	if !s.forth {
@@ -257,13 +258,13 @@ func (n *Network) send(s *search) {
 	n.nodes[s.end].excess += sign * d
 }
 
-// by is the arc by which a node was reached, and whether the way uses it forward.
+// by returns the arc by which a node was reached, and whether the path uses it forward.
 func (s *search) by(u int32) (a int32, forward bool) {
 	h := s.labels[u].arc
 	return max(h, ^h), (h >= 0) == s.forth
 }
 
-// put and pop keep a heap with four children a node.
+// put and pop maintain a heap with four children per node.
 func (s *search) put(e entry) {
 	k := len(s.heap)
 	s.heap = append(s.heap, e)

@@ -15,8 +15,8 @@ import (
 	"straggler/whatif/schedule/steptest"
 )
 
-// cluster is a network as a scheduler has it: tasks that cost something to leave unscheduled, by jobs, and something to run
-// on a few machines, on any machine of a few racks and anywhere. Machines are thirty a rack and take one task.
+// cluster is a network like a scheduler's: tasks that cost something to leave unscheduled, by jobs, and something to run on a
+// few machines, on any machine of a few racks and anywhere. There are thirty machines per rack, and each takes one task.
 type cluster struct {
 	n        *Network
 	r        *rand.Rand
@@ -75,7 +75,7 @@ func (c *cluster) addTask() {
 	}
 }
 
-// event ends a task that runs, lets all others wait a moment longer, or brings a task.
+// event ends a running task, lets all others wait a moment longer, or adds a task.
 func (c *cluster) event(k int) {
 	if k%2 == 0 {
 		c.addTask()
@@ -159,8 +159,8 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// All from nothing, beside OR-tools' solver on the same network and machine at the same time when STRAGGLER_ORTOOLS names a
-// Python that has it.
+// Solves from scratch, compared with OR-tools' solver on the same network and machine at the same time if STRAGGLER_ORTOOLS
+// names a Python that has it.
 func BenchmarkCold(b *testing.B) {
 	for _, size := range sizes {
 		b.Run(fmt.Sprintf("machines=%d/tasks=%d", size.machines, size.tasks), func(b *testing.B) {
@@ -185,7 +185,7 @@ func BenchmarkCold(b *testing.B) {
 	}
 }
 
-// beside has OR-tools solve the network, five times.
+// beside solves the network with OR-tools, five times.
 func beside(b *testing.B, python string, n *Network) {
 	var in bytes.Buffer
 	dimacs(&in, n)

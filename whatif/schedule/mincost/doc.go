@@ -1,23 +1,23 @@
-// Package mincost takes a network with supplies, capacities and costs, all integers, and gives a flow of least cost; after
-// edits it gives the next one from where the last ended.
+// Package mincost takes a network with supplies, capacities and costs, all integers, and returns a flow of least cost; after
+// edits it computes the next one from the previous flow.
 //
 //  1. network.go holds the network and its edits: nodes and arcs added and removed, costs, capacities and supplies changed.
-//     An edit that leaves a flow impossible takes back as much of it as it must, and notes what a node then has too much or
-//     too little.
-//  2. prices.go mends the potentials after edits, so that no arc with room has a negative reduced cost; where that cannot
-//     be done by looking at few arcs, it fills the arc instead.
-//  3. augment.go moves what nodes have too much to nodes that have too little, each time on a shortest way in reduced costs.
+//     An edit that makes the flow infeasible takes back as much of it as it must, and records the excess or the lack of units
+//     of a node.
+//  2. prices.go repairs the potentials after edits, so that no arc with room has a negative reduced cost; if that would need
+//     many arcs to be scanned, it fills the arc instead.
+//  3. augment.go moves units from nodes with excess to nodes that lack them, each time along a shortest path in reduced costs.
 //
 // # The method
 //
-// Successive shortest paths with potentials (Edmonds and Karp, Theoretical improvements in algorithmic efficiency for
-// network flow problems, JACM 19, 1972; Ahuja, Magnanti, Orlin, Network Flows, §9.7), taken up again from the flow and
-// the potentials of the moment before. It was chosen by measuring: a network simplex that went on from its last tree took
-// hundreds to thousands of degenerate exchanges after one event in a scheduler's network, whose arcs mostly hold one unit;
-// here an event is a few searches, and a search ends at the first node that can take the unit. Where much is to be moved, as
-// from nothing, the order of the searches decides how far each must look; see rank. Both directions are tried; see race.
+// Successive shortest paths with potentials (Edmonds and Karp, Theoretical improvements in algorithmic efficiency for network
+// flow problems, JACM 19, 1972; Ahuja, Magnanti, Orlin, Network Flows, §9.7), restarted from the previous flow and potentials.
+// It was chosen by measurement: a network simplex that continued from its last tree took hundreds to thousands of degenerate
+// pivots after one event in a scheduler's network, whose arcs mostly hold one unit; here an event is a few searches, and a
+// search ends at the first node that can take the unit. When many units must be moved, as in a solve from scratch, the order of
+// the searches determines how far each must go; see rank. Both directions are tried; see race.
 //
-// The same edits in the same order give the same flow. Nothing is allocated but when the network outgrows what it was.
+// The same edits in the same order give the same flow. Memory is allocated only when the network outgrows its previous size.
 //
 // Start with network.go.
 package mincost

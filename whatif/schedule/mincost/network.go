@@ -6,22 +6,22 @@ import (
 	"math/bits"
 )
 
-// Node and Arc are handles. Those of removed nodes and arcs are given out again, the last removed first.
+// Node and Arc are handles. Handles of removed nodes and arcs are reused, the last removed first.
 type (
 	Node int32
 	Arc  int32
 )
 
-// What a network may hold. Within these bounds no sum overflows.
+// Limits of a network. Within them no sum overflows.
 const (
 	MaxNodes    = 1 << 20
 	MaxArcs     = 1 << 22
 	MaxCost     = 1 << 36 // cost of a unit of flow, either sign
-	MaxCapacity = 1 << 40 // stands for unlimited, too
+	MaxCapacity = 1 << 40 // also stands for unlimited
 	MaxSupply   = 1 << 40
 )
 
-// What is wrong with a network. The errors of Solve and Cost wrap them.
+// Errors in a network. The errors of Solve and Cost wrap them.
 var (
 	ErrInfeasible = errors.New("no flow satisfies the supplies within the capacities")
 	ErrUnbalanced = errors.New("supplies and demands differ")
@@ -37,12 +37,12 @@ const (
 type arc struct {
 	cost, flow, capacity int64
 	tail, head           int32
-	atTail, atHead       int32 // where the lists of its nodes have it
+	atTail, atHead       int32 // positions in the lists of its nodes
 	moved                bool  // its flow changed since Moved
 }
 
-// half is an arc seen from one of its nodes: the arc's number when it leaves the node, the complement when it enters; the
-// node at the other end; and what a unit costs that goes there, so that a search need not look at the arc.
+// half is an arc seen from one of its nodes: the arc's number if it leaves the node, the complement if it enters; the node at
+// the other end; and the cost of a unit in that direction, so that a search need not read the arc.
 type half struct {
 	arc, other int32
 	cost       int64
@@ -51,10 +51,10 @@ type half struct {
 // vertex is a node.
 type vertex struct {
 	potential int64
-	excess    int64 // supply and what flows in, less what flows out
+	excess    int64 // supply plus inflow less outflow
 	supply    int64
 	live      bool
-	open      int32 // how many of its halves have room away from it; they are the first in its list
+	open      int32 // number of its halves that have room away from it; they are the first in its list
 	listed    bool  // among those that may have excess
 	lacking   bool  // among those that may lack units
 	queued    bool  // among those whose potential was lowered
@@ -76,21 +76,21 @@ type Network struct {
 	sources     []int32 // nodes that may have excess
 	sinks       []int32 // nodes that may lack units
 	lowered     []int32
-	extreme     int64 // no potential was further from zero
+	extreme     int64 // no potential was farther from zero
 	forth, back search
 	moved       []Arc
 	regrets     []entry
 	Work        Work
 }
 
-// Work is what was done since it was last set to zero.
+// Work counts operations since it was last set to zero.
 type Work struct {
-	Searches int // ways looked for
+	Searches int // paths searched for
 	Settled  int // nodes that they reached
-	Scanned  int // arcs looked at
+	Scanned  int // arcs scanned
 }
 
-// New gives an empty network.
+// New returns an empty network.
 func New() *Network { return &Network{} }
 
 // AddNode adds a node with a supply, negative for a demand.
@@ -115,7 +115,7 @@ func (n *Network) AddNode(supply int64) Node {
 	return Node(u)
 }
 
-// RemoveNode removes a node with its arcs. What it supplied is gone from the balance.
+// RemoveNode removes a node with its arcs. Its supply no longer counts in the balance.
 func (n *Network) RemoveNode(u Node) {
 	n.mustNode(u)
 	n.SetSupply(u, 0)
@@ -141,7 +141,7 @@ func (n *Network) SetSupply(u Node, supply int64) {
 	n.give(int32(u), d)
 }
 
-// AddArc adds an arc. There may be several between two nodes, and an arc from a node to itself.
+// AddArc adds an arc. There may be several arcs between two nodes, and from a node to itself.
 func (n *Network) AddArc(from, to Node, capacity, cost int64) Arc {
 	n.mustNode(from)
 	n.mustNode(to)
@@ -204,11 +204,11 @@ func (n *Network) SetCost(a Arc, cost int64) {
 	}
 }
 
-// Flow is the flow on an arc after Solve.
+// Flow returns the flow on an arc after Solve.
 func (n *Network) Flow(a Arc) int64 { return n.arcs[a].flow }
 
-// Moved gives the arcs whose flow changed since it was last called, each once, removed and new ones of the same number among
-// them. The slice is good until the next edit or Solve.
+// Moved returns the arcs whose flow has changed since the last call, each once, including removed arcs and new ones with the
+// same number. The slice is valid until the next edit or Solve.
 func (n *Network) Moved() []Arc {
 	for _, a := range n.moved {
 		n.arcs[a].moved = false
@@ -245,7 +245,7 @@ func (n *Network) Cost() (int64, error) {
 	return int64(low), nil
 }
 
-// Forget takes all flow back and all potentials to zero: the next Solve starts from nothing.
+// Forget resets all flow and all potentials to zero: the next Solve starts from scratch.
 func (n *Network) Forget() {
 	n.suspects, n.sources, n.sinks, n.extreme = n.suspects[:0], n.sources[:0], n.sinks[:0], 0
 	for u := range n.nodes {
@@ -261,7 +261,7 @@ func (n *Network) Forget() {
 	}
 }
 
-// Solve makes the flow one of least cost. After an error the network can be edited and solved again.
+// Solve computes a flow of least cost. After an error the network can be edited and solved again.
 func (n *Network) Solve() error {
 	if n.err != nil {
 		return n.err
@@ -270,13 +270,13 @@ func (n *Network) Solve() error {
 		return fmt.Errorf("%w by %d", ErrUnbalanced, n.balance)
 	}
 	if n.extreme > tooFar {
-		n.Forget() // in a year of events potentials may drift far; they start anew before they overflow
+		n.Forget() // over a year of events potentials may drift far; reset them before they overflow
 	}
 	n.mend()
 	return n.augment()
 }
 
-// give lets d more units be at a node.
+// give adds d units to a node.
 func (n *Network) give(u int32, d int64) {
 	v := &n.nodes[u]
 	v.excess += d
@@ -289,7 +289,7 @@ func (n *Network) give(u int32, d int64) {
 	}
 }
 
-// push lets d more units flow on an arc, negative for less.
+// push adds d units to the flow on an arc, negative to reduce it.
 func (n *Network) push(a int32, d int64) {
 	if d == 0 {
 		return
@@ -300,7 +300,7 @@ func (n *Network) push(a int32, d int64) {
 	n.give(e.head, d)
 }
 
-// change changes the flow of an arc alone.
+// change changes the flow of an arc only, not its nodes.
 func (n *Network) change(a int32, d int64) {
 	e := &n.arcs[a]
 	e.flow += d
@@ -311,7 +311,7 @@ func (n *Network) change(a int32, d int64) {
 	}
 }
 
-// list puts a half into the list of a node, among the closed ones; unlist takes a closed one out.
+// list adds a half to the list of a node, among the closed ones; unlist removes a closed one.
 func (n *Network) list(u int32, h half) int32 {
 	n.halves[u] = append(n.halves[u], h)
 	return int32(len(n.halves[u]) - 1)
@@ -326,7 +326,7 @@ func (n *Network) unlist(u, at int32) {
 	}
 }
 
-// place notes where the list of its node has a half.
+// place records the position of a half in the list of its node.
 func (n *Network) place(h half, at int32) {
 	if h.arc >= 0 {
 		n.arcs[h.arc].atTail = at
@@ -335,7 +335,7 @@ func (n *Network) place(h half, at int32) {
 	}
 }
 
-// sort puts the halves of an arc among the open or the closed ones of their nodes.
+// sort moves the halves of an arc to the open or the closed ones of their nodes.
 func (n *Network) sort(a int32) {
 	e := &n.arcs[a]
 	n.sortHalf(e.tail, e.atTail, e.flow < e.capacity)

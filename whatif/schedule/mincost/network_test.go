@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// script edits a network at random and remembers what it should hold.
+// script edits a network at random and remembers its expected contents.
 type script struct {
 	n      *Network
 	supply map[Node]int64
@@ -32,7 +32,7 @@ func (s *script) addNode() {
 
 func (s *script) capacity() int64 {
 	if s.pick(4) == 0 {
-		return int64(s.pick(2)) // many networks of schedulers have arcs for one task
+		return int64(s.pick(2)) // many networks of schedulers have arcs for a single task
 	}
 	return int64(s.pick(12))
 }
@@ -135,7 +135,7 @@ func (s *script) check() error {
 	return certificate(s.n)
 }
 
-// certificate checks that the flow keeps to capacities and supplies, and that no reduced cost shows a cheaper one (Ahuja,
+// certificate checks that the flow respects capacities and supplies, and that no reduced cost reveals a cheaper one (Ahuja,
 // Magnanti, Orlin, Network Flows, theorem 9.4).
 func certificate(n *Network) error {
 	net := make([]int64, len(n.nodes))
@@ -161,7 +161,7 @@ func certificate(n *Network) error {
 	return nil
 }
 
-// books checks what every edit must leave: excesses that say what the flow lacks, and lists of arcs that agree with them.
+// books checks the invariants of every edit: excesses equal what the flow lacks, and lists of arcs agree with them.
 func books(n *Network) error {
 	excess := make([]int64, len(n.nodes))
 	halves := 0
@@ -197,7 +197,7 @@ func books(n *Network) error {
 	return nil
 }
 
-// Thousands of small networks have the same least cost as the other solver finds, cold and after every few edits.
+// The least cost of thousands of small networks agrees with the other solver, from scratch and after every few edits.
 func TestAgainstSlowSolver(t *testing.T) {
 	solved, infeasible := 0, 0
 	for seed := range uint64(1500) {
@@ -292,7 +292,7 @@ func TestErrors(t *testing.T) {
 	if _, err := n.Cost(); !errors.Is(err, ErrOverflow) {
 		t.Errorf("2^76 fits into the cost: %v", err)
 	}
-	// An infeasible network is solved when it is mended.
+	// An infeasible network can be solved once it is repaired.
 	n = build(func(n *Network) { n.SetCapacity(0, 1) })
 	if n.Solve() == nil {
 		t.Fatal("two units vanished")

@@ -1,13 +1,13 @@
 package mincost
 
-// reduced is the reduced cost of an arc.
+// reduced returns the reduced cost of an arc.
 func (n *Network) reduced(e *arc) int64 {
 	return e.cost - n.nodes[e.tail].potential + n.nodes[e.head].potential
 }
 
-// mend makes sure that no arc with room has a negative reduced cost, and none with flow a positive one. A potential that
-// can be lowered without breaking another arc is; else the arc is filled or emptied, and augment does the rest. Where most
-// of the network is new, lowering goes on from node to node, as in the algorithm of Bellman and Ford.
+// mend ensures that no arc with room has a negative reduced cost, and none with flow a positive one. It lowers a potential if
+// that violates this for no other arc; otherwise it fills or empties the arc, and augment does the rest. If most of the network
+// is new, lowering continues from node to node, as in the algorithm of Bellman and Ford.
 func (n *Network) mend() {
 	everywhere := 2*len(n.suspects) >= n.arcCount
 	for _, a := range n.suspects {
@@ -27,7 +27,7 @@ func (n *Network) mend() {
 		}
 	}
 	n.suspects = n.suspects[:0]
-	// Around a cycle of negative cost this would go on for ever.
+	// Around a cycle of negative cost this would continue forever.
 	budget := 16 * n.arcCount
 	for k := 0; k < len(n.lowered); k++ {
 		u := n.lowered[k]
@@ -38,10 +38,10 @@ func (n *Network) mend() {
 	n.lowered = n.lowered[:0]
 }
 
-// fewArcs is how many arcs a node may have for its potential to be lowered, when they must be looked at first.
+// fewArcs is the largest number of arcs of a node whose potential may be lowered if that requires scanning them first.
 const fewArcs = 64
 
-// lower lowers the potential of a node. It does not when that would break an arc, unless others may follow.
+// lower lowers the potential of a node, unless that would violate the reduced cost of an arc and others is false.
 func (n *Network) lower(u int32, by int64, others bool) bool {
 	v := &n.nodes[u]
 	if !others && !n.free(u, by) {
@@ -56,7 +56,7 @@ func (n *Network) lower(u int32, by int64, others bool) bool {
 	return true
 }
 
-// free says whether no arc breaks when the potential of a node is lowered.
+// free reports whether the potential of a node can be lowered without violating the reduced cost of an arc.
 func (n *Network) free(u int32, by int64) bool {
 	if len(n.halves[u]) > fewArcs {
 		return false
@@ -71,7 +71,7 @@ func (n *Network) free(u int32, by int64) bool {
 	return true
 }
 
-// reverse is the cost of a half the other way, from its other node, and whether there is room that way.
+// reverse returns the cost of a half in the other direction, from its other node, and whether there is room in that direction.
 func (n *Network) reverse(h half) (cost int64, room bool) {
 	if h.arc >= 0 {
 		return -h.cost, n.arcs[h.arc].flow > 0
@@ -80,7 +80,7 @@ func (n *Network) reverse(h half) (cost int64, room bool) {
 	return -h.cost, e.flow < e.capacity
 }
 
-// follow mends what the lower potential of a node broke: arcs with room that lead to it.
+// follow repairs the arcs with room towards a node that its lower potential violated.
 func (n *Network) follow(u int32, others bool) {
 	p := n.nodes[u].potential
 	n.Work.Scanned += len(n.halves[u])
@@ -96,7 +96,7 @@ func (n *Network) follow(u int32, others bool) {
 		} else {
 			n.push(^h.arc, n.arcs[^h.arc].capacity-n.arcs[^h.arc].flow)
 		}
-		// The push may have exchanged halves of the list; one that came from behind is looked at again.
+		// The push may have reordered the list; a half that moved forward is scanned again.
 		if n.halves[u][k] != h {
 			k--
 		}

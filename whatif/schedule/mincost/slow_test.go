@@ -9,8 +9,8 @@ type slowArc struct {
 }
 
 // slowly finds the least cost by successive shortest paths with Bellman-Ford (Ahuja, Magnanti, Orlin, Network Flows, §9.7),
-// after all arcs of negative cost were filled, so that no cycle of negative cost is left. ok is false when no flow fits.
-// It shares nothing with the solver under test.
+// after filling all arcs of negative cost, so that no cycle of negative cost is left. ok is false if no flow is feasible. It
+// shares nothing with the solver under test.
 func slowly(supply []int64, arcs []slowArc) (total int64, ok bool) {
 	type half struct {
 		to        int
