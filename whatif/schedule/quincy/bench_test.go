@@ -7,8 +7,8 @@ import (
 	"straggler/whatif/schedule/steptest"
 )
 
-// Every event is followed by a Schedule: a running task ends, a task comes. Reported are the mean, the 99th percentile and the
-// worst time of an event with its Schedule, all that the scheduler does.
+// Every event is followed by a Schedule: a running task ends, or a task arrives. The benchmark reports the mean, the 99th
+// percentile and the worst time of an event with its Schedule, which is everything the scheduler does.
 func BenchmarkEvent(b *testing.B) {
 	for _, size := range []struct{ machines, slots, jobs, tasks int }{{250, 1, 10, 2000}, {250, 8, 10, 2000}, {2500, 1, 100, 20000}, {2500, 8, 100, 20000}} {
 		for _, mode := range []Options{{}, {Preempt: true}, {Fair: true}, {Fair: true, Preempt: true}} {
@@ -22,9 +22,9 @@ func BenchmarkEvent(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				w.pass(60) // until a task waits that long, staying unscheduled is cheaper than moving its data
+				w.pass(60) // before a task has waited that long, leaving it unscheduled is cheaper than moving its data
 				schedule()
-				// Tasks take a minute, so that in a minute all running ones are replaced.
+				// Tasks take a minute, so all running ones are replaced within a minute.
 				pause := 60 / float64(min(size.machines*size.slots, size.tasks))
 				for range 100 {
 					w.pass(pause)

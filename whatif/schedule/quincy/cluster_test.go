@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 )
 
-// world is a cluster with a workload, of the sizes that the paper measures: racks of 30 machines, tasks that read some
-// blocks of three copies each, two of them in one rack.
+// world is a cluster with a workload, of the sizes that the paper measures: racks of 30 machines, and tasks that read a few
+// blocks with three replicas each, two of them in one rack.
 type world struct {
 	r        *rand.Rand
 	s        *Scheduler
@@ -68,7 +68,7 @@ func (w *world) add(j Job) {
 	w.tasks, w.jobOf[t] = append(w.tasks, t), j
 }
 
-// finish ends a running task and gives its job; false when none runs.
+// finish ends a running task and returns its job; false if none runs.
 func (w *world) finish() (Job, bool) {
 	first := w.r.IntN(max(len(w.tasks), 1))
 	for i := range w.tasks {

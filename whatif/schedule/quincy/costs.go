@@ -9,14 +9,14 @@ import (
 // Costs in the network are whole thousandths of the paper's unit.
 const unit = 1000
 
-// most is the largest cost of waiting, work or data: 8.6 million units, half a year of waiting at the paper's price. What is
-// dearer counts as that. pinned is the cost of the edge that a running task without preemption is on, which outweighs it.
+// most is the largest cost of waiting, work or data: 8.6 million units, half a year of waiting at the paper's price. Higher
+// costs are capped at it. pinned is the cost of the edge that a running task is on without preemption, which outweighs it.
 const (
 	most   = int64(1) << 33
 	pinned = -8 * most
 )
 
-// complete sets the paper's prices where none were given.
+// complete sets the paper's prices if none were given.
 func (p *Prices) complete() error {
 	for _, x := range []struct {
 		name   string
@@ -33,26 +33,26 @@ func (p *Prices) complete() error {
 	return nil
 }
 
-// input is what the edges of a task cost by its data alone.
+// input holds the costs of a task's edges that depend on its data alone.
 type input struct {
 	bytes           int64
 	machines, racks []Part // all that hold some of it; Bytes are exact
 	cluster         int64  // cost of the worst machine of the cluster
 }
 
-// seconds is the cost of some seconds at a price a second.
+// seconds returns the cost of some seconds at a price per second.
 func seconds(s, price float64) int64 { return bounded(math.Floor(s * price * unit)) }
 
 func bounded(cost float64) int64 { return int64(min(max(cost, -float64(most)), float64(most))) }
 
-// moving is the cost of running where machine and rack hold so much of an input: what the machine lacks comes from its
-// rack, what the rack lacks from other racks.
+// moving returns the cost of running where machine and rack hold the given parts of an input: what the machine lacks comes from
+// its rack, and what the rack lacks comes from other racks.
 func (s *Scheduler) moving(bytes, machine, rack int64) int64 {
 	gb := (float64(rack-machine)*s.o.RackGB + float64(bytes-rack)*s.o.CoreGB) / 1e9
 	return bounded(math.Round(gb * unit))
 }
 
-// read takes an input over, and finds what its racks hold and what the worst machine costs.
+// read copies an input, and computes what its racks hold and what the worst machine costs.
 func (s *Scheduler) read(b *input, in Input) {
 	b.bytes = max(in.Bytes, 0)
 	b.machines, b.racks = b.machines[:0], b.racks[:0]
@@ -80,7 +80,7 @@ func (s *Scheduler) read(b *input, in Input) {
 	}
 }
 
-// hold notes that a rack holds at least so much.
+// hold records that a rack holds at least so many bytes.
 func (s *Scheduler) hold(b *input, rack int, bytes int64) {
 	for k := range b.racks {
 		if b.racks[k].Where == rack {
@@ -91,7 +91,7 @@ func (s *Scheduler) hold(b *input, rack int, bytes int64) {
 	b.racks = append(b.racks, Part{rack, bytes})
 }
 
-// partOf is how much a place of a list holds.
+// partOf returns how much a machine or rack in a list holds.
 func partOf(list []Part, where int) int64 {
 	for _, p := range list {
 		if p.Where == where {
@@ -101,12 +101,12 @@ func partOf(list []Part, where int) int64 {
 	return 0
 }
 
-// machineCost is the cost of moving a task's data to a machine.
+// machineCost returns the cost of moving a task's data to a machine.
 func (s *Scheduler) machineCost(b *input, m int) int64 {
 	return s.moving(b.bytes, partOf(b.machines, m), partOf(b.racks, int(s.rackOf[m])))
 }
 
-// rackCost is that of the worst machine of a rack.
+// rackCost returns that of the worst machine of a rack.
 func (s *Scheduler) rackCost(b *input, r int) int64 {
 	least, holders := int64(math.MaxInt64), 0
 	for _, p := range b.machines {
@@ -120,30 +120,30 @@ func (s *Scheduler) rackCost(b *input, r int) int64 {
 	return s.moving(b.bytes, least, partOf(b.racks, r))
 }
 
-// preferred says whether a place that holds so much of an input has an edge of its own.
+// preferred reports whether a machine or rack that holds that much of an input has an edge of its own.
 func (s *Scheduler) preferred(b *input, held int64) bool {
 	return float64(held) >= s.o.Preferred*float64(b.bytes)
 }
 
 // # Time
 //
-// A waiting task's edge to its unscheduled node costs ω × the seconds that it waited; all those costs would change at every
-// event. As one unit leaves every task, the optimum is the same when ω × now is taken off all edges of all tasks. Then
-//   - to the unscheduled node a waiting task pays ω × (waited before − ready), which stands still;
-//   - the data edges keep their costs, and −ω × now moves to the arcs from machines to the sink, one a machine;
-//   - a running task pays ω × (waited − now) to the unscheduled node, and on its own machine what its data cost minus the
-//     work that it would lose, which both fall, and are the only edges of tasks that time touches.
+//A waiting task's edge to its unscheduled node costs ω × the seconds that it has waited; all those costs would change at every
+//event. As one unit leaves every task, the optimum is the same if ω × now is subtracted from all edges of all tasks. Then
+//  - to the unscheduled node a waiting task pays ω × (waited before − ready), which is constant;
+//  - the data edges keep their costs, and −ω × now moves to the arcs from machines to the sink, one per machine;
+//  - a running task pays ω × (waited − now) to the unscheduled node, and on its own machine the cost of its data minus the
+//    work that it would lose; both fall, and these are the only edges of tasks that depend on time.
 //
-// Now is counted from a base that moves before these costs get large.
+// Now is counted from a base that moves before these costs become large.
 
-// waitCost is the cost of a waiting task's edge to its unscheduled node.
+// waitCost returns the cost of a waiting task's edge to its unscheduled node.
 func (s *Scheduler) waitCost(b *task) int64 { return seconds(b.waited-(b.ready-s.base), s.o.Wait) }
 
-// stopCost is the same of a running task.
+// stopCost returns the same for a running task.
 func (s *Scheduler) stopCost(b *task) int64 { return seconds(b.waited-(s.now-s.base), s.o.Wait) }
 
-// stayCost is the cost of a running task's edge to its machine. It is one less than moving the data, so that a task which
-// just started is not moved for nothing.
+// stayCost returns the cost of a running task's edge to its machine. It is one less than that of moving the data, so that a
+// task that has just started is not moved for no gain.
 func (s *Scheduler) stayCost(b *task) int64 {
 	if !s.o.Preempt {
 		return pinned
@@ -151,7 +151,7 @@ func (s *Scheduler) stayCost(b *task) int64 {
 	return s.machineCost(&b.input, int(b.on)) - seconds(s.now-b.started, s.o.Work) - 1
 }
 
-// reprice brings the costs in the network to the present.
+// reprice updates the costs in the network to the present.
 func (s *Scheduler) reprice() {
 	if s.now == s.priced {
 		return
@@ -173,7 +173,7 @@ func (s *Scheduler) reprice() {
 	}
 }
 
-// rebase counts now from the present.
+// rebase moves the base to the present.
 func (s *Scheduler) rebase() {
 	s.base = s.now
 	for t := range s.tasks {
@@ -185,5 +185,5 @@ func (s *Scheduler) rebase() {
 	}
 }
 
-// slotCost is the cost of the arcs from machines to the sink.
+// slotCost returns the cost of the arcs from machines to the sink.
 func (s *Scheduler) slotCost() int64 { return seconds(s.base-s.now, s.o.Wait) }

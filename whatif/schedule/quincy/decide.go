@@ -2,7 +2,7 @@ package quincy
 
 import "slices"
 
-// queues are the units that go by the cluster and by each rack.
+// queues are the units that pass through the cluster and through each rack.
 type queues struct {
 	look    []Task // tasks whose edges' flow changed, or that started or stopped since the last decision
 	round   uint32
@@ -10,11 +10,11 @@ type queues struct {
 	racks   [][]Task
 }
 
-// decide reads the changes off the flow and carries them out in the state.
+// decide derives the changes from the flow and applies them to the state.
 //
-// A unit that goes by a rack or the cluster has no machine of its own: which of the units takes which machine below makes
-// no difference to the cost, and they take them in order of task and machine. The edge of a running task to its machine is
-// cheaper than that way, so that it is asked only once.
+// A unit that passes through a rack or the cluster has no machine of its own: which of these units takes which machine below
+// does not affect the cost, so they take them in order of task and machine. The edge of a running task to its machine is
+// cheaper than that path, so only that edge is checked.
 func (s *Scheduler) decide() []Change {
 	s.changes = s.changes[:0]
 	s.gather()
@@ -34,7 +34,7 @@ func (s *Scheduler) decide() []Change {
 	return s.changes
 }
 
-// gather lists the tasks whose place may have changed, in order.
+// gather lists the tasks that may have moved, in order.
 func (s *Scheduler) gather() {
 	q := &s.queues
 	q.round++
@@ -59,7 +59,7 @@ func (s *Scheduler) look(t Task) {
 	}
 }
 
-// match finds the machines of units that are not where they were, and appends their starts.
+// match finds machines for the units that have moved, and appends their starts.
 func (s *Scheduler) match() {
 	q := &s.queues
 	q.cluster = q.cluster[:0]
@@ -93,7 +93,7 @@ func (s *Scheduler) match() {
 	}
 }
 
-// flows says whether a task is to run, and not where it runs.
+// flows reports whether a task is to run on another machine than now, or to start.
 func (s *Scheduler) flows(b *task) bool {
 	if s.network.Flow(b.toUnscheduled) > 0 {
 		return false
@@ -101,7 +101,7 @@ func (s *Scheduler) flows(b *task) bool {
 	return b.on < 0 || s.network.Flow(b.toOwn.arc) == 0
 }
 
-// route finds the edge that a task's unit takes.
+// route finds the edge that carries a task's unit.
 func (s *Scheduler) route(t Task, b *task) {
 	q := &s.queues
 	if s.network.Flow(b.toCluster) > 0 {

@@ -1,13 +1,13 @@
-// Package quincy takes what happens in a cluster (jobs and tasks come and end, machines fail, time passes) and gives which
-// tasks to start where and which to preempt, as Quincy decides: Isard et al., Quincy: Fair Scheduling for Distributed
-// Computing Clusters, SOSP 2009. It knows no simulator: machines, racks, jobs and tasks are numbers, data is bytes,
-// time is seconds.
+// Package quincy takes the events of a cluster (jobs and tasks arrive and end, machines fail, time passes) and returns which
+// tasks to start where and which to preempt, as Quincy decides: Isard et al., Quincy: Fair Scheduling for Distributed Computing
+// Clusters, SOSP 2009. It does not depend on a simulator: machines, racks, jobs and tasks are numbers, data is in bytes, time
+// in seconds.
 //
-//  1. scheduler.go is told what happened, and Schedule gives the changes. A change that was given counts as carried out.
-//  2. graph.go keeps the flow network of it: task nodes, an unscheduled node per job, a cluster, racks, machines, a sink.
-//  3. costs.go says what its edges cost: data to be moved, seconds waited, work that would be lost.
-//  4. shares.go says how many slots a job must and may have: the capacities that make the four modes.
-//  5. decide.go reads the changes off the flow that package mincost finds.
+//  1. scheduler.go takes events, and Schedule returns the changes. A returned change counts as carried out.
+//  2. graph.go maintains the flow network: task nodes, an unscheduled node per job, a cluster, racks, machines, a sink.
+//  3. costs.go computes the costs of its edges: data to be moved, seconds waited, work that would be lost.
+//  4. shares.go computes how many slots a job must and may have: the capacities that distinguish the four modes.
+//  5. decide.go derives the changes from the flow that package mincost finds.
 //
 // # Use
 //

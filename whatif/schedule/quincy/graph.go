@@ -6,7 +6,7 @@ import (
 	"straggler/whatif/schedule/mincost"
 )
 
-// build makes the nodes of the cluster.
+// build creates the nodes of the cluster.
 func (s *Scheduler) build(c Cluster) {
 	n := s.network
 	s.sink, s.cluster = n.AddNode(0), n.AddNode(0)
@@ -19,7 +19,7 @@ func (s *Scheduler) build(c Cluster) {
 		s.rackOf[m] = int32(r)
 		s.inRack[r] = append(s.inRack[r], int32(m))
 	}
-	// Machines alone bound what runs on them: the arcs to racks and machines take whatever comes.
+	// Only machines limit what runs on them: the arcs to racks and machines are unlimited.
 	for r := range s.racks {
 		s.racks[r].node = n.AddNode(0)
 		s.racks[r].in = s.arc(s.cluster, s.racks[r].node, mincost.MaxCapacity, 0, nobody)
@@ -35,10 +35,10 @@ func (s *Scheduler) build(c Cluster) {
 	}
 }
 
-// nobody owns arcs that no task does.
+// nobody owns the arcs that belong to no task.
 const nobody = Task(-1)
 
-// arc adds an arc and notes whose it is.
+// arc adds an arc and records its owner.
 func (s *Scheduler) arc(from, to mincost.Node, capacity, cost int64, t Task) mincost.Arc {
 	a := s.network.AddArc(from, to, capacity, cost)
 	for int(a) >= len(s.owner) {
@@ -48,7 +48,7 @@ func (s *Scheduler) arc(from, to mincost.Node, capacity, cost int64, t Task) min
 	return a
 }
 
-// resize gives a machine's arc to the sink the capacity that it should have.
+// resize updates the capacity of a machine's arc to the sink.
 func (s *Scheduler) resize(m int) {
 	c := s.slots[m]
 	if !s.o.Preempt {
@@ -62,14 +62,14 @@ func (s *Scheduler) resize(m int) {
 	}
 }
 
-// addUnscheduled gives a job its unscheduled node.
+// addUnscheduled adds the unscheduled node of a job.
 func (s *Scheduler) addUnscheduled(j *job) {
 	j.node = s.network.AddNode(0)
 	j.toSink = s.arc(j.node, s.sink, 0, 0, nobody)
 }
 
-// setUnscheduled bounds how many tasks of a job stay unscheduled (§4.2, appendix): at least so many end at its
-// unscheduled node, and so many more may go on to the sink.
+// setUnscheduled bounds how many tasks of a job stay unscheduled (§4.2, appendix): at least the first number of units end at
+// its unscheduled node, and at most the second number of further units continue to the sink.
 func (s *Scheduler) setUnscheduled(j *job, least, more int) {
 	s.kept += int64(least) - j.kept
 	j.kept = int64(least)
@@ -77,7 +77,7 @@ func (s *Scheduler) setUnscheduled(j *job, least, more int) {
 	s.network.SetCapacity(j.toSink, int64(more))
 }
 
-// addTaskNode gives a waiting task its node and edges.
+// addTaskNode adds the node and edges of a waiting task.
 func (s *Scheduler) addTaskNode(t Task, b *task) {
 	b.node = s.network.AddNode(1)
 	s.units++
@@ -98,7 +98,7 @@ func (s *Scheduler) addTaskNode(t Task, b *task) {
 	}
 }
 
-// start puts a waiting task on a machine, in the state and in the network.
+// start starts a waiting task on a machine, in the state and in the network.
 func (s *Scheduler) start(t Task, b *task, m int32) {
 	b.on, b.started = m, s.now
 	s.load[m]++
@@ -122,7 +122,7 @@ func (s *Scheduler) start(t Task, b *task, m int32) {
 	s.unshared = true
 }
 
-// stop takes a running task off its machine; it waits again.
+// stop removes a running task from its machine; it waits again.
 func (s *Scheduler) stop(t Task, b *task) {
 	m := b.on
 	s.leave(t, b)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// told is what a test knows of a task, apart from the scheduler.
+// told is a test's own record of a task, independent of the scheduler.
 type told struct {
 	in            Input
 	job           Job
@@ -16,7 +16,7 @@ type told struct {
 	started       float64
 }
 
-// stage is a small cluster with everything that was told to its scheduler.
+// stage is a small cluster with a record of all events of its scheduler.
 type stage struct {
 	r     *rand.Rand
 	s     *Scheduler
@@ -43,7 +43,7 @@ func newStage(t *testing.T, seed uint64, o Options) *stage {
 	return g
 }
 
-// event tells the scheduler something.
+// event sends an event to the scheduler.
 func (g *stage) event() {
 	g.now += g.r.Float64() * 3
 	g.s.Advance(g.now)
@@ -79,7 +79,7 @@ func (g *stage) event() {
 	}
 }
 
-// carryOut does what the scheduler says, and checks that it can be done.
+// carryOut carries out the scheduler's changes, and checks that they are possible.
 func (g *stage) carryOut(t *testing.T, changes []Change) {
 	for _, c := range changes {
 		b := g.tasks[c.Task]
@@ -110,7 +110,7 @@ func (g *stage) carryOut(t *testing.T, changes []Change) {
 	}
 }
 
-// price is what it costs by the paper's rules to have a task on a machine, or waiting (-1), seen from where it is now.
+// price returns the cost, by the paper's rules, of having a task on a machine, or waiting (-1), given where it is now.
 func (g *stage) price(b *told, m int) float64 {
 	p := g.s.o.Prices
 	if m < 0 && b.on < 0 {
@@ -148,7 +148,7 @@ func (g *stage) price(b *told, m int) float64 {
 	return best
 }
 
-// cheapest tries every way to place the tasks that capacities, shares and the mode allow.
+// cheapest tries all placements of the tasks that capacities, shares and the mode allow.
 func (g *stage) cheapest() float64 {
 	free := append([]int(nil), g.c.Slots...)
 	for m := range free {
@@ -190,8 +190,8 @@ func (g *stage) cheapest() float64 {
 
 var modes = []Options{{}, {Preempt: true}, {Fair: true}, {Fair: true, Preempt: true}}
 
-// After every event the placement costs as little as the best of all placements, by the paper's rules written down a second
-// time, in every mode; and it can be carried out.
+// After every event and in every mode, the cost of the placement equals that of the best placement, by an independent
+// implementation of the paper's rules, and the placement can be carried out.
 func TestOptimum(t *testing.T) {
 	for _, o := range modes {
 		preempted, started := 0, 0
@@ -261,7 +261,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// Costs of time are counted anew before they get too large, and nothing is decided differently for it.
+// Costs of time are rebased before they become too large, which changes no decision.
 func TestLongAfter(t *testing.T) {
 	for _, o := range modes {
 		var runs [2][]Change

@@ -8,30 +8,30 @@ import (
 	"straggler/whatif/schedule/mincost"
 )
 
-// Cluster is the machines: the rack and the slots of each.
+// Cluster lists the rack and the slots of each machine.
 type Cluster struct {
 	Rack  []int
 	Slots []int
 }
 
-// Options are the mode and the prices. A zero price is the paper's.
+// Options are the mode and the prices. A price of zero means the paper's.
 type Options struct {
-	Fair    bool // jobs share the slots equally; without it the cheapest tasks run, whoever they belong to
+	Fair    bool // jobs share the slots equally; otherwise the cheapest tasks run, whichever job they belong to
 	Preempt bool // running tasks may be killed to run others
 	Prices
 }
 
-// Prices weigh data against time, as the paper's experiments do (§6).
+// Prices weigh data against time; the defaults are those of the paper's experiments (§6).
 type Prices struct {
 	Wait   float64 `doc:"cost of a second that a task waits (ω)"` // 0: 0.5
 	RackGB float64 `doc:"cost of a GB moved within a rack (ψ)"`   // 0: 1
-	// 0: 2; the paper takes 20 where the network is slow
+	// 0: 2; the paper uses 20 if the network is slow
 	CoreGB    float64 `doc:"cost of a GB moved between racks (ξ)"`
 	Work      float64 `doc:"cost of a second of work that a preempted task loses"`                 // 0: 1
 	Preferred float64 `doc:"share of a task's input that makes a machine or rack a preferred one"` // 0: 0.1
 }
 
-// Job, Task and Machine number things. Numbers of removed jobs and finished tasks are given out again.
+// Job, Task and Machine are numbers. Those of removed jobs and finished tasks are reused.
 type (
 	Job  int32
 	Task int32
@@ -39,15 +39,15 @@ type (
 
 // Share bounds the slots of a job.
 type Share struct {
-	Min int // as long as it has so many tasks
+	Min int // while it has that many tasks
 	Max int // 0: no bound
 }
 
-// Input is what a task reads, and where copies of it are.
+// Input is the data that a task reads, and where its replicas are.
 type Input struct {
 	Bytes    int64
 	Machines []Part
-	Racks    []Part // nil: a rack holds what that machine of it holds that holds most, right for inputs of one block
+	Racks    []Part // nil: a rack holds as much as the machine of it that holds most, which is right for inputs of one block
 }
 
 // Part is how much of an input one machine or rack holds.
@@ -56,7 +56,7 @@ type Part struct {
 	Bytes int64
 }
 
-// Kind is what to do with a task.
+// Kind is the kind of a change.
 type Kind uint8
 
 const (
@@ -64,14 +64,14 @@ const (
 	Preempt             // kill it on the machine; it waits again
 )
 
-// Change is something to do. Preemptions come first.
+// Change is an action to carry out. Preemptions come first.
 type Change struct {
 	Kind    Kind
 	Task    Task
 	Machine int
 }
 
-// Where a task is, when it is on no machine.
+// Values for a task that is on no machine.
 const (
 	waiting  = int32(-1)
 	finished = int32(-2)
@@ -82,7 +82,7 @@ type task struct {
 	job     Job
 	node    mincost.Node
 	on      int32   // a machine, waiting or finished
-	ready   float64 // since when it waits
+	ready   float64 // when it began to wait
 	waited  float64 // seconds before that
 	started float64
 	input   input
@@ -90,8 +90,8 @@ type task struct {
 	toUnscheduled, toCluster mincost.Arc
 	toMachines, toRacks      []edge // preferred ones
 	toOwn                    edge   // while it runs: one of toMachines, or one of its own
-	extra                    bool   // which is to be removed with the run
-	looked                   uint32 // the decision that looked at it
+	extra                    bool   // whether it is one of its own, removed when the task stops
+	looked                   uint32 // the last decision that examined it
 }
 
 // edge is an arc to a machine or a rack.
@@ -106,7 +106,7 @@ type job struct {
 	toSink         mincost.Arc
 	share          Share
 	tasks, running int
-	least, most    int   // slots that the network lets it have
+	least, most    int   // slots that the network allows it
 	kept           int64 // tasks that must stay unscheduled
 	live           bool
 }
@@ -116,8 +116,8 @@ type Scheduler struct {
 	o        Options
 	network  *mincost.Network
 	now      float64
-	base     float64 // that costs of time are counted from
-	priced   float64 // the time that the costs in the network are of
+	base     float64 // origin of costs of time
+	priced   float64 // the time of the costs in the network
 	racks    []place
 	machines []place
 	sink     mincost.Node
@@ -126,7 +126,7 @@ type Scheduler struct {
 	inRack   [][]int32 // machines of each rack
 	slots    []int
 	load     []int  // tasks that run on each machine
-	on       []Task // that run on any, in order
+	on       []Task // running tasks, in order
 	capacity []int  // of its arc to the sink
 	usable   int    // sum of that
 
@@ -136,9 +136,9 @@ type Scheduler struct {
 	fresh     []Task // started or stopped since the last decision
 	freeTasks []Task
 	freeJobs  []Job
-	unshared  bool  // shares are to be computed anew
-	units     int64 // that tasks send
-	kept      int64 // of them, those that end at unscheduled nodes
+	unshared  bool  // shares must be recomputed
+	units     int64 // sent by tasks
+	kept      int64 // those of them that end at unscheduled nodes
 	err       error
 
 	changes []Change
@@ -146,13 +146,13 @@ type Scheduler struct {
 	queues  queues
 }
 
-// place is a rack or machine: its node, and the arc towards it from what is above.
+// place is a rack or machine: its node, and the arc towards it from the level above.
 type place struct {
 	node    mincost.Node
 	in, out mincost.Arc // out: machines only, to the sink
 }
 
-// New gives a scheduler of an empty cluster at time 0.
+// New returns a scheduler of an empty cluster at time 0.
 func New(c Cluster, o Options) (*Scheduler, error) {
 	if len(c.Rack) != len(c.Slots) || len(c.Rack) == 0 {
 		return nil, fmt.Errorf("quincy: %d machines have a rack, and %d have slots", len(c.Rack), len(c.Slots))
@@ -172,10 +172,10 @@ func New(c Cluster, o Options) (*Scheduler, error) {
 
 const mostSlots = 1 << 16
 
-// ErrTime is when time goes backwards.
+// ErrTime is returned when time goes backwards.
 var ErrTime = errors.New("quincy: time went backwards")
 
-// Advance says what time it is, in seconds.
+// Advance sets the time, in seconds.
 func (s *Scheduler) Advance(now float64) {
 	switch {
 	case math.IsNaN(now) || now < s.now:
@@ -207,7 +207,7 @@ func (s *Scheduler) SetShare(j Job, share Share) {
 	}
 }
 
-// RemoveJob removes a job; what tasks it still has are finished.
+// RemoveJob removes a job; its remaining tasks count as finished.
 func (s *Scheduler) RemoveJob(j Job) {
 	b := &s.jobs[j]
 	for t := 0; b.tasks > 0 && t < len(s.tasks); t++ {
@@ -240,7 +240,7 @@ func (s *Scheduler) AddTask(j Job, in Input) Task {
 	return t
 }
 
-// Finish says that a task is over, or that it will never run.
+// Finish reports that a task has ended, or will never run.
 func (s *Scheduler) Finish(t Task) {
 	b := &s.tasks[t]
 	j := &s.jobs[b.job]
@@ -255,21 +255,21 @@ func (s *Scheduler) Finish(t Task) {
 	s.unshared = true
 }
 
-// Return says that a running task is not running any more, and is not over: it waits again.
+// Return reports that a running task has stopped without finishing: it waits again.
 func (s *Scheduler) Return(t Task) {
 	if b := &s.tasks[t]; b.on >= 0 {
 		s.stop(t, b)
 	}
 }
 
-// SetSlots says how many slots a machine has now. Tasks beyond them are preempted, or without preemption keep what they
-// have until they are over.
+// SetSlots sets the number of slots of a machine. Tasks beyond it are preempted, or without preemption keep their slots until
+// they end.
 func (s *Scheduler) SetSlots(m, slots int) {
 	s.slots[m] = min(max(slots, 0), mostSlots)
 	s.resize(m)
 }
 
-// Schedule gives what to do now. The slice is good until the next call.
+// Schedule returns what to do now. The slice is valid until the next call.
 func (s *Scheduler) Schedule() ([]Change, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -285,14 +285,14 @@ func (s *Scheduler) Schedule() ([]Change, error) {
 	return s.decide(), nil
 }
 
-// Machine is where a task runs; false when it waits.
+// Machine returns where a task runs; false if it waits.
 func (s *Scheduler) Machine(t Task) (int, bool) { return int(s.tasks[t].on), s.tasks[t].on >= 0 }
 
-// Load is how many tasks run on a machine, Waiting how many wait.
+// Load is the number of tasks that run on a machine, Waiting the number of waiting ones.
 func (s *Scheduler) Load(m int) int { return s.load[m] }
 func (s *Scheduler) Waiting() int   { return int(s.units) - len(s.on) }
 
-// Size is how many nodes and edges the flow network has.
+// Size is the number of nodes and edges of the flow network.
 func (s *Scheduler) Size() (nodes, edges int) { return s.network.Nodes(), s.network.Arcs() }
 
 func (s *Scheduler) fail(err error) {

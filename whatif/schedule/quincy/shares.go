@@ -1,12 +1,12 @@
 package quincy
 
-// divide computes how many slots each job must and may have, and sets the capacities that make the four modes (§4.3):
+// divide computes how many slots each job must and may have, and sets the capacities that distinguish the four modes (§4.3):
 //
 //	fair         exactly its share: max-min fair shares of all slots, between the minimum and the maximum of the job
 //	not fair     anything between its minimum and its maximum
 //	no preemption   in either case at least what it runs, as that cannot be taken back
 //
-// Minimum shares that do not fit together into the cluster are cut, the largest first.
+// If the minimum shares together exceed the cluster, they are reduced, the largest first.
 func (s *Scheduler) divide() {
 	s.unshared = false
 	w := &s.shares
@@ -44,14 +44,14 @@ func (s *Scheduler) divide() {
 	}
 }
 
-// shares is the working memory of a division.
+// shares is the working memory of divide.
 type shares struct {
 	jobs           []int32
 	low, high, got []int // of each
 }
 
-// fill divides slots so that the smallest part is as large as possible, then the next, each between its bounds. What is
-// left of equal parts goes to the jobs in order. The lower bounds are met even if there are too few slots for them.
+// fill divides slots so that the smallest part is as large as possible, then the next, each within its bounds. The remainder of
+// equal parts goes to the jobs in order. The lower bounds are met even if there are too few slots for them.
 func (w *shares) fill(slots int) {
 	at := func(level int) (sum int) {
 		for k := range w.low {
@@ -59,7 +59,7 @@ func (w *shares) fill(slots int) {
 		}
 		return sum
 	}
-	level, over := 0, slots+1 // at level all fits; at over it does not, or all have their most
+	level, over := 0, slots+1 // at level everything fits; at over it does not, or all have their maximum
 	for over-level > 1 {
 		if mid := (level + over) / 2; at(mid) <= slots {
 			level = mid

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A division by level is max-min fair: every part is within its bounds, nothing is left that somebody wants, and nobody has
-// more than one slot more than somebody who wants more, unless that is its minimum. Leftovers go to the first.
+// A division by level is max-min fair: every part is within its bounds, no slot that a job wants is left over, and no job has
+// more than one slot more than a job that wants more, unless that is its minimum. Remaining slots go to the first jobs.
 func TestFill(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
@@ -40,8 +40,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// Slots that are taken away: with preemption what ran there is preempted, without it stays until it is over. A returned
-// task waits again and is started anew.
+// Slots are removed: with preemption the tasks there are preempted, without it they stay until they end. A returned task waits
+// again and is started again.
 func TestSlotsAndReturns(t *testing.T) {
 	for _, preempt := range []bool{false, true} {
 		s, err := New(Cluster{Rack: []int{0}, Slots: []int{2}}, Options{Fair: true, Preempt: preempt})
@@ -137,7 +137,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// machineDown takes a machine away with what ran there.
+// machineDown removes a machine and the tasks that ran there.
 func machineDown(s *Scheduler, m int) {
 	for t := range s.tasks {
 		if s.tasks[t].on == int32(m) {
