@@ -9,8 +9,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// clusters are the papers' clusters and workloads by the numbers that the papers give, and what is assumed where they give
-// none.
+// clusters are the clusters and workloads of the papers, with the numbers that the papers give, and assumptions for the others.
 //
 //go:embed clusters/*.yaml
 var clusters embed.FS
@@ -25,7 +24,7 @@ func clusterFile(name string) (*workload.File, error) {
 	return workload.ParseFile(file, data)
 }
 
-// draw is the pool of a cluster of a file.
+// draw returns the pool of the cluster in a file.
 func draw(ctx context.Context, f *workload.File, seed int64) (*workload.Pool, error) {
 	pl, err := f.Plan(ctx, seed, workload.Source{})
 	if err != nil {
@@ -34,7 +33,7 @@ func draw(ctx context.Context, f *workload.File, seed int64) (*workload.Pool, er
 	return pl.Build()
 }
 
-// assumedIn is the note of the rows that a file gives.
+// assumedIn returns the note of the rows that result from a file.
 func assumedIn(f *workload.File) string {
 	return "rebuilt from " + f.Source + ". Assumed: " + strings.Join(f.Assumed, "; ")
 }

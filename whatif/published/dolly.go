@@ -17,7 +17,7 @@ func dollyPaper() Paper {
 }
 
 func dollyFormulas(_ context.Context, t *table) error {
-	// With so many clones the risk is at most ε, and with one fewer it is more.
+	// This number of clones keeps the risk at ε or less, and one fewer does not.
 	fits := 0.0
 	for n := 1; n <= 500; n++ {
 		c := policy.Clones(n, 0.1, 0.05)
@@ -84,8 +84,8 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 // dollyLoads are the least and the greatest load that §2.2's 3 % implies, see workloadNote.
 var dollyLoads = [2]float64{0.17, 0.25}
 
-// dollyBand is the headline over what the paper leaves open: the load, the phases of a job, and whether an average improvement is
-// one of means.
+// dollyBand computes the headline over the parameters that the paper leaves open: the load, the phases of a job, and whether an
+// average improvement is one of means.
 func (t *table) dollyBand(ctx context.Context, x *trace, seed uint64, note string) error {
 	var all, small, less []float64 // less: with a budget of 3 %
 	for phases := 1; phases <= bandPhases; phases++ {
@@ -113,7 +113,7 @@ func (t *table) dollyBand(ctx context.Context, x *trace, seed uint64, note strin
 	return nil
 }
 
-// underLoad is what jobs gain by Dolly with what it knows, under each of some options.
+// underLoad returns the gains of jobs under Dolly, with the parameters it knows, for each of some options.
 func (t *table) underLoad(ctx context.Context, pl *workload.Plan, known []string, options ...[]string) (got []gains, err error) {
 	pool, err := pl.Build()
 	if err != nil {
@@ -137,17 +137,17 @@ func (t *table) underLoad(ctx context.Context, pl *workload.Plan, known []string
 	return got, nil
 }
 
-// assignmentScale is what §5.3 leaves open: how many phases jobs have ('maximum of 6'), and which share of a task is reading ('only
-// moderate amounts of data').
+// assignmentScale is what §5.3 leaves open: how many phases jobs have ('maximum of 6'), and the share of a task that is reading
+// ('only moderate amounts of data').
 type assignmentScale struct {
 	phases   int
 	transfer float64
 }
 
-// assignmentScales are of jobs of two and three phases, and of figure 12's six.
+// assignmentScales have jobs of two and three phases, and of figure 12's six.
 var assignmentScales = []assignmentScale{{2, 0.15}, {2, 0.5}, {3, 0.15}, {3, 0.5}, {6, 0.15}, {6, 0.5}}
 
-// dollyAssignment is §5.3: what small jobs of the Bing workload gain under the three ways of assigning intermediate data.
+// dollyAssignment is §5.3: the gains of small jobs of the Bing workload under the three ways of assigning intermediate data.
 func dollyAssignment(ctx context.Context, t *table) error {
 	const seed = 2
 	x := &traces[1]
@@ -186,7 +186,7 @@ func dollyAssignment(ctx context.Context, t *table) error {
 	return nil
 }
 
-// mid is the middle of the range of some values.
+// mid returns the middle of the range of some values.
 func mid(v []float64) float64 { return (slices.Min(v) + slices.Max(v)) / 2 }
 
 // trace is one of the two clusters of the paper.
@@ -194,10 +194,10 @@ type trace struct {
 	name       string
 	small      float64            // share of jobs of at most ten tasks (§2.2)
 	smallest90 float64            // share of the resources that the smallest 90 % of the jobs use (§2.2)
-	deployed   string             // the mitigation that its cluster had, and its stragglers are what that left (§2)
+	deployed   string             // the mitigation deployed in its cluster; its stragglers are those that remained (§2)
 	gain       map[string]float64 // published gains over both, all jobs
 	smallGain  map[string]float64 // of jobs of at most ten tasks
-	gain3      float64            // over LATE with a budget of 3 %, all jobs (§5.4); 0: it is not in the text
+	gain3      float64            // over LATE with a budget of 3 %, all jobs (§5.4); 0: not in the text
 	ideal      float64            // gain when no task is slower than the median rate (§2.1.1), all jobs
 	idealSmall float64
 }
@@ -213,32 +213,32 @@ const (
 	dollyTask  = 30.0 // s
 
 	dollyLoad   = 0.2 // see workloadNote
-	dollyPhases = 1   // of a job; with two, and half of ten tasks in each, two fifths of Facebook's tasks would have to straggle
-	bandPhases  = 2   // the most in the band, and the fewest where one reads what another has left (§5.3)
+	dollyPhases = 1   // of a job; with two, and half of ten tasks in each, two fifths of Facebook's tasks would have to be stragglers
+	bandPhases  = 2   // the most in the band, and the fewest if one reads the output of another (§5.3)
 )
 
 const workloadNote = "stragglers as §2.1 has them in the trace, which is under LATE at Facebook and under Mantri at Bing (§2); what is left under the other is 'similar' (§2.1, footnote 2), and is compared in the band only: 2 to 12 times slower (slowdown ratio of small jobs 6 to 8), with the probability that gives small jobs what §2.1.1 says they would gain at the median rate; " +
 	"those of large jobs are as likely, and as much less slow as §2.1.1's figure for all jobs asks (speculation 'effectively mitigates stragglers in large jobs'). Jobs of at most ten tasks have the share that §2.2 says, the others a power law, whose exponent gives the smallest 90 % their share of the resources. " +
 	"Dolly knows that probability. Gains are means of those of jobs ('the average improvement in each bin'). Assumed: 400 jobs under fair sharing, at most a tenth of the slots to a job, one phase where nothing else is said, 30 s a task, and a load of 20 % ('cloning each of the smallest 90% three times increases overall utilization by merely 3%', with their 6 % of it, implies 17 to 25 %)"
 
-// smallJob is the most tasks of a small job, in all of its phases: 'jobs with ≤ 10 tasks' (§2.2).
+// smallJob is the largest number of tasks of a small job, over all of its phases: 'jobs with ≤ 10 tasks' (§2.2).
 const smallJob = 10
 
-// straggling is how tasks straggle: with a probability, small jobs' tasks 2 to 12 times slower, and those of large jobs a
-// part of that.
+// straggling is the distribution of stragglers: with some probability, tasks of small jobs are 2 to 12 times slower, and those
+// of large jobs are slowed by a part of that.
 type straggling struct{ p, large float64 }
 
-// known has Dolly know the probability. An estimate from all tasks would be of the large jobs', nearly all of whose stragglers
-// are here less than twice as slow as the median, and so are none by §2.1.2.
+// known gives Dolly the true probability. An estimate from all tasks would be dominated by the large jobs, nearly all of whose
+// stragglers are less than twice as slow as the median here, and so are not stragglers by §2.1.2.
 func (s straggling) known() []string { return []string{"p", fmt.Sprint(s.p), "period", "1e9"} }
 
-// straggling is how tasks straggle in a trace whose jobs have so many phases.
+// straggling returns the distribution of stragglers in a trace whose jobs have the given number of phases.
 func (t *table) straggling(ctx context.Context, x *trace, seed uint64, phases int) (straggling, error) {
 	return solved(t.solved, fmt.Sprint("stragglers of ", x.name, seed, phases), func() (straggling, error) { return x.solve(ctx, seed, phases) })
 }
 
-// solve finds how tasks straggle: first the probability, by what small jobs would gain at the median rate, then how much
-// less those of large jobs do, by what all jobs would.
+// solve finds the distribution of stragglers: first the probability, from what small jobs would gain at the median rate, then
+// how much less the tasks of large jobs are slowed, from what all jobs would gain.
 func (x *trace) solve(ctx context.Context, seed uint64, phases int) (s straggling, err error) {
 	ideal, err := named("medianrate")
 	if err != nil {
@@ -270,13 +270,13 @@ func (x *trace) solve(ctx context.Context, seed uint64, phases int) (s stragglin
 	return s, search(&s.large, 1, func(g gains) bool { return g.all > x.ideal })
 }
 
-// gains are what jobs gain: the means of the jobs' own gains, and the gain of the mean completion times.
+// gains are the gains of jobs: the means of the jobs' own gains, and the gain of the mean completion times.
 type gains struct {
 	all, small, ofMeans, smallOfMeans float64
 	each                              []weighted // of small jobs
 }
 
-// try is what a policy gains over none.
+// try returns the gains of a policy over none.
 func try(ctx context.Context, pool *workload.Pool, p policy.Policy, seeds int64) (gains, error) {
 	before, err := unmitigated(ctx, pool)
 	if err != nil {
@@ -285,7 +285,7 @@ func try(ctx context.Context, pool *workload.Pool, p policy.Policy, seeds int64)
 	return tryOver(ctx, pool, before, p, seeds)
 }
 
-// unmitigated is a pool under no policy, which is the same for all seeds.
+// unmitigated is the result of a pool without a policy, which is the same for all seeds.
 func unmitigated(ctx context.Context, pool *workload.Pool) (*outcome, error) {
 	none, err := named("none")
 	if err != nil {
@@ -294,7 +294,7 @@ func unmitigated(ctx context.Context, pool *workload.Pool) (*outcome, error) {
 	return play(ctx, pool, "fair", none, 0, 0, false)
 }
 
-// tryOver is what a policy gains over what a pool is without any.
+// tryOver returns the gains of a policy over the result of the pool without any.
 func tryOver(ctx context.Context, pool *workload.Pool, before *outcome, p policy.Policy, seeds int64) (gains, error) {
 	var sum gains
 	for seed := range seeds {
@@ -326,8 +326,8 @@ func gainOf(pool *workload.Pool, before, after []float64) (g gains) {
 	return gains{g.all / n, g.small / k, 1 - a/b, 1 - sa/sb, g.each}
 }
 
-// cluster is the cluster and the jobs, at a load. The tasks of a job are those of so many phases, divided as evenly as they can be
-// ('over 91% of the jobs with ≤ 10 tasks have equal number of tasks in their phases', §3.2), but no phase is without one.
+// cluster draws the cluster and the jobs, at a load. The tasks of a job are divided among its phases as evenly as possible
+// ('over 91% of the jobs with ≤ 10 tasks have equal number of tasks in their phases', §3.2), but no phase is empty.
 func (x *trace) cluster(seed uint64, s straggling, load float64, phases int) *workload.Plan {
 	r := rand.New(rand.NewPCG(seed, 13))
 	pl := &workload.Plan{}
@@ -367,9 +367,9 @@ func (x *trace) cluster(seed uint64, s straggling, load float64, phases int) *wo
 	return pl
 }
 
-// sizes draws the tasks of n jobs: small ones evenly from 1 to 10, the others from a power law whose exponent
-// is solved for, so that the smallest 90 % of the jobs have their share of all tasks. One job is drawn of each n-th part of the
-// distribution, so that as many are small as the paper says.
+// sizes draws the numbers of tasks of n jobs: small ones uniformly from 1 to 10, the others from a power law whose exponent is
+// solved for, so that the smallest 90 % of the jobs have their share of all tasks. One job is drawn from each n-th part of the
+// distribution, so that the share of small jobs is exactly the paper's.
 func (x *trace) sizes(r *rand.Rand, n int) []int {
 	u := make([]float64, n)
 	for i := range u {
@@ -388,7 +388,7 @@ func (x *trace) sizes(r *rand.Rand, n int) []int {
 		}
 		return out
 	}
-	low, high := 0.2, 5.0 // a heavier tail leaves less to the small jobs
+	low, high := 0.2, 5.0 // a heavier tail leaves less for the small jobs
 	for range 40 {
 		if mid := (low + high) / 2; shareOfSmallest(draw(mid)) > x.smallest90 {
 			high = mid

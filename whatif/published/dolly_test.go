@@ -2,7 +2,7 @@ package published
 
 import "testing"
 
-// Jobs of at most ten tasks (DOLLY §2.2) have no more in all of their phases, and are as many as the paper says.
+// Jobs of at most ten tasks (DOLLY §2.2) have no more over all of their phases, and their number is the paper's.
 func TestSmallJobs(t *testing.T) {
 	for i := range traces {
 		x := &traces[i]

@@ -11,8 +11,8 @@ import (
 	"straggler/whatif/workload"
 )
 
-// FAIR: Zaharia et al., Job Scheduling for Multi-User MapReduce Clusters, EECS-2009-55, 2009. Its experiments are written
-// down as workloads, as users of simulate write them.
+// FAIR: Zaharia et al., Job Scheduling for Multi-User MapReduce Clusters, EECS-2009-55, 2009. Its experiments are workload
+// files, of the kind that users of simulate write.
 
 func fairPaper() Paper {
 	return Paper{"FAIR", "Zaharia et al., Job Scheduling for Multi-User MapReduce Clusters, EECS-2009-55",
@@ -42,7 +42,7 @@ func fairWaits(ctx context.Context, t *table) error {
 	return nil
 }
 
-// localWithin lets probes of one task wait so many seconds for a local slot and gives the share that found one.
+// localWithin lets probes of one task wait the given number of seconds for a local slot, and returns the share that found one.
 func (t *table) localWithin(ctx context.Context, wait float64) (float64, error) {
 	r := rand.New(rand.NewPCG(42, 2))
 	pl := &workload.Plan{Queues: []workload.Queue{{Name: "probes"}, {Name: "busy"}}}
@@ -52,7 +52,7 @@ func (t *table) localWithin(ctx context.Context, wait float64) (float64, error) 
 	busy := workload.PlanPhase{Kind: "map"}
 	for n := range 40_000 {
 		x := workload.PlanTask{Seconds: 60, Bytes: -1}
-		if n < 500 { // the first end at any time
+		if n < 500 { // the first ones end at any time
 			x.Seconds = 60 * r.Float64()
 		}
 		busy.Tasks = append(busy.Tasks, x)
@@ -113,12 +113,13 @@ seeds: 3
 
 const smallNote = "without delay is FIFO, since 'sticky slots do not occur in Hadoop due to a bug' and 'FIFO performed the same'; scans 'take 9s per map task' (§6.2.4); 10 Gbps a rack assumed; jobs are submitted a tenth faster than the slots can do them, so that these are always busy, for the 10 to 20 minutes that the benchmarks took; Hadoop's heartbeats of seconds, its start-up of jobs and its counting of running tasks are not modelled"
 
-// scanSeconds is what a map of a scan takes, s: 'IO-bound scan jobs as in the previous experiments, which take 9s per map task' (§6.2.4).
+// scanSeconds is the duration of a map of a scan, s: 'IO-bound scan jobs as in the previous experiments, which take 9s per map
+// task' (§6.2.4).
 const scanSeconds = 9.0
 
-// smallJobs is the experiment of §6.2.1 for so many jobs of so many maps: what FIFO and delay scheduling with a wait give on a
-// cluster. The gain is one of throughput, so that jobs must come faster than 600 slots do their maps: at most every maps ·
-// scanSeconds/600 s.
+// smallJobs is the experiment of §6.2.1 for a number of jobs with a number of maps: the results of FIFO and of delay scheduling
+// with a wait on a cluster. The gain is one of throughput, so jobs must arrive faster than 600 slots run their maps: at
+// intervals of at most maps · scanSeconds/600 s.
 func (t *table) smallJobs(ctx context.Context, cluster string, maps, jobs int, wait float64) (ran, error) {
 	const faster, slots = 1.1, 600
 	return t.simulated(ctx, fmt.Sprintf(`
@@ -131,7 +132,8 @@ seeds: 1
 `, cluster, jobs, float64(maps)*scanSeconds/slots/faster, maps, scanSeconds, wait))
 }
 
-// farCost is how many times as long a task takes away from its data if jobs gain so much by a locality of after in place of before.
+// farCost returns how many times as long a task takes away from its data, given the gain of jobs when locality rises from
+// before to after.
 func farCost(before, after, gain float64) float64 {
 	return (gain*after - before) / (1 - before - gain*(1-after)) // before + (1 − before)·f = gain·(after + (1 − after)·f)
 }
@@ -141,10 +143,10 @@ func farGain(before, after, far float64) float64 {
 	return (before + (1-before)*far) / (after + (1-after)*far)
 }
 
-// tenMapsFar is what §6.2.1 implies: jobs of ten maps, whose locality goes from 37 to 99 %, gain 1.7 times.
+// tenMapsFar is implied by §6.2.1: jobs of ten maps, whose locality rises from 37 to 99 %, gain 1.7 times.
 var tenMapsFar = farCost(0.37, 0.99, 1.7)
 
-// fairSmallJobs is §6.2.1: table 3 and figure 12, over what a node's link carries: it is of 1 Gbps as on EC2 (table 1).
+// fairSmallJobs is §6.2.1: table 3 and figure 12, over the bandwidth of a node's link, which is 1 Gbps as on EC2 (table 1).
 func fairSmallJobs(ctx context.Context, t *table) error {
 	const delay, short = "delay t1=15 t2=15", "delay t1=0.1 t2=15"
 	links, err := t.links(ctx)
@@ -155,9 +157,9 @@ func fairSmallJobs(ctx context.Context, t *table) error {
 		return fmt.Sprintf("network: {rack_mb_s: 1250, machine_mb_s: %.1f, disk_mb_s: 220}", link)
 	}
 	gain := func(r ran) float64 { return r.mean("fifo", makespan) / r.mean(delay, makespan) }
-	var fixed []float64 // gains of ten and of a hundred maps at one cost of a far read
+	var fixed []float64 // gains of ten and of a hundred maps with one cost of a remote read
 	for _, x := range []struct {
-		maps, jobs                     int // 40 000 maps, ten minutes of work; of 3, whose gain is not tried, a few
+		maps, jobs                     int // 40 000 maps, ten minutes of work; a few of 3 maps, whose gain is not tried
 		node, rack, dnode, drack, gain float64
 	}{
 		{3, 2300, 0.02, 0.50, 0.75, 0.96, 1.2},
@@ -261,8 +263,8 @@ seeds: 1
 	return nil
 }
 
-// fairSplit is §6.2.5: one job of 14624 maps and 5000 reduces on 450 nodes in 34 racks, at a tenth of the size, over what
-// racks' links may carry.
+// fairSplit is §6.2.5: one job of 14624 maps and 5000 reduces on 450 nodes in 34 racks, at a tenth of the size, over the
+// possible bandwidths of the racks' links.
 func fairSplit(ctx context.Context, t *table) error {
 	var over []float64
 	note := "over links of "
@@ -315,10 +317,11 @@ func fairBenchmark(ctx context.Context, t *table) error {
 	return nil
 }
 
-// fairGain is what the smallest jobs gain under a scheduler over FIFO, on average and at most, and the locality of all, by seed.
+// fairGain is the gain of the smallest jobs under a scheduler over FIFO, on average and at most, and the locality of all, by
+// seed.
 type fairGain struct{ mean, most, local []float64 }
 
-// fairGains runs the benchmark, by that name, for seven seeds.
+// fairGains runs the benchmark with the given name for seven seeds.
 func (t *table) fairGains(ctx context.Context, name string, w *workload.File, schedulers ...string) (map[string]*fairGain, error) {
 	w.Seeds, w.Schedulers = 7, append([]string{"fifo"}, schedulers...)
 	r, err := t.simulate(ctx, name, w)

@@ -10,14 +10,14 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Figures 8 and 9 of FAIR (§5.3): ten nodes of one map slot and one reduce slot, 30 jobs at random intervals, sizes of a Zipf
-// distribution from 1 to 400 maps, from 1 to a fifth as many reduces, 20 schedules.
+// Figures 8 and 9 of FAIR (§5.3): ten nodes with one map slot and one reduce slot, 30 jobs at random intervals, with sizes from
+// a Zipf distribution from 1 to 400 maps and from 1 to a fifth as many reduces, 20 schedules.
 const (
 	batchSchedules = 20
 	batchJobs      = 30
 	batchMaps      = 400
 	batchMap       = 10.0 // s, assumed
-	batchCopying   = 0.2  // of a job's reducing, assumed
+	batchCopying   = 0.2  // of the reducing of a job, assumed
 	batchEarly     = 0.05 // share of the maps after which reduces start: 'as soon as its first few maps finish' (§5.1)
 )
 
@@ -54,14 +54,14 @@ func batchSchedule(seed uint64, gap float64) *workload.Plan {
 	return pl
 }
 
-// batch is what came of the schedules of an interval under a scheduler: when each was over, and the means over them of the
-// largest and of the mean slowdown of a job.
+// batch is the result of the schedules of an interval under a scheduler: when each ended, and the means over the schedules of
+// the largest and of the mean slowdown of a job.
 type batch struct {
 	ends       []float64
 	most, mean float64
 }
 
-// batches plays the schedules of an interval under a scheduler.
+// batches replays the schedules of an interval under a scheduler.
 func (t *table) batches(ctx context.Context, gap float64, scheduler string) (b batch, err error) {
 	for seed := range uint64(batchSchedules) {
 		pl, of := batchSchedule(seed, gap), fmt.Sprint(gap, " ", seed)
@@ -89,7 +89,7 @@ func fairFigures(ctx context.Context, t *table) error {
 	splits := []string{"copycompute", "copycompute reducers=6", "copycompute reducers=10"}
 	var first, ahead, less, longest []float64
 	var halves [3][]float64 // fair sharing, preemption, splitting
-	behind := 1.0           // FIFO over the best other, in schedules in which it is not first
+	behind := 1.0           // FIFO over the best other one, in schedules where FIFO is not best
 	for _, gap := range []float64{10, 30, 60} {
 		by := map[string]batch{}
 		for _, s := range append([]string{fifo, fifoSplit, fair, kills}, splits...) {
@@ -134,7 +134,7 @@ func fairFigures(ctx context.Context, t *table) error {
 	return nil
 }
 
-// batchTimes is how long each job of a plan takes under a scheduler.
+// batchTimes returns the time that each job of a plan takes under a scheduler.
 func batchTimes(ctx context.Context, pl *workload.Plan, scheduler string, seed int64) ([]float64, error) {
 	none, err := named("none")
 	if err != nil {
@@ -151,7 +151,7 @@ func batchTimes(ctx context.Context, pl *workload.Plan, scheduler string, seed i
 	return o.jobs, nil
 }
 
-// aloneTimes is how long each job of a plan takes alone on its machines, with copy-compute splitting.
+// aloneTimes returns the time that each job of a plan takes alone on its machines, with copy-compute splitting.
 func aloneTimes(ctx context.Context, pl *workload.Plan) ([]float64, error) {
 	one := *pl
 	one.Jobs = nil

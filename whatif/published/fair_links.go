@@ -8,17 +8,17 @@ import (
 	"straggler/whatif/simulate"
 )
 
-// §6.2.2 to §6.2.4 of FAIR are of nodes of EC2 on one rack, as Hadoop sees it (§6). Alone, a job loses nothing by reading three
-// quarters of its blocks from other nodes (§6.2.3), so that what far reads cost is contention. What a node's link carries while
-// all nodes send is not in the paper: no more than mostLink, and no less than leastLink.
+// §6.2.2 to §6.2.4 of FAIR run on nodes of EC2 that are one rack to Hadoop (§6). Alone, a job loses nothing by reading three
+// quarters of its blocks from other nodes (§6.2.3), so the cost of remote reads is contention. The bandwidth of a node's link
+// while all nodes send is not in the paper: at most mostLink, and at least leastLink.
 
-// mostLink is what 'nodes were able to send [...] to each other', 1 Gbps (§6), in MB/s.
+// mostLink is the rate at which 'nodes were able to send [...] to each other', 1 Gbps (§6), in MB/s.
 const mostLink = 125.0
 
-// ec2Nodes are the nodes, with so many MB/s a link.
+// ec2Nodes are the nodes, with links of the given MB/s.
 const ec2Nodes = "cluster: {machines: 100, racks: 1, map_slots: 4, reduce_slots: 2, network: {rack_mb_s: 1250, machine_mb_s: %.1f, disk_mb_s: 220}}"
 
-// stickySlots is §6.2.2 at so many MB/s a link.
+// stickySlots is §6.2.2 with links of the given MB/s.
 func (t *table) stickySlots(ctx context.Context, jobs int, link float64) (ran, error) {
 	return t.simulated(ctx, fmt.Sprintf(`
 name: sticky
@@ -32,16 +32,17 @@ seeds: 1
 
 const stickyDelay = "delay t1=10 t2=10"
 
-// stickyGain is how many times as long the jobs of §6.2.2 take without delay scheduling.
+// stickyGain returns how many times as long the jobs of §6.2.2 take without delay scheduling.
 func stickyGain(r ran) float64 { return r.mean("fair", makespan) / r.mean(stickyDelay, makespan) }
 
-// leastLink is the link, MB/s, at which 50 jobs take twice as long with sticky slots as with delay scheduling, as figure 13 has it.
+// leastLink is the link, MB/s, with which 50 jobs take twice as long with sticky slots as with delay scheduling, as in figure
+// 13.
 func (t *table) leastLink(ctx context.Context) (float64, error) {
 	return solved(t.solved, "FAIR's least link", func() (float64, error) {
 		x := table{lab: shipped}
 		x.solved = t.solved
 		link := mostLink / 2
-		for range 6 { // a link that is all busy takes as much longer as it is slower
+		for range 6 { // the time on a saturated link is inversely proportional to its bandwidth
 			r, err := x.stickySlots(ctx, 50, link)
 			if err != nil {
 				return 0, err
@@ -52,7 +53,7 @@ func (t *table) leastLink(ctx context.Context) (float64, error) {
 	})
 }
 
-// links are what a node's link may carry, from the least to the most.
+// links are the possible bandwidths of a node's link, from the least to the most.
 func (t *table) links(ctx context.Context) ([]float64, error) {
 	least, err := t.leastLink(ctx)
 	return []float64{least, math.Sqrt(least * mostLink), mostLink}, err
@@ -71,7 +72,7 @@ func fairStickySlots(ctx context.Context, t *table) error {
 	}
 	for _, x := range []struct {
 		jobs         int
-		gain, sticky float64 // published; 0: not
+		gain, sticky float64 // published; 0: none
 	}{{5, 0, 0.90}, {10, 1.1, 0}, {20, 1.6, 0}, {50, 2, 0.27}} {
 		var gains, local, sticky []float64
 		for _, link := range links {
@@ -100,11 +101,11 @@ func fairStickySlots(ctx context.Context, t *table) error {
 	return nil
 }
 
-// aloneSeconds is what a job of 16 maps and a reduce takes alone, s: 'a mean of 35.4s' (§6.2.3). What its maps do not take, the
-// reduce has here, which gets 0.1 % of the data: Hadoop starts and ends jobs in it, too.
+// aloneSeconds is the time that a job of 16 maps and a reduce takes alone, s: 'a mean of 35.4s' (§6.2.3). The time beyond its
+// maps is given to the reduce here, which gets 0.1 % of the data: it includes Hadoop's starting and ending of jobs.
 const aloneSeconds = 35.4
 
-// aloneReduce is that reduce, after the maps, in a workload file.
+// aloneReduce is that reduce, after the maps, as text of a workload file.
 var aloneReduce = fmt.Sprintf("reduces: 1, reduce_s: %g, early: 1", aloneSeconds-scanSeconds)
 
 // fairAlone is §6.2.3: eight jobs of 16 maps, one after the other.
@@ -131,7 +132,7 @@ seeds: 1
 	return nil
 }
 
-// meanTime is the mean completion time of the jobs of a run, s.
+// meanTime returns the mean completion time of the jobs of a run, s.
 func meanTime(x *simulate.Result) float64 {
 	all := 0.0
 	for _, j := range x.Jobs {
@@ -140,7 +141,7 @@ func meanTime(x *simulate.Result) float64 {
 	return all / float64(len(x.Jobs))
 }
 
-// fairBias is §6.2.4: figure 15, over what a node's link carries.
+// fairBias is §6.2.4: figure 15, over the bandwidth of a node's link.
 func fairBias(ctx context.Context, t *table) error {
 	const plain, untuned, biased = "fair", stickyDelay, stickyDelay + " bias=8"
 	links, err := t.links(ctx)

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Figure is a figure of a paper drawn anew: what the paper says of it beside ours.
+// Figure is a figure of a paper redrawn: the published values beside ours.
 type Figure struct {
 	Paper, Section, Title string
-	X                     string  // what the horizontal axis is; of bars: empty
-	Curves                []Curve // ours, and of the published ones the points that the text gives
-	Bars                  []Bar   // in place of curves
+	X                     string  // label of the horizontal axis; of bars: empty
+	Curves                []Curve // ours, and the points of the published ones that the text gives
+	Bars                  []Bar   // instead of curves
 	Unit                  string  // of bars: "times" or "share"
 }
 
@@ -29,13 +29,13 @@ type Point struct{ X, Share float64 }
 type Bar struct {
 	Label           string
 	Published       float64
-	Ours, Low, High float64 // of a band its ends; else both are Ours
+	Ours, Low, High float64 // ends of a band; otherwise both are Ours
 }
 
-// curvePoints is how many points ours are drawn with.
+// curvePoints is the number of points with which our curves are drawn.
 const curvePoints = 50
 
-// distribution is the cumulative distribution of weighted numbers.
+// distribution returns the cumulative distribution of weighted numbers.
 func distribution(name string, v []weighted) Curve {
 	c := Curve{Name: name}
 	for n := range curvePoints + 1 {
@@ -45,13 +45,13 @@ func distribution(name string, v []weighted) Curve {
 	return c
 }
 
-// drawn is a figure of bars by the numbers that it shows.
+// drawn is a figure of bars, described by the numbers that it shows.
 type drawn struct {
 	paper, section, title, unit string
 	bars                        [][2]string // a label, and the quantity
 }
 
-// drawings are the figures of bars, of the papers' own or of what their text gives of them.
+// drawings are the figures of bars: figures of the papers, or what their text gives of them.
 var drawings = []drawn{
 	{"LATE", "§5.2 and §5.3", "LATE faster than no speculation, EC2 and local clusters (figures 3 to 8)", "share", [][2]string{
 		{"EC2", "heterogeneous EC2: LATE faster than no speculation by"}, {"EC2, stragglers: Sort", "EC2 with stragglers, Sort: LATE faster than no speculation by"},
@@ -95,7 +95,7 @@ var drawings = []drawn{
 		{"the most", "figure 10: the most that one of them gains"}}},
 }
 
-// barFigures are the figures of bars whose numbers are among the rows.
+// barFigures returns the figures of bars whose numbers are among the rows.
 func barFigures(rows []Row) (figures []Figure) {
 	for _, d := range drawings {
 		f := Figure{Paper: d.paper, Section: d.section, Title: d.title, Unit: d.unit}
@@ -123,7 +123,7 @@ func (t *table) figure(section, title, x string, curves ...Curve) {
 	t.figures = append(t.figures, Figure{Paper: t.paper, Section: section, Title: title, X: x, Curves: curves})
 }
 
-// quantiles is a published curve by what the text says of it: numbers and the shares at which they lie, in turn.
+// quantiles returns a published curve from numbers in the text and the shares at which they lie, alternating.
 func quantiles(name string, v ...float64) Curve {
 	c := Curve{Name: name, Published: true}
 	for n := 0; n+1 < len(v); n += 2 {
@@ -132,7 +132,7 @@ func quantiles(name string, v ...float64) Curve {
 	return c
 }
 
-// figureSheet is a figure as it is drawn: horizontal positions in percent, vertical ones in pixels.
+// figureSheet is a figure laid out for drawing: horizontal positions in percent, vertical ones in pixels.
 type figureSheet struct {
 	ID, Title      string
 	XTicks, YTicks []tickSheet
@@ -179,7 +179,7 @@ func pixels(share float64) string {
 
 func percents(x float64) string { return fmt.Sprintf("%.2f", x) }
 
-// curves draws shares over a quantity, from the least to the greatest that a curve has in its middle nine tenths.
+// curves draws shares over a quantity, from the least to the greatest value in the middle nine tenths of any curve.
 func (s *figureSheet) curves(f *Figure) {
 	s.Title += "; share of the phases or jobs over " + f.X
 	low, high := math.Inf(1), math.Inf(-1)
@@ -203,7 +203,7 @@ func (s *figureSheet) curves(f *Figure) {
 	dashes := []string{"", "5 3", "2 2", "8 3 2 3", "1 3"}
 	ours := 0
 	for _, c := range f.Curves {
-		own := slices.IndexFunc(f.Curves, func(d Curve) bool { return d.Name == c.Name }) // published points have the colour of ours
+		own := slices.IndexFunc(f.Curves, func(d Curve) bool { return d.Name == c.Name }) // published points have the colour of our curve
 		l := lineSheet{Class: fmt.Sprintf("s-%d", own%6+1), Name: c.Name}
 		if c.Published {
 			l.Name = c.Name + ", published"
@@ -227,7 +227,7 @@ func (s *figureSheet) curves(f *Figure) {
 	}
 }
 
-// bars draws what is published beside ours, from 0.
+// bars draws published values beside ours, from 0.
 func (s *figureSheet) bars(f *Figure) {
 	top := 0.0
 	for _, b := range f.Bars {

@@ -15,18 +15,18 @@ import (
 	"straggler/whatif/workload"
 )
 
-// lab gives experiments what they try: the policies and schedulers that are shipped, or mutants of them.
+// lab provides experiments with the policies and schedulers under test: the shipped ones, or mutants of them.
 type lab struct {
 	policy    func(name string, options ...string) (policy.Policy, error)
-	scheduler func(choice, than string) string  // in place of a choice that is compared with another
-	solved    *solutions                        // what has been worked out, also for other labs
-	needs     func(paper string, part int) bool // whether an experiment is run; nil: all are
-	arrivals  []float64                         // s, of a SWIM file's jobs; none: only those that are drawn
+	scheduler func(choice, than string) string  // instead of a choice that is compared with another
+	solved    *solutions                        // results computed so far, shared with other labs
+	needs     func(paper string, part int) bool // whether an experiment runs; nil: all do
+	arrivals  []float64                         // s, of a SWIM file's jobs; empty: only drawn ones are used
 }
 
 var shipped = lab{policy: named, scheduler: func(choice, _ string) string { return choice }}
 
-// named is a policy of the table with options, given as name, value, name, value, …
+// named returns a policy of the table with options, given as name, value, name, value, …
 func named(name string, options ...string) (policy.Policy, error) {
 	p, err := policy.ByName(name)
 	for n := 0; err == nil && n < len(options); n += 2 {
@@ -35,14 +35,14 @@ func named(name string, options ...string) (policy.Policy, error) {
 	return p, err
 }
 
-// solutions are what experiments calibrate and what they compare with, by names that say all that it depends on: the same in all labs,
-// and so worked out once for all of them.
+// solutions are the values that experiments calibrate and compare with, under names that contain everything that they depend
+// on: they are the same in all labs, and so computed once for all of them.
 type solutions struct {
 	mu sync.Mutex
 	by map[string]func() (any, error)
 }
 
-// solved is what has a name, which solve works out for whoever asks first.
+// solved returns the value with a name, computed by solve for the first caller.
 func solved[T any](s *solutions, name string, solve func() (T, error)) (T, error) {
 	s.mu.Lock()
 	once, known := s.by[name]
@@ -62,13 +62,13 @@ func solved[T any](s *solutions, name string, solve func() (T, error)) (T, error
 	return out.(T), nil
 }
 
-// signature is a policy as the name of a solution has it.
+// signature returns a policy as part of the name of a solution.
 func signature(p policy.Policy) string { return p.Name + p.Parameters() }
 
-// errStuck is a plan under a scheduler that the engine cannot play.
+// errStuck is returned for a plan that the engine cannot replay under a scheduler.
 var errStuck = errors.New("published: the log's own order, and there is no log")
 
-// outcome is what a replay gave, by job and over all.
+// outcome is the result of a replay, by job and in total.
 type outcome struct {
 	jobs         []float64 // completion times, seconds
 	copies, wins float64
@@ -77,13 +77,13 @@ type outcome struct {
 	losses       []replay.LossOutcome // by job
 }
 
-// mean is the mean completion time.
+// mean returns the mean completion time.
 func (o *outcome) mean() float64 { m, _ := moments(o.jobs); return m }
 
-// sims keep the memory of their replays for the next.
+// sims reuse the memory of replays.
 var sims = sync.Pool{New: func() any { return new(replay.Sim) }}
 
-// play replays a pool under a scheduler and a policy. With spans it keeps what ran where.
+// play replays a pool under a scheduler and a policy. With spans it records what ran where.
 func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.Policy, seed int64, sigma float64, spans bool) (*outcome, error) {
 	chosen, err := schedule.Choose([]string{scheduler})
 	if err != nil {
@@ -96,7 +96,7 @@ func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.P
 	pool = chosen[0].Pool(pool)
 	o := replay.Options{Policy: p.New(), Scheduler: chosen[0].New(), Seed: seed, Sigma: sigma, Stop: func() bool { return ctx.Err() != nil }}
 	if o.Protector = p.Protector(pool); o.Protector != nil {
-		// nothing of a log is changed
+		// the pool is not from a log, so nothing is changed
 	} else if f := p.Durations(nil); f != nil {
 		o.Took = f(pool)
 	}
@@ -122,10 +122,10 @@ func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.P
 	return out, nil
 }
 
-// ran is what a workload gave, by scheduler: the rows of its seeds.
+// ran is the result of a workload by scheduler: the rows of its seeds.
 type ran map[string][]*simulate.Result
 
-// simulated runs a workload file, whose first scheduler is what the others are compared with.
+// simulated runs a workload file, whose first scheduler is the one that the others are compared with.
 func (t *table) simulated(ctx context.Context, text string) (ran, error) {
 	w, err := simulate.Parse("workload", []byte(text))
 	if err != nil {
@@ -134,7 +134,7 @@ func (t *table) simulated(ctx context.Context, text string) (ran, error) {
 	return t.simulate(ctx, text, w)
 }
 
-// simulate runs the workload of a file by that name.
+// simulate runs the workload in the file with that name.
 func (t *table) simulate(ctx context.Context, name string, w *workload.File) (ran, error) {
 	out := ran{}
 	for n, s := range w.Schedulers {
@@ -159,7 +159,7 @@ func (t *table) simulate(ctx context.Context, name string, w *workload.File) (ra
 	return out, nil
 }
 
-// mean is the mean of a figure over the seeds of a scheduler.
+// mean returns the mean of a figure over the seeds of a scheduler.
 func (r ran) mean(scheduler string, of func(*simulate.Result) float64) float64 {
 	sum := 0.0
 	for _, x := range r[scheduler] {
@@ -172,7 +172,7 @@ func makespan(x *simulate.Result) float64  { return x.Run.MakespanS }
 func nodeLocal(x *simulate.Result) float64 { return x.Run.NodeLocal.V }
 func rackLocal(x *simulate.Result) float64 { return x.Run.RackLocal.V }
 
-// moments are the mean and the standard deviation of a sample.
+// moments returns the mean and the standard deviation of a sample.
 func moments(v []float64) (mean, sd float64) {
 	for _, x := range v {
 		mean += x
@@ -184,7 +184,7 @@ func moments(v []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd / float64(max(len(v)-1, 1)))
 }
 
-// median is the middle one of an odd number of values.
+// median returns the middle one of an odd number of values.
 func median(v []float64) float64 {
 	slices.Sort(v)
 	return v[len(v)/2]

@@ -20,7 +20,7 @@ func lateArithmetic(_ context.Context, t *table) error {
 		"solved for; the paper says 'about 30 %'")
 	t.rule("§4.1", "time left of B (2x slow at 10 %) over that of A (5x slow at 90 %); above 1 B goes first", 3.6,
 		policy.TimeLeft(0.1, 0.1*2)/policy.TimeLeft(0.9, 0.9*5), 1e-9, "1.8 against 0.5 of a normal task; the paper says that B is first")
-	// A task whose progress grows by 5 %/s to 50 % and by 1 %/s from there, looked at after 20 s and after 10 s.
+	// A task whose progress grows by 5 %/s to 50 % and by 1 %/s from there, observed after 20 s and after 10 s.
 	score := func(age float64) float64 {
 		if age <= 10 {
 			return 0.05 * age
@@ -32,7 +32,7 @@ func lateArithmetic(_ context.Context, t *table) error {
 	return nil
 }
 
-// hadoopFallsAt is the smallest share s of finished reducers at which 1/3 is under the average s + (1 − s)/3 minus 0.2.
+// hadoopFallsAt returns the smallest share s of finished reducers at which 1/3 is below the average s + (1 − s)/3 minus 0.2.
 func hadoopFallsAt() float64 {
 	for n := range 1001 {
 		s := float64(n) / 1000
@@ -70,7 +70,7 @@ func lateSlowNode(ctx context.Context, t *table) error {
 	return nil
 }
 
-// sleeping is §5.4.1's figure of a policy: response times and wasted times a node, s.
+// sleeping is §5.4.1's result for a policy: response times and wasted times per node, s.
 type sleeping struct{ took, wasted []float64 }
 
 // sleep runs it.
@@ -139,15 +139,16 @@ func lateSensitivity(ctx context.Context, t *table) error {
 	return nil
 }
 
-// lateCopying is the share of a reduce's time that it copies: of its three phases 'the copy phase [...] is the slowest' (§3.2),
-// so that it takes a third at least, and the example there has it take all.
+// lateCopying is the share of a reduce's time spent on copying: of its three phases 'the copy phase [...] is the slowest'
+// (§3.2), so it takes at least a third, and all in the example there.
 var lateCopying = []float64{1. / 3, 2. / 3, 1}
 
-// lateMinutes are how long the jobs take under Hadoop's own speculation where no straggler is loaded: 'approximately 5 minutes' (§5).
+// lateMinutes is how long the jobs take under Hadoop's own speculation if no straggler is loaded: 'approximately 5 minutes'
+// (§5).
 var lateMinutes = []float64{4, 6}
 
-// lateClusters is §5.2 and §5.3: clusters of virtual machines, which share their hosts' disks with those that work. What copies
-// take of the network is not in the paper, which cost Hadoop so much on the local cluster that it was slower there than without
+// lateClusters is §5.2 and §5.3: clusters of virtual machines that share their hosts' disks with working ones. The paper does
+// not give the network load of copies, which cost Hadoop so much on the local cluster that it was slower there than without
 // copies.
 func lateClusters(ctx context.Context, t *table) error {
 	loads, err := solved(t.solved, "loads of stragglers", func() ([]float64, error) { return t.stragglerLoads(ctx) })
@@ -208,14 +209,15 @@ func lateClusters(ctx context.Context, t *table) error {
 	return nil
 }
 
-// lateCopies is why LATE gains less over Hadoop's own speculation here where no machine is loaded.
+// lateCopies explains why LATE gains less over Hadoop's own speculation here if no machine is loaded.
 const lateCopies = "there 'the network will be overloaded with unnecessary copying' (§3), and how much of it a copy took is not in the paper: here a copy takes its share of its machine and of its host alone; "
 
-// loadFile is the experiment for which the paper says what the stragglers' load did.
+// loadFile is the experiment for which the paper gives the effect of the stragglers' load.
 const loadFile = "late-ec2-stragglers"
 
-// stragglerLoads are how many times slower stragglers are, by the paper's 'disabling speculative tasks caused the cluster to
-// perform 2 to 4 times slower than it did with LATE': what gives 2 and 4 with LATE as it is shipped, in jobs of five minutes.
+// stragglerLoads returns how many times slower stragglers are, from the paper's 'disabling speculative tasks caused the cluster
+// to perform 2 to 4 times slower than it did with LATE': the factors that give 2 and 4 with the shipped LATE, in jobs of five
+// minutes.
 func (t *table) stragglerLoads(ctx context.Context) (loads []float64, err error) {
 	f, err := clusterFile(loadFile)
 	if err != nil {
@@ -248,7 +250,7 @@ func (t *table) stragglerLoads(ctx context.Context) (loads []float64, err error)
 	return loads, nil
 }
 
-// loaded is a file whose stragglers are so many times slower.
+// loaded returns a file with stragglers slower by the given factor.
 func loaded(f *workload.File, factor float64) *workload.File {
 	g := *f
 	g.Cluster.Slow = slices.Clone(f.Cluster.Slow)
@@ -259,17 +261,17 @@ func loaded(f *workload.File, factor float64) *workload.File {
 }
 
 // lateSetting is what the paper leaves open: how many times slower stragglers are, how many minutes a job takes under Hadoop's
-// own speculation without them, and the share of a reduce's time that it copies.
+// own speculation without them, and the share of a reduce's time spent on copying.
 type lateSetting struct{ load, minutes, copying float64 }
 
-// lateBand is what came of an experiment over what the paper leaves open.
+// lateBand is the result of an experiment over what the paper leaves open.
 type lateBand struct {
-	over   [2][]float64 // by how much LATE is faster than Hadoop's own speculation, and than none
-	native []float64    // how many times as long as under Hadoop's own speculation a job takes under none
+	over   [2][]float64 // how much faster LATE is than Hadoop's own speculation, and than none
+	native []float64    // how many times as long a job takes without speculation as under Hadoop's own
 	note   string
 }
 
-// lateBand plays it.
+// lateBand runs it.
 func (t *table) lateBand(ctx context.Context, f *workload.File, loads []float64) (b lateBand, err error) {
 	late, err := t.policy("late")
 	if err != nil {
@@ -308,14 +310,14 @@ func (t *table) lateBand(ctx context.Context, f *workload.File, loads []float64)
 	return b, nil
 }
 
-// lateBeside is the mean completion time of a job under each of some policies.
+// lateBeside returns the mean completion time of a job under each of some policies.
 func (t *table) lateBeside(ctx context.Context, f *workload.File, x lateSetting, policies ...policy.Policy) (mean []float64, err error) {
 	hadoop, err := named("hadoop")
 	if err != nil {
 		return nil, err
 	}
 	scale := 1.0
-	for range 2 { // a copy waits for a minute whatever a task takes, so that times are not quite proportional
+	for range 2 { // copies wait for a minute whatever a task takes, so times are not quite proportional
 		m, err := t.lateMean(ctx, f, lateJob{1, scale, x.copying}, hadoop)
 		if err != nil {
 			return nil, err
@@ -332,16 +334,16 @@ func (t *table) lateBeside(ctx context.Context, f *workload.File, x lateSetting,
 	return mean, nil
 }
 
-// lateJob is a job whose stragglers are so many times slower, whose tasks take so many times as long as in its file, and whose
-// reduces copy for so large a share of their time.
+// lateJob is a job with the factor by which stragglers are slower, the factor of its tasks' durations over those in its file,
+// and the share of its reduces' time spent on copying.
 type lateJob struct{ load, scale, copying float64 }
 
-// lateMean is the mean completion time of a job, s. A job is played once for all that ask.
+// lateMean returns the mean completion time of a job, s. Each job is replayed once and its result shared.
 func (t *table) lateMean(ctx context.Context, f *workload.File, x lateJob, p policy.Policy) (float64, error) {
 	return solved(t.solved, fmt.Sprint(f.Name, " with ", x, signature(p)), func() (float64, error) { return playLate(ctx, loaded(f, x.load), x, p) })
 }
 
-// playLate plays a job, with runs enough to leave little to luck (the paper has 4 to 7).
+// playLate replays a job, with enough runs to leave little to chance (the paper has 4 to 7).
 func playLate(ctx context.Context, f *workload.File, x lateJob, p policy.Policy) (mean float64, err error) {
 	const runs = 12
 	for seed := range int64(runs) {
@@ -374,9 +376,9 @@ func playLate(ctx context.Context, f *workload.File, x lateJob, p policy.Policy)
 	return mean, nil
 }
 
-// serveSlowly has a map take as many times as long as a straggler is slower, wherever it runs, when both replicas of its chunk
-// are on stragglers: 'no scheduling algorithm can perform very well, because this chunk will be slow to serve' (§5.2.3), and
-// HDFS keeps 'two replicas of each chunk' (§5).
+// serveSlowly slows a map down by the factor of a straggler, wherever it runs, if both replicas of its chunk are on stragglers:
+// 'no scheduling algorithm can perform very well, because this chunk will be slow to serve' (§5.2.3), and HDFS keeps 'two
+// replicas of each chunk' (§5).
 func serveSlowly(f *workload.File, pl *workload.Plan, load float64, seed int64) {
 	slow := 0
 	for _, s := range f.Cluster.Slow {
@@ -386,7 +388,7 @@ func serveSlowly(f *workload.File, pl *workload.Plan, load float64, seed int64) 
 	for _, j := range pl.Jobs {
 		for n := range j.Phases[0].Tasks {
 			first, second := r.IntN(f.Cluster.Machines), r.IntN(f.Cluster.Machines-1)
-			if first < slow && second < slow-1 { // of the others, one less is slow
+			if first < slow && second < slow-1 { // of the remaining machines, one fewer is slow
 				j.Phases[0].Tasks[n].Seconds *= load
 			}
 		}

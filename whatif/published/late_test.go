@@ -8,8 +8,8 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Chunks are slow to serve when both of their replicas are on stragglers: of 336 chunks on 204 machines, 8 of them stragglers,
-// 336 · 8 · 7 / (204 · 203). Their maps take as many times as long as stragglers do, and no others; without stragglers, none
+// Chunks are slow to serve if both of their replicas are on stragglers: of 336 chunks on 204 machines, 8 of them stragglers,
+// that is 336 · 8 · 7 / (204 · 203). Only their maps take as many times as long as stragglers do; without stragglers, no map
 // does.
 func TestServeSlowly(t *testing.T) {
 	f, err := clusterFile("late-ec2-wordcount")
@@ -44,7 +44,7 @@ func TestServeSlowly(t *testing.T) {
 			t.Fatal("maps are slow without stragglers")
 		}
 	}
-	if want := 336. * 8 * 7 / (204 * 203); math.Abs(slowed/runs-want) > 0.05 { // four of its standard deviations
+	if want := 336. * 8 * 7 / (204 * 203); math.Abs(slowed/runs-want) > 0.05 { // four standard deviations
 		t.Errorf("%g chunks a job are slow to serve, want %g", slowed/runs, want)
 	}
 	if !slices.EqualFunc(*reduces, others, seconds) {

@@ -13,21 +13,22 @@ import (
 const (
 	lossRacks  = 25
 	lossJobs   = 100
-	lossLearnt = lossJobs / 3 // those that only teach how likely a machine loses outputs
-	phaseHours = 27.3         // Table 1: 670 years of 215 400 phases
+	lossLearnt = lossJobs / 3 // jobs that only teach how likely a machine is to lose outputs
+	phaseHours = 27.3         // Table 1: 670 years over 215 400 phases
 )
 
 const lossesNote = "jobs of Bing's sizes by the traces of the same cluster in Dolly's §2.2, 61 % of at most ten tasks a phase and a power law beyond, at most 1000; phases one after the other, log-normal with median 8 (§3.2) and mean 16 (Table 1); waves, outliers and skew as in §6.3; " +
 	"27.3 h of computing a phase that reads 8.6 MB/s, of which a twentieth at most is left for others (Table 1: computing over phases, data over computing, network over data); half of the losses on 5 % of the machines (§4.2), as many as have 1 % of the phases see recomputations (§4.1). " +
 	"Assumed: 1000 machines of one slot at a load of half; outputs are looked for when a phase begins; the first third of the jobs only teaches how likely a machine loses outputs; copies take no bandwidth"
 
-// lossScale is what the paper leaves open: how losses gather on a machine, a bad time being so many instants within hours at each of
-// which the machine loses a share of what it holds; and which part of what a task reads it leaves for others.
+// lossScale is what the paper leaves open: how losses cluster on a machine, a bad time being a number of instants within some
+// hours at each of which the machine loses a share of the outputs it holds; and the size of a task's output as a share of its
+// input.
 type lossScale struct {
 	share    float64
 	instants int
 	hours    float64
-	output   float64 // of what a task reads
+	output   float64 // as a share of a task's input
 	phase    *phaseScale
 }
 
@@ -41,13 +42,13 @@ func (x lossScale) String() string {
 	return text
 }
 
-// badTime is when and where machines lose outputs.
+// badTime is a machine and the time when it loses outputs.
 type badTime struct {
 	machine int
 	at      float64
 }
 
-// badTimes draws so many over a span of time.
+// badTimes draws the given number over a span of time.
 func badTimes(r *rand.Rand, n int, span float64) (bad []badTime) {
 	const machines = lossRacks * rackServers
 	for range n {
@@ -60,7 +61,7 @@ func badTimes(r *rand.Rand, n int, span float64) (bad []badTime) {
 	return bad
 }
 
-// plan is the cluster and the jobs, without losses.
+// plan returns the cluster and the jobs, without losses.
 func (x lossScale) plan() *workload.Plan {
 	r := rand.New(rand.NewPCG(65, 65))
 	pl := &workload.Plan{}
@@ -95,14 +96,14 @@ func (x lossScale) plan() *workload.Plan {
 				t.Output = int64(x.output * float64(t.Bytes))
 			}
 		}
-		if n > 0 { // the work of a job takes twice the cluster's time until the next comes
+		if n > 0 { // the work of a job takes twice the cluster's time until the next one arrives
 			pl.Jobs[n].Arrival = pl.Jobs[n-1].Arrival + longer*work[n-1]/(lossRacks*rackServers)/0.5
 		}
 	}
 	return pl
 }
 
-// losing is the pool of a plan whose machines have bad times.
+// losing returns the pool of a plan whose machines have bad times.
 func (x lossScale) losing(pl *workload.Plan, bad []badTime) (*workload.Pool, error) {
 	q := *pl
 	q.Machines = slices.Clone(pl.Machines)
@@ -114,7 +115,7 @@ func (x lossScale) losing(pl *workload.Plan, bad []badTime) (*workload.Pool, err
 	return q.Build()
 }
 
-// remade is the share of a pool's phases of which outputs were made again.
+// remade returns the share of a pool's phases with recomputed outputs.
 func remade(pool *workload.Pool, o *outcome) float64 {
 	seen := map[int32]bool{}
 	for n := range o.spans {
@@ -125,13 +126,13 @@ func remade(pool *workload.Pool, o *outcome) float64 {
 	return float64(len(seen)) / float64(len(pool.Phases))
 }
 
-// lost is what came of a scale.
+// lost is the result for a scale.
 type lost struct {
-	runtime, all            float64 // off without run-time outliers, and without these and losses, median by work
-	eliminated              float64 // of the median job that has any
+	runtime, all            float64 // reductions without run-time outliers, and without these and losses, median by work
+	eliminated              float64 // for the median job that has any
 	byCopy, byEarly         float64 // parts of that, over all jobs
 	used, usedEarly, second float64
-	off50, off75, beyond    float64 // off by protection, and how much more without losses
+	off50, off75, beyond    float64 // reductions by protection, and the further reduction without losses
 	phases                  float64
 	bad                     int
 }
@@ -177,7 +178,7 @@ func mantriLosses(ctx context.Context, t *table) error {
 			ours = append(ours, row.of(&got[n]))
 		}
 		widest := row.published
-		if widest == 0 { // a difference of what protection takes off
+		if widest == 0 { // this is a difference in the reduction by protection
 			widest = 0.20
 		}
 		t.bandOf(row.section, row.quantity, row.published, widest, ours, row.cause+note)
@@ -185,7 +186,8 @@ func mantriLosses(ctx context.Context, t *table) error {
 	return nil
 }
 
-// unprotected is a pool with losses, and how long its jobs take: in it, in one without losses, and in both without run-time outliers.
+// unprotected is a pool with losses, and how long its jobs take: in it, in one without losses, and in both without run-time
+// outliers.
 type unprotected struct {
 	pool                    *workload.Pool
 	bad                     int
@@ -193,7 +195,7 @@ type unprotected struct {
 	jobs, ideal, even, best []float64
 }
 
-// unprotected finds how many bad times there are, and plays what protection is compared with.
+// unprotected finds the number of bad times, and computes the results that protection is compared with.
 func (x lossScale) unprotected(ctx context.Context, pl *workload.Plan, seed uint64) (*unprotected, error) {
 	none, err := named("none")
 	if err != nil {
@@ -218,7 +220,7 @@ func (x lossScale) unprotected(ctx context.Context, pl *workload.Plan, seed uint
 	u := &unprotected{ideal: ideal.jobs}
 	bad := badTimes(rand.New(rand.NewPCG(seed, 66)), 512, span)
 	low, high := 1, len(bad)
-	for low < high { // as many as have 1 % of the phases see recomputations, as 99 % that do not is rounded
+	for low < high { // until 1 % of the phases see recomputations, because the paper's 99 % that do not is rounded
 		u.bad = (low + high) / 2
 		if u.pool, err = x.losing(pl, bad[:u.bad]); err != nil {
 			return nil, err
@@ -248,7 +250,7 @@ func (x lossScale) unprotected(ctx context.Context, pl *workload.Plan, seed uint
 	return u, nil
 }
 
-// losses plays the jobs with losses, with and without protection.
+// losses replays the jobs with losses, with and without protection.
 func (t *table) losses(ctx context.Context, pl *workload.Plan, x lossScale, seed uint64) (l lost, err error) {
 	u, err := solved(t.solved, fmt.Sprintf("losses %d %+v %+v", seed, x, *x.phase), func() (*unprotected, error) { return x.unprotected(ctx, pl, seed) })
 	if err != nil {

@@ -63,7 +63,7 @@ func workConserving(ctx context.Context, t *table) error {
 	return nil
 }
 
-// mantriDeployed is what was measured on a production cluster.
+// mantriDeployed has the measurements of a production cluster.
 func mantriDeployed(_ context.Context, t *table) error {
 	const why = "measured on a production cluster, on jobs of which nothing else is published"
 	t.notTried("§6.2", "jobs that occupy the cluster half of the time: completion time off by at least", 0.321, why)
@@ -76,7 +76,7 @@ func mantriDeployed(_ context.Context, t *table) error {
 	return nil
 }
 
-// independent is one phase on machines of one slot.
+// independent returns one phase on machines with one slot.
 func independent(machines int, seconds []float64) *workload.Plan {
 	pl := &workload.Plan{Jobs: []workload.PlanJob{{Phases: []workload.PlanPhase{{}}}}}
 	for range machines {
@@ -88,7 +88,7 @@ func independent(machines int, seconds []float64) *workload.Plan {
 	return pl
 }
 
-// playAlone replays a plan whose jobs come first come first served.
+// playAlone replays a plan whose jobs are served first come first served.
 func playAlone(ctx context.Context, pl *workload.Plan, p policy.Policy) (*outcome, error) {
 	pool, err := pl.Build()
 	if err != nil {
@@ -97,8 +97,8 @@ func playAlone(ctx context.Context, pl *workload.Plan, p policy.Policy) (*outcom
 	return play(ctx, pool, "fifo", p, 1, 0, false)
 }
 
-// figure9 is §5.1: seven tasks on two slots, of t and 2t, and one of t that takes 5t. The figure has the outlier start
-// at 2t; t = 100 s, so that Mantri's Δ is 10 s, and progress is exact.
+// figure9 is §5.1: seven tasks on two slots, of t and 2t, and one of t that takes 5t. In the figure the outlier starts at 2t; t
+// = 100 s, so Mantri's Δ is 10 s, and progress is exact.
 func figure9(ctx context.Context, t *table) error {
 	const unit = 100.0
 	c := independent(2, []float64{2 * unit, unit, unit, unit, unit, 2 * unit, 2 * unit})

@@ -13,32 +13,32 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Mantri's §6.3: what strategies of straggler mitigation take off phases that are drawn from the distributions of §3.1 and §4.
+// Mantri's §6.3: the reductions by straggler mitigation strategies in phases drawn from the distributions of §3.1 and §4.
 
 const phasesNote = "phases as §3.1 and §4 have them: waves log-normal with median 2.11 and deviation 12.37; outliers as long as in figure 2(b), their share exponential with 25 % of the phases over 15 %, each of one cause: its data in 40 % of the phases, none that data explains in 18 %, either in the rest; other tasks as figure 3(b) has them. " +
 	"Progress is linear and known to 3 %. A copy has the data of its original, since duplicates are 'mostly not useful', though the paper's simulator has its time 'sampled from the same distribution of tasks' (§6.1), as rows of their own have it. " +
 	"LATE and Dryad act in the last wave, and Hadoop copies there 'any task that has read less data than the others' (§7)"
 
-// phaseScale is what the paper leaves open of a phase.
+// phaseScale is what the paper leaves open about a phase.
 type phaseScale struct {
 	task    float64 // s, of a normal task
 	wide    float64 // times 5 to 40 slots
-	longest float64 // times the median of the longest outlier
+	longest float64 // longest outlier, times the median
 	phases  int
-	alike   bool // the outliers of a phase are all of one of figure 2's three lengths
+	alike   bool // the outliers of a phase all have the same one of figure 2's three lengths
 	sampled bool // a copy takes as long as another task of its phase, whatever its data
 }
 
-// phaseScales divide Table 1's 27.3 h a phase between longer tasks and more slots, and end 'heavy and long' tails of outliers
-// at 15 times the median or, by a Pareto distribution through figure 2's two quantiles, at 50. Figure 2(b) is of all outliers:
-// whether those of one phase are of one length, as a skewed key or a busy time of the cluster has them, it leaves open. The
-// first one is drawn.
+// phaseScales divide Table 1's 27.3 h per phase between longer tasks and more slots, and end 'heavy and long' tails of outliers
+// at 15 times the median or, by a Pareto distribution through figure 2's two quantiles, at 50. Figure 2(b) covers all outliers:
+// it leaves open whether those of one phase have one length, as with a skewed key or a busy time of the cluster. The first
+// scale is the one drawn in figures.
 var phaseScales = []phaseScale{
 	{task: 540, wide: 1, longest: 15, phases: 250}, {task: 180, wide: 3.3, longest: 15, phases: 250}, {task: 72, wide: 11, longest: 15, phases: 100},
 	{task: 150, wide: 3.3, longest: 50, phases: 250}, {task: 640, wide: 1, longest: 15, phases: 250, alike: true}, {task: 110, wide: 3.3, longest: 50, phases: 250, alike: true},
 }
 
-// alikeScale is the one that differs from the first in that alone.
+// alikeScale is the one that differs from the first only in that.
 const alikeScale = 4
 
 func (x *phaseScale) String() string {
@@ -49,7 +49,7 @@ func (x *phaseScale) String() string {
 	return text
 }
 
-// outlier draws how many times as long as the median an outlier takes, of the lengths of figure 2 the one of a quantile.
+// outlier draws the duration of an outlier as a multiple of the median, the one of figure 2's lengths at a quantile.
 func (x *phaseScale) outlier(r *rand.Rand, quantile float64) float64 {
 	switch u := quantile; {
 	case u < 0.8:
@@ -71,14 +71,14 @@ func mantriPhase(r *rand.Rand, x *phaseScale) *workload.Plan {
 	return pl
 }
 
-// waves draws how many tasks of a phase there are for a slot (§3.1).
+// waves draws the number of tasks per slot of a phase (§3.1).
 func waves(r *rand.Rand) float64 { return 2.11 * math.Exp(1.36*r.NormFloat64()) }
 
-// tasks draws those of a phase that has so many.
+// tasks draws the given number of tasks of a phase.
 func (x *phaseScale) tasks(r *rand.Rand, n int) []workload.PlanTask {
 	share := min(r.ExpFloat64()*0.108, 0.5)      // 25 % of them are over 0.15
 	improvable := min(r.ExpFloat64()*0.342, 0.9) // 20 % of them are over 0.55
-	skewed := 0.5                                // outliers that have more data
+	skewed := 0.5                                // share of outliers that have more data
 	switch kind := r.Float64(); {
 	case kind < 0.4:
 		skewed = 1
@@ -113,16 +113,16 @@ func (x *phaseScale) tasks(r *rand.Rand, n int) []workload.PlanTask {
 	return tasks
 }
 
-// reductions are what a policy takes off each phase, with the phase's lifetime for a weight.
+// reductions are the reductions of each phase by a policy, weighted by the phase's lifetime.
 type reductions struct {
 	time, slots []weighted
 	copies      []weighted // restarts per task
-	wins        []weighted // share of a phase's restarts that finished first, of phases that have any
+	wins        []weighted // share of a phase's restarts that finished first, for phases that have any
 }
 
 type weighted struct{ x, w float64 }
 
-// percentile is the weighted q-quantile.
+// percentile returns the weighted q-quantile.
 func percentile(v []weighted, q float64) float64 {
 	v = slices.Clone(v)
 	slices.SortFunc(v, func(a, b weighted) int { return cmp.Compare(a.x, b.x) })
@@ -139,14 +139,14 @@ func percentile(v []weighted, q float64) float64 {
 	return math.NaN()
 }
 
-// mitigations are what §6.3 compares, with the options that it has of them.
+// mitigations are the strategies that §6.3 compares, with their options.
 var mitigations = [][]string{{"mantri"}, {"hadoop", "gap", "0", "age", "0"}, {"mapreduce"}, {"dryad"}, {"late"}, {"late-early"}, {"noskew"}, {"choptail"}}
 
 func mantriPhases(ctx context.Context, t *table) error {
 	scales := phaseScales
 	var found []map[string]*reductions
 	var median, ninth []float64 // of the variation of data
-	var last []float64          // share of tasks that run at most when all have started
+	var last []float64          // share of tasks that still run when all have started
 	for n := range scales {
 		phases, err := scales[n].draw()
 		if err != nil {
@@ -202,7 +202,7 @@ func (x *phaseScale) draw() (phases []*workload.Pool, err error) {
 	return phases, nil
 }
 
-// dataVariation is the coefficient of variation of the tasks' data, by phase.
+// dataVariation returns the coefficient of variation of the tasks' data, by phase.
 func dataVariation(phases []*workload.Pool) (v []weighted) {
 	for _, p := range phases {
 		var bytes []float64
@@ -215,7 +215,7 @@ func dataVariation(phases []*workload.Pool) (v []weighted) {
 	return v
 }
 
-// lastWave is the share of the tasks of the average phase that run at most when all have started.
+// lastWave returns the share of the tasks of the average phase that still run at most when all have started.
 func lastWave(phases []*workload.Pool) (share float64) {
 	for _, p := range phases {
 		share += float64(min(p.Capacity(), p.NumTasks())) / float64(p.NumTasks()) / float64(len(phases))
@@ -223,7 +223,7 @@ func lastWave(phases []*workload.Pool) (share float64) {
 	return share
 }
 
-// mitigate is what the mitigations of some names do to the phases of a scale; without names all of them.
+// mitigate returns the effects of the named mitigations on the phases of a scale; without names, of all of them.
 func (t *table) mitigate(ctx context.Context, x *phaseScale, phases []*workload.Pool, names ...string) (map[string]*reductions, error) {
 	found := map[string]*reductions{}
 	under := func(p policy.Policy) ([]played, error) {
@@ -242,7 +242,7 @@ func (t *table) mitigate(ctx context.Context, x *phaseScale, phases []*workload.
 			continue
 		}
 		choose := t.policy
-		if m[0] == "noskew" || m[0] == "choptail" { // what a policy is held against
+		if m[0] == "noskew" || m[0] == "choptail" { // the bounds that a policy is compared with
 			choose = named
 		}
 		p, err := choose(m[0], m[1:]...)
@@ -258,7 +258,7 @@ func (t *table) mitigate(ctx context.Context, x *phaseScale, phases []*workload.
 	return found, nil
 }
 
-// mitigationBands are §6.3's numbers over the scales.
+// mitigationBands adds §6.3's numbers over the scales.
 func (t *table) mitigationBands(found []map[string]*reductions, last []float64) {
 	time := func(policy string, q float64) func(map[string]*reductions) float64 {
 		return func(x map[string]*reductions) float64 { return percentile(x[policy].time, q) }
@@ -315,15 +315,15 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 			each = append(each, fmt.Sprintf("%.3f", row.of(x)))
 		}
 		widest := row.published
-		if widest == 0 { // a difference of what Mantri takes off
+		if widest == 0 { // this is a difference in Mantri's reduction
 			widest = 0.21
 		}
 		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, row.cause+strings.Join(each, ", ")+"; "+scales+phasesNote)
 	}
 }
 
-// sampledBands are three of them where a copy takes as long as another task of its phase (§6.1), over the scales whose outliers
-// are of any length: those of a phase that are alike would have copies that are as long as they are.
+// sampledBands adds three of them for copies that take as long as another task of the phase (§6.1), over the scales whose
+// outliers have any length: if the outliers of a phase were alike, their copies would be as long as they are.
 func (t *table) sampledBands(ctx context.Context) error {
 	var mantri, hadoop, late []float64
 	scales := ""
@@ -359,7 +359,7 @@ func (t *table) sampledBands(ctx context.Context) error {
 	return nil
 }
 
-// mean is the plain average.
+// mean returns the unweighted average.
 func mean(v []weighted) float64 {
 	sum := 0.0
 	for _, x := range v {
@@ -379,10 +379,10 @@ func withoutGain(v []weighted) float64 {
 	return none / all
 }
 
-// played is what came of a phase.
+// played is the result of a phase.
 type played struct{ took, slots, copies, wins, tasks float64 }
 
-// playPhases plays phases under a policy.
+// playPhases replays phases under a policy.
 func playPhases(ctx context.Context, phases []*workload.Pool, p policy.Policy) (out []played, err error) {
 	for n, pool := range phases {
 		o, err := play(ctx, pool, "fifo", p, int64(n), 0.03, false)
@@ -394,7 +394,7 @@ func playPhases(ctx context.Context, phases []*workload.Pool, p policy.Policy) (
 	return out, nil
 }
 
-// reduce is what a policy takes off phases.
+// reduce returns the reductions of phases by a policy.
 func reduce(before, after []played) *reductions {
 	out := &reductions{}
 	for n, a := range after {

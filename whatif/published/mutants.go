@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// mutantText is what mutants give when it was last written: keys of numbers that policies take part in, sorted, each with the
-// ends of what policies that do nothing give, and of what ours give without their main rules. A test plays the mutants and
-// holds it against them.
+// mutantText is the results of the mutants when it was last written: keys of numbers that depend on policies, sorted, each with
+// the range under policies that do nothing, and the range under ours without their main rules. A test runs the mutants and
+// compares.
 //
 //go:embed mutants.tsv
 var mutantText string
 
-// Range is where a number lies; NaN when there is none.
+// Range is the interval of a number; NaN if there is none.
 type Range struct{ Low, High float64 }
 
 func (x Range) String() string {
@@ -43,7 +43,7 @@ var byMutants = sync.OnceValue(func() map[string][2]Range {
 	return by
 })
 
-// mutants are what a policy that does nothing gives for a row, and ours without its main rule.
+// mutants returns the results for a row of policies that do nothing, and of ours without their main rules.
 func mutants(r *Row) (idle, ruleless Range) {
 	if x, ok := byMutants()[r.Key()]; ok {
 		return x[0], x[1]
@@ -51,10 +51,10 @@ func mutants(r *Row) (idle, ruleless Range) {
 	return Range{math.NaN(), math.NaN()}, Range{math.NaN(), math.NaN()}
 }
 
-// tried is whether policies take part in a number that is met, or that a band may hold.
+// tried reports whether policies affect a number that is met, or that a band may contain.
 func (r *Row) tried() bool { return r.Kind == Rebuilt || r.Kind == Replayed || r.Kind == Band }
 
-// span is where ours lies.
+// span returns the range of our result.
 func (r *Row) span() Range {
 	if r.Kind == Band {
 		return Range{r.Ours - r.Tolerance, r.Ours + r.Tolerance}

@@ -19,8 +19,8 @@ var idle = lab{
 	scheduler: func(_, than string) string { return than },
 }
 
-// arbitrary speculates within LATE's bounds and without its rule: it copies the first running tasks that are old enough, and
-// not those with the longest time left.
+// arbitrary speculates within LATE's bounds but without its rule: it copies the first running tasks that are old enough, not
+// those with the longest time left.
 type arbitrary struct{}
 
 func (arbitrary) Look(v *replay.View, do *replay.Actions) replay.Again {
@@ -42,27 +42,27 @@ var ruleless = lab{
 		switch name {
 		case "late", "late-early":
 			return policy.Own("arbitrary", func() replay.Policy { return arbitrary{} }), nil
-		case "mantri": // the order of tasks is left
+		case "mantri": // only the ordering of tasks remains
 			options = append(options, "restart", "false", "duplicate", "false")
-		case "dolly": // whoever comes first is cloned, in part where the budget does not suffice, and no clone waits for its own output
+		case "dolly": // first come first cloned, in part if the budget does not suffice, and no clone waits for its own output
 			if at := slices.Index(options, "assignment"); at < 0 || options[at+1] == "delay" {
 				options = append(options, "assignment", "cc")
 			}
 			options = append(options, "admission", "fcfs")
 		case "hadoop": // no gap to the average is large enough
 			options = append(options, "gap", "1")
-		case "mapreduce": // when all but none have finished
+		case "mapreduce": // only when all have finished
 			options = append(options, "share", "1")
 		case "dryad":
 			options = append(options, "percentile", "1")
-		case "protect": // hardly any copies, and none made early before a machine has lost many outputs
+		case "protect": // hardly any copies, and no early ones before a machine has lost many outputs
 			options = append(options, "share", "0.001", "onset", "10")
 		}
 		return named(name, options...)
 	},
 	scheduler: func(choice, _ string) string {
 		switch name, _, _ := strings.Cut(choice, " "); name {
-		case "delay": // without waiting, or without waiting less for jobs that compute
+		case "delay": // without waiting, or without shorter waits for jobs that compute
 			if untuned, _, biased := strings.Cut(choice, " bias="); biased {
 				return untuned
 			}
@@ -76,7 +76,7 @@ var ruleless = lab{
 	},
 }
 
-// solvedOnce is what the experiments calibrate, the same for ours and for the mutants.
+// solvedOnce holds the calibrations of experiments, the same for ours and for the mutants.
 var solvedOnce = &solutions{}
 
 // result is a run.
@@ -85,7 +85,7 @@ type result struct {
 	figures []Figure
 }
 
-// once is one run for all tests.
+// once runs once for all tests.
 var once = sync.OnceValues(func() (result, error) {
 	l := shipped
 	l.solved = solvedOnce
@@ -98,16 +98,16 @@ func ours() ([]Row, []Figure, error) {
 	return r.rows, r.figures, err
 }
 
-// triedIn is whether an experiment has a number that policies take part in.
+// triedIn reports whether an experiment has a number that depends on policies.
 func triedIn(rows []Row) func(paper string, part int) bool {
 	return func(paper string, part int) bool {
 		return slices.ContainsFunc(rows, func(r Row) bool { return r.Paper == paper && r.part == part && r.tried() })
 	}
 }
 
-// A number that counts as met is missed by policies that do nothing, and by ours without their main rules. Rules are
-// formulas and laws of the engine, in which no policy takes part. A band that holds the number does not count as such when
-// theirs hold it, too.
+// Policies that do nothing, and ours without their main rules, miss each number that counts as met. Rules are formulas and laws
+// of the engine, which do not depend on policies. A band that contains the number does not count as such if theirs contain it
+// too.
 func TestMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("replays every experiment twice")
@@ -164,12 +164,12 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// near is whether a number is one of four digits.
+// near reports whether a number equals one of four digits.
 func near(x, y float64) bool {
 	return math.Abs(x-y) <= 1e-3*math.Abs(y)+1e-9 || math.IsNaN(x) && math.IsNaN(y)
 }
 
-// A band holds a number only where it is not wider than that, and where no mutant's holds it, too.
+// A band is inside only if it is not wider than the number itself, and no mutant's band contains the number too.
 func TestBand(t *testing.T) {
 	row := Row{Paper: "DOLLY", Section: "§5.2", Quantity: "Facebook: Dolly over LATE: over load and metric"}
 	idle, ruleless := mutants(&row)

@@ -15,7 +15,7 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// HTML writes a run as one page that loads nothing, with the style sheet that it is given.
+// HTML writes a run as a self-contained page, with the given style sheet.
 func HTML(w io.Writer, rows []Row, figures []Figure, style string) error {
 	sum := sha256.Sum256([]byte(style))
 	b := bufio.NewWriter(w)

@@ -21,7 +21,7 @@ const (
 const placementNote = "20 racks of 40 servers with a slot for maps and one for reduces each, 1 Gb/s a server; reduce phases of 1.5 tasks a rack at median (§6.2), log-normal, four maps a reduce wherever there is room; the data of phases log-normal, 2 GB a reduce at median. " +
 	"Assumed: 60 phases that load the racks' links to 40 %, and tasks that only read"
 
-// mantriPlacement is §6.4, and figure 4 of §4.2, over what racks' links may carry.
+// mantriPlacement is §6.4, and figure 4 of §4.2, over the possible bandwidths of the racks' links.
 func mantriPlacement(ctx context.Context, t *table) error {
 	var off, ratio, worst, longer, first []float64 // first: without placement, at the first free slot
 	note := "over 2, 5 and 10 Gb/s a rack, which the paper does not say: "
@@ -65,13 +65,13 @@ func mantriPlacement(ctx context.Context, t *table) error {
 	return nil
 }
 
-// shuffled is what came of a reduce phase.
+// shuffled is the result of a reduce phase.
 type shuffled struct {
 	took  float64
 	ratio float64 // throughput of its median task over that of its slowest
 }
 
-// shuffle plays them under a scheduler.
+// shuffle replays them under a scheduler.
 func shuffle(ctx context.Context, pool *workload.Pool, scheduler string) ([]shuffled, error) {
 	none, err := named("none")
 	if err != nil {
@@ -95,14 +95,14 @@ func shuffle(ctx context.Context, pool *workload.Pool, scheduler string) ([]shuf
 		took[j] = append(took[j], (x.End - x.Start).Seconds())
 	}
 	out := make([]shuffled, len(took))
-	for j, v := range took { // all read as much
+	for j, v := range took { // all read the same number of bytes
 		slices.Sort(v)
 		out[j] = shuffled{(last[j] - first[j]).Seconds(), v[len(v)-1] / v[len(v)/2]}
 	}
 	return out, nil
 }
 
-// shuffles draws the jobs, whose racks have links of so many bytes/s.
+// shuffles draws the jobs, with the given bytes/s for the racks' links.
 func shuffles(r *rand.Rand, link float64) *workload.Plan {
 	pl := &workload.Plan{Network: network.Uniform(reduceRacks, rackServers, link, serverLink)}
 	for _, rack := range pl.Network.Rack {
@@ -120,7 +120,7 @@ func shuffles(r *rand.Rand, link float64) *workload.Plan {
 			reduces.Tasks = append(reduces.Tasks, workload.PlanTask{Seconds: 1e-3, Bytes: int64(each)})
 		}
 		pl.Jobs = append(pl.Jobs, workload.PlanJob{Arrival: now, Phases: []workload.PlanPhase{maps, reduces}})
-		// Spread evenly, a phase moves 19 of 20 bytes over a downlink and loads each with a twentieth of them.
+		// When spread evenly, a phase moves 19 of 20 bytes over a downlink and loads each with a twentieth of them.
 		now += r.ExpFloat64() * float64(n) * each * (1 - 1.0/reduceRacks) / reduceRacks / link / 0.4
 	}
 	return pl

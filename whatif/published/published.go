@@ -1,23 +1,23 @@
-// Package published takes the papers' clusters and workloads, rebuilt from the numbers that the papers give, and gives
-// each published number beside ours.
+// Package published takes the papers' clusters and workloads, rebuilt from the numbers that the papers give, and returns each
+// published number beside ours.
 //
 //  1. published.go lists the papers and runs their experiments; row.go is the result for one number.
-//  2. lab.go plays clusters and workload files on the engine, under the policies and schedulers that are shipped.
+//  2. lab.go runs clusters and workload files on the engine, under the shipped policies and schedulers.
 //  3. late.go, mantri.go, placement.go, losses.go, dolly.go, fair.go with fair_links.go and fair_batch.go, and quincy.go are
-//     the experiments, in the order of the papers' sections; swim.go plays two of them with the arrivals of a SWIM file.
+//     the experiments, in the order of the papers' sections; swim.go runs two of them with the arrivals of a SWIM file.
 //  4. mutants.tsv has the results of policies that do nothing and of ours without their main rules; mutants.go reads it.
-//  5. passing.tsv is the record of the numbers that are met, record.go compares a run with it.
-//  6. figure.go draws the papers' figures anew: what is published beside ours.
-//  7. sheet.go lays a run out for display; page.go and markdown.go write it for people.
+//  5. passing.tsv is the record of the numbers that are met; record.go compares a run with it.
+//  6. figure.go redraws the papers' figures: published values beside ours.
+//  7. sheet.go lays a run out for display; page.go and markdown.go render it.
 //
 // # What counts as met
 //
-// The traces that the papers used are not public. What had to be assumed stands in a row's note, and nothing was chosen to
-// meet a number. A number counts as met when ours is within its tolerance, and when that tolerance is one that is missed
-// by a policy that does nothing and by ours without its main rule: a test runs these mutants. Numbers that only check what
-// a policy is compared with, or the inputs of an experiment, do not count. Where a paper leaves a parameter open, ours is a
-// band over its plausible range, counted apart, and apart again when the band is wider than the number itself, or when a mutant's holds
-// the number, too. A number that cannot be rebuilt says what sentence is missing for it.
+// The traces that the papers used are not public. Assumptions are stated in a row's note, and none was chosen to meet a number.
+// A number counts as met if ours is within its tolerance, and if a policy that does nothing and ours without its main rule are
+// outside it: a test runs these mutants. Numbers that only check what a policy is compared with, or the inputs of an
+// experiment, do not count. If a paper leaves a parameter open, ours is a band over its plausible range. Bands are counted
+// separately, and so are those that are wider than the number itself, or where a mutant's band contains the number too. For a
+// number that cannot be rebuilt, the note says which sentence is missing in the paper.
 //
 // Start with published.go.
 package published
@@ -35,7 +35,7 @@ import (
 
 // Paper is a paper with the experiments that rebuild its numbers.
 type Paper struct {
-	Name  string // as rows and the command line have it, in capitals and in small letters
+	Name  string // as in rows and on the command line, in upper or lower case
 	Title string
 	parts []part
 }
@@ -43,12 +43,12 @@ type Paper struct {
 // part is an experiment: it adds its rows.
 type part func(context.Context, *table) error
 
-// papers are all of them, in the order of their rows. A part runs on its own and shares nothing with others.
+// papers lists all of them, in the order of their rows. A part runs on its own and shares nothing with others.
 func papers() []Paper {
 	return []Paper{latePaper(), mantriPaper(), dollyPaper(), fairPaper(), quincyPaper()}
 }
 
-// Names are the papers' names as the command line has them.
+// Names returns the papers' names as used on the command line.
 func Names() []string {
 	var names []string
 	for _, p := range papers() {
@@ -57,8 +57,8 @@ func Names() []string {
 	return names
 }
 
-// Run rebuilds the experiments of some papers, of all when none is named, as many at once as there are processors, and
-// gives their rows and figures in the order of papers and sections.
+// Run rebuilds the experiments of some papers, or of all if none is named, as many at once as there are processors, and returns
+// their rows and figures in the order of papers and sections.
 func Run(ctx context.Context, names []string, o Options) ([]Row, []Figure, error) {
 	if n := swimWindows * dollyJobs; len(o.Arrivals) > 0 && len(o.Arrivals) < n {
 		return nil, nil, fmt.Errorf("published: the SWIM file has %d jobs, and %d are needed", len(o.Arrivals), n)
@@ -70,11 +70,11 @@ func Run(ctx context.Context, names []string, o Options) ([]Row, []Figure, error
 
 // Options of a run.
 type Options struct {
-	Watch    func(done, of int) // is called with how many experiments have ended; may be nil
-	Arrivals []float64          // s, of the jobs of a SWIM file, by which Dolly's and FAIR's are played too; none: they are not
+	Watch    func(done, of int) // called with the number of finished experiments; may be nil
+	Arrivals []float64          // s, of the jobs of a SWIM file, with which Dolly's and FAIR's experiments run too; empty: they do not
 }
 
-// run does that with the policies and schedulers that a lab gives.
+// run does this with the policies and schedulers of a lab.
 func run(ctx context.Context, names []string, l lab, watch func(done, of int)) ([]Row, []Figure, error) {
 	var tables []*table
 	for _, p := range papers() {
@@ -110,7 +110,7 @@ func run(ctx context.Context, names []string, l lab, watch func(done, of int)) (
 			}
 		})
 	}
-	for n := range slices.Backward(tables) { // the longest are among the last, and nothing is left to wait for when they start first
+	for n := range slices.Backward(tables) { // the longest are among the last; starting them first leaves nothing to wait for at the end
 		next <- n
 	}
 	close(next)
@@ -118,7 +118,7 @@ func run(ctx context.Context, names []string, l lab, watch func(done, of int)) (
 	return collect(tables, errs)
 }
 
-// collect puts the rows of all experiments together, or gives the first error that was not the end of the others.
+// collect concatenates the rows of all experiments, or returns the first error that did not result from stopping the others.
 func collect(tables []*table, errs []error) ([]Row, []Figure, error) {
 	var rows []Row
 	var curves []Figure

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the record of the numbers that are met anew")
 
-// What follows from the papers' rules alone must be met. What had to be rebuilt from a paper's figures may miss, and then
-// says why. What was met when the record was written still is.
+// Numbers that follow from the papers' rules alone must be met. Those that had to be rebuilt from a paper's figures may be
+// missed, but must then say why. What was met when the record was written is still met.
 func TestRows(t *testing.T) {
 	rows, figures, err := ours()
 	if err != nil {
@@ -49,7 +49,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// checkFigures looks for every number of a figure among the rows: a figure must not show others than the table.
+// checkFigures looks up every number of a figure among the rows: a figure must not show numbers that differ from the table.
 func checkFigures(t *testing.T, rows []Row, figures []Figure) {
 	for _, d := range drawings {
 		for _, b := range d.bars {
@@ -86,7 +86,7 @@ func checkRow(t *testing.T, r *Row) {
 	}
 }
 
-// The record notices a number that is missed, one whose row is gone, and leaves papers alone that were not run.
+// The record reports a number that is missed and one whose row is gone, and ignores papers that were not run.
 func TestLost(t *testing.T) {
 	first, _, _ := strings.Cut(record, "\n")
 	f := strings.Split(first, "\t")
@@ -128,7 +128,7 @@ func TestRunCancelled(t *testing.T) {
 	}
 }
 
-// The arrivals of Facebook's jobs, as SWIM has them, come in bursts: Dolly and fair sharing are tried under them too.
+// The arrivals of Facebook's jobs in SWIM come in bursts: Dolly and fair sharing are tried under them too.
 func TestSWIM(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(cmp.Or(os.Getenv("STRAGGLER_CORPUS"), "../../../shared/corpus"), "swim", "FB-2010_samples_24_times_1hr_withInputPaths_0.tsv"))
 	if err != nil {
@@ -166,7 +166,7 @@ func TestSWIM(t *testing.T) {
 			r := &rows[i]
 			found++
 			t.Logf("%s: published %.2f, ours %.3f to %.3f, %s", r.Key(), r.Published, r.Ours-r.Tolerance, r.Ours+r.Tolerance, r.Verdict)
-			if !(r.Ours-r.Tolerance > 0) { // bursts take something off the gains, and not all
+			if !(r.Ours-r.Tolerance > 0) { // bursts reduce the gains, but not to nothing
 				t.Errorf("%s: ours is %g ± %g", r.Key(), r.Ours, r.Tolerance)
 			}
 		}
@@ -176,7 +176,7 @@ func TestSWIM(t *testing.T) {
 	}
 }
 
-// recordOf is the record that a run would be.
+// recordOf returns the record of a run.
 func recordOf(rows []Row) string {
 	var keys []string
 	for i := range rows {

@@ -19,16 +19,16 @@ func quincyPaper() Paper {
 		parts: []part{quincySolves, quincyCluster}}
 }
 
-// solveNote says what the times are of.
+// solveNote explains what the times measure.
 const solveNote = "time of one decision after an event (a task ends, a task comes) with fair shares and preemption, the dearest mode, in wall-clock time of this machine; " +
 	"met is anything up to twice the published; an event's time is the least of three equal runs, so that what else the machine does counts less; " +
 	"assumed: one task a machine, racks of 30, eight tasks a machine, inputs of 256 MB on three machines, two of them in one rack; the paper's solver starts anew each time, ours goes on from the last flow"
 
-// quincySolves is §6's account of the solver: 250 machines, and 2500 with 100 jobs.
+// quincySolves is §6's measurement of the solver: 250 machines, and 2500 with 100 jobs.
 func quincySolves(ctx context.Context, t *table) error {
 	for _, x := range []struct {
 		machines, jobs, events int
-		mean, worst            float64 // published, ms; 0: not
+		mean, worst            float64 // published, ms; 0: none
 	}{{250, 10, 400, 7, 60}, {2500, 100, 60, 1000, 0}} {
 		mean, worst, size, err := solves(ctx, x.machines, x.jobs, x.events)
 		if err != nil {
@@ -44,7 +44,7 @@ func quincySolves(ctx context.Context, t *table) error {
 	return nil
 }
 
-// solves gives the mean and the worst time of an event, in milliseconds, and the size of the network.
+// solves returns the mean and the worst time of an event, in milliseconds, and the size of the network.
 func solves(ctx context.Context, machines, jobs, events int) (mean, worst float64, size string, err error) {
 	least := make([]float64, events)
 	for run := range 3 {
@@ -76,7 +76,7 @@ func solves(ctx context.Context, machines, jobs, events int) (mean, worst float6
 	return mean, worst, size, nil
 }
 
-// solveWorld is a cluster that is full, with seven times as many tasks that wait.
+// solveWorld is a full cluster with seven times as many waiting tasks.
 type solveWorld struct {
 	r       *rand.Rand
 	s       *quincy.Scheduler
@@ -117,7 +117,7 @@ func (w *solveWorld) add() {
 	w.s.AddTask(w.jobs[w.r.IntN(len(w.jobs))], in)
 }
 
-// event ends a task, or brings one; tasks take a minute.
+// event ends or adds a task; tasks take a minute.
 func (w *solveWorld) event(k int) {
 	w.now += 30 / float64(len(w.rack))
 	w.s.Advance(w.now)
@@ -148,19 +148,19 @@ func (w *solveWorld) schedule() error {
 	return err
 }
 
-// clusterNote says what was assumed of the experiment.
+// clusterNote states the assumptions of the experiment.
 const clusterNote = "band over 2 to 10 s of computing per GB, of which the paper says nothing, and reading one takes 10 s, and over draws of the jobs, which come a second apart, all at once, or ten seconds apart; rebuilt: eight racks of 30 machines, one task a machine, 1 Gbit/s a machine, 6 or 1 Gbit/s a rack (with ξ 2 and 20), disks of 100 MB/s; " +
 	"30 jobs of 20 to 219 tasks that read 1 GB each, on three machines: in turn sorts (all data goes on to a quarter as many reduces), word counts (a twentieth goes on, to a tenth as many) and scans; " +
 	"the paper's jobs, their sizes, when they come and how long its tasks compute are not in the text, nor which of its jobs and networks 'up to' is of; its greedy queues are our fifo and fair, which give a free machine the nearest task"
 
-// quincyDraw is what the paper leaves open: seconds of computing per GB, seconds between jobs, and which jobs.
+// quincyDraw is what the paper leaves open: seconds of computing per GB, seconds between jobs, and the jobs themselves.
 type quincyDraw struct {
 	computing, gap float64
 	seed           uint64
-	scans          bool // all jobs are
+	scans          bool // whether all jobs are scans
 }
 
-// quincyDraws are what the band is over.
+// quincyDraws are the draws of the band.
 var quincyDraws = []quincyDraw{{2, 1, 62, false}, {5, 1, 63, false}, {10, 1, 64, false}, {2, 1, 65, false}, {5, 0, 66, false}, {5, 10, 67, false}}
 
 // quincyCluster is §6's comparison with greedy queues, in both of its networks.
@@ -188,7 +188,7 @@ func quincyCluster(ctx context.Context, t *table) error {
 		}
 		note += fmt.Sprintf("mean job times over the draws %.0f and %.0f s without and with preemption, %.0f and %.0f s under fair sharing, at %s; ", took[n][0], took[n][1], took[n][2], took[n][3], quincyLinks[n].name)
 	}
-	for _, n := range []int{0, 2} { // of which tasks compute least and most
+	for _, n := range []int{0, 2} { // those whose tasks compute least and most
 		x := quincyDraws[n]
 		x.scans = true
 		m, err := t.quincyModes(ctx, x)
@@ -207,20 +207,20 @@ func quincyCluster(ctx context.Context, t *table) error {
 // quincyTimes are mean job times, s, by network and mode.
 type quincyTimes [2][4]float64
 
-// quincyMode is what came of Quincy's modes.
+// quincyMode is the result of Quincy's modes.
 type quincyMode struct {
-	less, faster float64 // the most that any of them moves less and is faster than its greedy queues
+	less, faster float64 // the most by which any of them moves less and is faster than its greedy queues
 	took         quincyTimes
 }
 
-// quincyLinks are those of the paper's two networks, with the weight of the core that it gave each.
+// quincyLinks are the links of the paper's two networks, with the weight that the paper gave the core of each.
 var quincyLinks = [2]struct {
 	name string
 	up   float64 // bytes/s of a rack's links
 	core string
 }{{"6 Gbit/s", 750e6, "2"}, {"1 Gbit/s", 125e6, "20"}}
 
-// quincyModes tries the four modes in both networks.
+// quincyModes runs the four modes in both networks.
 func (t *table) quincyModes(ctx context.Context, x quincyDraw) (m quincyMode, err error) {
 	for net, n := range quincyLinks {
 		plan := quincyPlan(n.up, x)
@@ -245,7 +245,7 @@ func (t *table) quincyModes(ctx context.Context, x quincyDraw) (m quincyMode, er
 	return m, nil
 }
 
-// quincyPlan is the cluster of clusterNote with its jobs.
+// quincyPlan returns the cluster of clusterNote with its jobs.
 func quincyPlan(up float64, x quincyDraw) *workload.Plan {
 	const racks, machines, gb = 8, 30, 1e9
 	r := rand.New(rand.NewPCG(1, x.seed))
@@ -263,7 +263,7 @@ func quincyPlan(up float64, x quincyDraw) *workload.Plan {
 		var blocks network.Blocks
 		blocks.PlaceHDFS(topo, n, 3, r)
 		kind := []struct {
-			on      float64 // share of the data that goes on
+			on      float64 // share of the data that is passed on
 			reduces int
 		}{{1, n / 4}, {0.05, n / 10}, {}}[j%3]
 		if x.scans {
@@ -286,9 +286,9 @@ func quincyPlan(up float64, x quincyDraw) *workload.Plan {
 	return p
 }
 
-// tried is what came of a scheduler.
+// tried is the result of a scheduler.
 type tried struct {
-	moved    float64 // bytes that came from another machine
+	moved    float64 // read from other machines
 	makespan float64 // seconds
 	mean     float64 // job time, seconds
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// record is the keys of the numbers that count and were met, or lay inside their band, when it was last written, times of the
-// machine apart, sorted, one a line.
+// record has the keys of the numbers that count and were met, or lay inside their band, when it was last written, except times
+// of the machine; sorted, one per line.
 //
 //go:embed passing.tsv
 var record string
 
-// Lost are the numbers of the papers of these rows that were met before and are not any more: rows that are not met, and
-// keys of the record that no row has.
+// Lost returns the numbers of the papers of these rows that were met before and are no longer: rows that are not met, and keys
+// of the record without a row.
 func Lost(rows []Row) []string {
 	papers, met := map[string]bool{}, map[string]bool{}
 	for i := range rows {
@@ -32,5 +32,5 @@ func Lost(rows []Row) []string {
 	return lost
 }
 
-// holds is whether the number is one that a later run must not lose.
+// holds reports whether the number is one that a later run must not lose.
 func (r *Row) holds() bool { return r.Counts() && r.Verdict == Met || r.Verdict == Inside }

@@ -11,47 +11,47 @@ type Row struct {
 	Section   string
 	Quantity  string
 	Published float64
-	Ours      float64 // NaN where it was not tried; of a band its middle
-	Tolerance float64 // how far apart they may be, in the unit of the quantity; of a band half its width
+	Ours      float64 // NaN if not tried; the middle of a band
+	Tolerance float64 // allowed difference, in the unit of the quantity; half the width of a band
 	Kind      Kind
 	Verdict   Verdict
-	Idle      Range   // what a policy that does nothing gives in place of ours
-	Ruleless  Range   // what ours gives without its main rule
-	Timed     bool    // it is a time of this machine, which the record leaves out
-	Note      string  // what was assumed, and why they differ where they do
-	Seconds   float64 // that the experiment of the row took
+	Idle      Range   // result of a policy that does nothing in place of ours
+	Ruleless  Range   // result of ours without its main rule
+	Timed     bool    // it is a time of this machine, which is not in the record
+	Note      string  // assumptions, and reasons for a difference
+	Seconds   float64 // duration of the row's experiment
 	part      int     // the number of that experiment in its paper
 }
 
-// Kind is where a number comes from, and whether it counts.
+// Kind is the source of a number, and whether it counts.
 type Kind string
 
 const (
-	Rule     Kind = "rule"     // it follows from the rules alone, by their formulas or by the engine
-	Replayed Kind = "replayed" // it follows from the rules, in an example of which everything is published
-	Rebuilt  Kind = "rebuilt"  // of a cluster or workload some of whose inputs are assumed
-	Band     Kind = "band"     // ours over the plausible range of what the paper leaves open; counted apart
+	Rule     Kind = "rule"     // follows from the rules alone, by their formulas or by the engine
+	Replayed Kind = "replayed" // follows from the rules, in an example that is published completely
+	Rebuilt  Kind = "rebuilt"  // of a cluster or workload with some assumed inputs
+	Band     Kind = "band"     // ours over the plausible range of what the paper leaves open; counted separately
 	Baseline Kind = "baseline" // of what a policy is compared with, or of the cluster; does not count
-	Missing  Kind = "missing"  // it cannot be rebuilt
+	Missing  Kind = "missing"  // cannot be rebuilt
 )
 
-// Verdict is what came of a published number.
+// Verdict is the result for a published number.
 type Verdict string
 
 const (
 	Met      Verdict = "met"
 	Missed   Verdict = "missed"
 	Inside   Verdict = "inside"        // the published number lies in our band
-	Wide     Verdict = "wide"          // it does, but the band is wider than the number is large, and says little
-	Untold   Verdict = "does not tell" // it does, and in the band of a policy that does nothing, or of ours without its main rule, too
+	Wide     Verdict = "wide"          // it does, but the band is wider than the number and says little
+	Untold   Verdict = "does not tell" // it does, but also in the band of a policy that does nothing, or of ours without its main rule
 	Outside  Verdict = "outside"
 	NotTried Verdict = "not tried" // the note says which sentence is missing
 )
 
-// Key names the number.
+// Key identifies the number.
 func (r *Row) Key() string { return fmt.Sprintf("%s\t%s\t%s", r.Paper, r.Section, r.Quantity) }
 
-// Counts is whether the number is one of those that are met or missed.
+// Counts reports whether the number is one that is met or missed.
 func (r *Row) Counts() bool { return r.Kind == Rule || r.Kind == Replayed || r.Kind == Rebuilt }
 
 func (t *table) row(kind Kind, section, quantity string, published, ours, tolerance float64, note string) {
@@ -71,27 +71,27 @@ func (t *table) rule(section, quantity string, published, ours, tolerance float6
 	t.row(Rule, section, quantity, published, ours, tolerance, note)
 }
 
-// replayed adds a number of an example of which everything is published.
+// replayed adds a number of an example that is published completely.
 func (t *table) replayed(section, quantity string, published, ours, tolerance float64, note string) {
 	t.row(Replayed, section, quantity, published, ours, tolerance, note)
 }
 
-// rebuilt adds a number from a cluster or workload that had to be rebuilt, some of whose inputs are assumed.
+// rebuilt adds a number from a rebuilt cluster or workload, some of whose inputs are assumed.
 func (t *table) rebuilt(section, quantity string, published, ours, tolerance float64, note string) {
 	t.row(Rebuilt, section, quantity, published, ours, tolerance, note)
 }
 
-// baseline adds a number of what a policy is compared with.
+// baseline adds a number about what a policy is compared with.
 func (t *table) baseline(section, quantity string, published, ours, tolerance float64, note string) {
 	t.row(Baseline, section, quantity, published, ours, tolerance, note)
 }
 
-// band adds what ours may be over the range of what the paper leaves open.
+// band adds the range of ours over what the paper leaves open.
 func (t *table) band(section, quantity string, published float64, ours []float64, note string) {
 	t.bandOf(section, quantity, published, math.Abs(published), ours, note)
 }
 
-// bandOf adds a band of a number, such as a difference, whose size does not say how wide is wide.
+// bandOf adds a band of a number, such as a difference, whose size does not determine which width is too wide.
 func (t *table) bandOf(section, quantity string, published, widest float64, ours []float64, note string) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, x := range ours {
@@ -104,14 +104,14 @@ func (t *table) bandOf(section, quantity string, published, widest float64, ours
 		r.Verdict = Outside
 	case r.Idle.has(published) || r.Ruleless.has(published):
 		r.Verdict = Untold
-	case high-low > widest: // a tolerance of half of it
+	case high-low > widest: // a tolerance of half the width
 		r.Verdict = Wide
 	default:
 		r.Verdict = Inside
 	}
 }
 
-// timed adds a time that an experiment took. It depends on the machine and on what else runs there.
+// timed adds a time that an experiment took. It depends on the machine and its load.
 func (t *table) timed(section, quantity string, published, ours, tolerance float64, note string) {
 	t.baseline(section, quantity, published, ours, tolerance, note)
 	t.rows[len(t.rows)-1].Timed = true
@@ -127,7 +127,7 @@ func (t *table) notTried(section, quantity string, published float64, why string
 // Tally counts rows by verdict. Baselines are in neither of the first two.
 type Tally struct{ Met, Missed, Inside, Wide, Untold, Outside, Baselines, NotTried int }
 
-// Count is the tally of some rows.
+// Count returns the tally of some rows.
 func Count(rows []Row) (n Tally) {
 	for i := range rows {
 		switch r := &rows[i]; {
@@ -152,7 +152,7 @@ func Count(rows []Row) (n Tally) {
 	return n
 }
 
-// better is 1 when a is less than b, else 0: a row that only says which is better.
+// better is 1 if a is less than b, else 0: for rows that only say which is better.
 func better(a, b float64) float64 {
 	if a < b {
 		return 1

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// sheet is a run as it is shown to people: text only.
+// sheet is a run prepared for display: text only.
 type sheet struct {
 	Verdict, Rest string
 	Lost          []string
@@ -26,7 +26,7 @@ type paperSheet struct {
 // groupSheet is rows of one paper that are shown together.
 type groupSheet struct {
 	Title, About string
-	Closed       bool // it is opened by who wants to see it
+	Closed       bool // shown only when opened
 	Rows         []rowSheet
 }
 
@@ -34,13 +34,14 @@ type rowSheet struct {
 	Section, Quantity, Published, Ours, Tolerance, Verdict, Seconds string
 
 	Note string
-	// What comes of policies that do nothing, and of ours without their main rules; empty where none takes part.
+	// Results of policies that do nothing, and of ours without their main rules; empty if the number does not depend on
+	// policies.
 	Idle, Ruleless string
 	Numbered       int // of the shared note, from 1; 0: the note is the row's own
 	Picture        *picture
 }
 
-// picture is where the published number, its tolerance and ours lie, in percent of the width.
+// picture is the positions of the published number, its tolerance and ours, in percent of the width.
 type picture struct {
 	Title                      string
 	Low, Wide, Published, Ours float64
@@ -118,7 +119,7 @@ func newPaperSheet(p Paper, rows []Row) paperSheet {
 	return s
 }
 
-// groupOf is the group of newPaperSheet that a row is in.
+// groupOf returns the group of newPaperSheet that contains a row.
 func groupOf(r *Row) int {
 	switch r.Kind {
 	case Band:
@@ -131,10 +132,10 @@ func groupOf(r *Row) int {
 	return 0
 }
 
-// sharedNote divides the note of a row into its own part and the end that notes of other rows have too: all of it, or what
-// follows a semicolon.
+// sharedNote splits the note of a row into its own part and the end that notes of other rows share: all of it, or the text
+// after a semicolon.
 func sharedNote(notes []string, i int) (own, shared string) {
-	const worth = 80 // bytes; a shorter end stays where it is
+	const worth = 80 // bytes; a shorter end is not split off
 	at := 0
 	for {
 		rest := notes[i][at:]
@@ -154,7 +155,7 @@ func sharedNote(notes []string, i int) (own, shared string) {
 	}
 }
 
-// number is a number with four digits; what there is not is a dash.
+// number formats a number with four digits; a missing one is a dash.
 func number(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
@@ -165,7 +166,7 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// newPicture is nil for numbers that were not tried.
+// newPicture returns nil for numbers that were not tried.
 func newPicture(r *Row) *picture {
 	if r.Verdict == NotTried {
 		return nil
@@ -176,7 +177,7 @@ func newPicture(r *Row) *picture {
 	}
 	at := func(x float64) float64 { return math.Round(1000*(4+92*(x-low)/(high-low))) / 1000 }
 	from := at(r.Published - r.Tolerance)
-	if r.Kind == Band { // the band is ours, and the published number is what lies in it or not
+	if r.Kind == Band { // the band is ours, and the published number lies in it or not
 		low, high = min(r.Published, r.Ours-r.Tolerance), max(r.Published, r.Ours+r.Tolerance)
 		if high <= low {
 			low, high = low-1, high+1

@@ -14,7 +14,7 @@ var shown = []Row{
 	{Paper: "MANTRI", Section: "§4", Quantity: "d", Published: 32, Ours: math.NaN(), Tolerance: math.NaN(), Kind: Missing, Verdict: NotTried, Note: "a production cluster"},
 }
 
-// shownFigures are a curve that rises from 5 to 95 % between 0 and 1, and bars of which the published one is half as high.
+// shownFigures are a curve that rises from 5 to 95 % between 0 and 1, and bars, the published one half as high as ours.
 var shownFigures = []Figure{
 	{Paper: "LATE", Section: "§5", Title: "figure <1>", X: "time off", Curves: []Curve{{Name: "ours", Points: []Point{{0, 0.05}, {0.5, 0.5}, {1, 0.95}}}, quantiles("theirs", 0.5, 0.25)}},
 	{Paper: "LATE", Section: "§5", Title: "figure 2", Unit: "times", Bars: []Bar{{"sort", 1, 2, 1.5, 2}}},
@@ -61,7 +61,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// Notes that end alike say it once; what is a row's own stays with the row.
+// The common end of notes is printed once; what is a row's own stays with the row.
 func TestSharedNote(t *testing.T) {
 	end := strings.Repeat("assumed of all of them, ", 5)
 	notes := []string{"first; " + end, "second; and more; " + end, end, "alone", "short; end", "other; end", "same", "same", ""}

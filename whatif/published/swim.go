@@ -9,12 +9,12 @@ import (
 	"straggler/whatif/workload"
 )
 
-// swimWindows are how many parts of a SWIM file the experiments take, one after the other, each of as many jobs as they have.
+// swimWindows is how many consecutive parts of a SWIM file the experiments take, each with as many jobs as they have.
 const swimWindows = 5
 
 const swimNote = "arrivals as in five parts of the SWIM file that was given, one after the other, in as many seconds as the arrivals drawn otherwise; a SWIM file has no durations, stragglers or task counts, which are as without it; "
 
-// arrive gives the jobs of a plan, in the order in which they come, the arrivals of a part of a SWIM file.
+// arrive gives the jobs of a plan, in the order of their arrival, the arrivals of a part of a SWIM file.
 func (t *table) arrive(pl *workload.Plan, part int) error {
 	n := len(pl.Jobs)
 	order := make([]int, n)

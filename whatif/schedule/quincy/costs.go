@@ -127,12 +127,12 @@ func (s *Scheduler) preferred(b *input, held int64) bool {
 
 // # Time
 //
-//A waiting task's edge to its unscheduled node costs ω × the seconds that it has waited; all those costs would change at every
-//event. As one unit leaves every task, the optimum is the same if ω × now is subtracted from all edges of all tasks. Then
-//  - to the unscheduled node a waiting task pays ω × (waited before − ready), which is constant;
-//  - the data edges keep their costs, and −ω × now moves to the arcs from machines to the sink, one per machine;
-//  - a running task pays ω × (waited − now) to the unscheduled node, and on its own machine the cost of its data minus the
-//    work that it would lose; both fall, and these are the only edges of tasks that depend on time.
+// A waiting task's edge to its unscheduled node costs ω × the seconds that it has waited; all those costs would change at every
+// event. As one unit leaves every task, the optimum is the same if ω × now is subtracted from all edges of all tasks. Then
+//   - to the unscheduled node a waiting task pays ω × (waited before − ready), which is constant;
+//   - the data edges keep their costs, and −ω × now moves to the arcs from machines to the sink, one per machine;
+//   - a running task pays ω × (waited − now) to the unscheduled node, and on its own machine the cost of its data minus the
+//     work that it would lose; both fall, and these are the only edges of tasks that depend on time.
 //
 // Now is counted from a base that moves before these costs become large.
 
