@@ -16,7 +16,7 @@ import (
 	"straggler/schema"
 )
 
-// trace2018 has every defect that the trace's users have reported.
+// trace2018 has every defect that users of the trace have reported.
 var trace2018 = map[string]string{
 	"batch_task.csv": `M1,2,j_1,1,Terminated,100,160,100,0.5
 R2_1,1,j_1,1,Terminated,155,190,100,0.5
@@ -68,7 +68,7 @@ func Test2018(t *testing.T) {
 		"M1 ins_1 1.0 m_1 success {60 true} {30 true}", "M1 ins_2 2.0 m_2 failed {35 true} {17.5 true}", "M1 ins_2 2.1 m_3 success {29 true} {14.5 true}",
 		"M1_2 ins_5 5.0 m_9 success {10 true} {10 true}", "R2_1 ins_3 3.0 m_1 success {40 true} {0 false}",
 		"R3_2_9_Stg4 ins_4 4.0 m_1 killed {0 false} {0 false}", "task_Nzg3ODcz ins_6 6.0 m_9 running {0 false} {0 false}",
-		"task_Nzg3ODcz ins_9 9.0 m_9 success {10 true} {10 true}", // the only row of its name, so no try went before it
+		"task_Nzg3ODcz ins_9 9.0 m_9 success {10 true} {10 true}", // the only row of its name, so there was no try before it
 	}
 	if d := cmp.Diff(want, attempts); d != "" {
 		t.Error(d)
@@ -78,7 +78,7 @@ func Test2018(t *testing.T) {
 		edges = append(edges, names[e.FromPhase]+"→"+names[e.ToPhase])
 	}
 	slices.Sort(edges)
-	// j_2's M1_2 and R2_1 wait for each other; the tasks come in the order of their names, so M1_2's edge stands.
+	// j_2's M1_2 and R2_1 wait for each other; tasks are in the order of their names, so M1_2's edge is kept.
 	if d := cmp.Diff([]string{"M1→R2_1", "R2_1→M1_2", "R2_1→R3_2_9_Stg4"}, edges); d != "" {
 		t.Error(d)
 	}
@@ -110,7 +110,7 @@ func TestOrderOfShards(t *testing.T) {
 	got := ingesttest.Read(t, Format(), in, ingest.Limits{})
 	for _, tr := range []*schema.Trace{&want.Trace, &got.Trace} {
 		for i := range tr.Attempts {
-			a := &tr.Attempts[i] // keys are dealt in the order of reading
+			a := &tr.Attempts[i] // keys are assigned in the order of reading
 			a.AttemptID = schema.HashKey(0, a.NativeID, fmt.Append(nil, a.Number))
 		}
 		ingesttest.Sort(tr)
@@ -202,7 +202,7 @@ func BenchmarkInstances(b *testing.B) {
 	}
 }
 
-// Copies of the trace have headers, quotes and blanks, and words that nobody documented.
+// Copies of the trace have headers, quotes and blanks, and undocumented words.
 func TestVariants(t *testing.T) {
 	r := ingesttest.Conformance(t, Format(), ingesttest.Directory("trace", map[string]string{
 		"batch_instance.csv":     "instance_name,task_name,job_name,task_type,status,start_time,end_time,machine_id,seq_no,total_seq_no,cpu_avg,cpu_max,mem_avg,mem_max\n\"ins_1\",M1, j_1,1,Terminated,10,20,m_1,1,1,50,60,0.1,0.1\nins_2,M1,j_1,1,Evaporated,10,20,m_1,1,1,50,60,0.1,0.1\r\n",
@@ -221,7 +221,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// A copy whose first line is the documented header is recognised by it, whatever jobs are called in it.
+// A copy whose first line is the documented header is recognised by it, whatever its jobs are called.
 func TestRecognisedByHeader(t *testing.T) {
 	const header = "task_name,instance_num,job_name,task_type,status,start_time,end_time,plan_cpu,plan_mem\r\n"
 	const rows = "M1,1,job_1,type_9,Terminated,97,110,50.0,23.3\r\nR2_1,2,job_1,type_9,Terminated,110,140,50.0,5\r\n"
@@ -231,7 +231,7 @@ func TestRecognisedByHeader(t *testing.T) {
 	}{
 		{"batch_task.csv", header + rows, 3},
 		{"batch_task.csv", rows, 0},
-		{"tasks.csv", header + rows, 0}, // other programs have columns of these names
+		{"tasks.csv", header + rows, 0}, // other programs have columns with these names
 		{"batch_task.csv", "task_name,status\nM1,Terminated\n", 0},
 	} {
 		if m := Format().Sniff(ingest.Head{Name: c.name, Bytes: []byte(c.text), Whole: true}); m.Confidence != c.want {

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// edges gives the dependencies among the tasks of the job. Those that would close a cycle are left out.
+// edges adds the dependencies among the tasks of the job. Those that would close a cycle are left out.
 func (j *jobRows) edges() {
 	at := map[int]int{} // task number → position
 	parents := make([][]int, len(j.tasks))
@@ -44,9 +44,9 @@ func (j *jobRows) edges() {
 	}
 }
 
-// parseName reads a 2018 task's name: letters and its own number in the first part, then the numbers of those it waits
-// for: R5_4_2 is task 5 and waits for 4 and 2. Parts that are no numbers (Stg4) and empty ones say nothing. Names
-// without a number, such as task_Nzg3…, are of independent tasks.
+// parseName parses a 2018 task's name: letters and its own number in the first part, then the numbers of the tasks that it
+// waits for: R5_4_2 is task 5 and waits for 4 and 2. Parts that are not numbers (Stg4) and empty ones are ignored. Names
+// without a number, such as task_Nzg3…, belong to independent tasks.
 func parseName(name string) (own int, parents []int, ok bool) {
 	head, rest, _ := strings.Cut(name, "_")
 	digits := strings.TrimLeft(head, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")

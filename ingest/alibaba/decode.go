@@ -12,24 +12,24 @@ import (
 	"straggler/schema"
 )
 
-// decoder turns blocks of lines into rows. Each goroutine has one of its own.
+// decoder turns blocks of lines into rows. Each goroutine has its own.
 type decoder struct {
 	input  schema.Key
 	app    schema.Key
 	text   read.Interner
 	fields [][]byte
 	line   int64  // in the file
-	names  []byte // native ids of the block's attempts, one behind the other
+	names  []byte // native ids of the block's attempts, concatenated
 	out    *block
 
-	job, task          []byte // whose keys these are: the rows of a task mostly stand together
+	job, task          []byte // names whose keys these are: the rows of a task are mostly adjacent
 	jobHash, phaseHash schema.Key
 }
 
-// block is what a decoder makes of a block of lines.
+// block is the result of decoding a block of lines.
 type block struct {
 	rows    schema.Trace
-	ends    []int        // where the name of each attempt ends; equal to the one before where it has none
+	ends    []int        // where the name of each attempt ends; equal to the previous end if it has none
 	windows []window     // of the tasks that rows name, in the order of the rows
 	plans   []plannedRow // of task and job tables
 	defects map[string]int64
@@ -53,13 +53,13 @@ func (b *block) reset() {
 	clear(b.defects)
 }
 
-// file is what the head of a file tells of it.
+// file is what the head of a file reveals about it.
 type file struct {
-	named string // the table that its name says
-	table *table // nil where its first rows fit none
+	named string // the table that the file is named after
+	table *table // nil if its first rows fit none
 }
 
-// look finds the table by the first row that has its shape.
+// look finds the table from the first row that has its shape.
 func (f *file) look(head []byte, whole bool) bool {
 	var fields [][]byte
 	for len(head) > 0 && f.table == nil {
@@ -86,7 +86,7 @@ func (f *file) tableOf(fields [][]byte) *table {
 	return tableLike(f.named, fields)
 }
 
-// blockBytes is little: a row is seven times as large as its text.
+// blockBytes is small because a row is seven times as large as its text.
 const blockBytes = 128 << 10
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
@@ -139,7 +139,7 @@ func (d *decoder) block(f *file, c *read.Chunk[block]) {
 		}
 		b.decoded++
 	}
-	all, start := string(d.names), 0 // one piece of memory for all of them
+	all, start := string(d.names), 0 // one allocation for all of them
 	for i, end := range b.ends {
 		b.rows.Attempts[i].NativeID, start = read.Text(all[start:end]), end
 	}

@@ -27,7 +27,7 @@ Containers and sensors are skipped.`,
 	}
 }
 
-// claim puts the tables of a directory together; tasks come before instances, which does not matter to the result.
+// claim groups the tables of a directory; tasks come before instances, which does not affect the result.
 func claim(dir ingest.Dir) []ingest.Group {
 	var g ingest.Group
 	found := false

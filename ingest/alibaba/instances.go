@@ -9,11 +9,11 @@ import (
 // instance is a row of any year's instance table.
 type instance struct {
 	job, task  []byte
-	name       []byte // of the instance; nil where it has none
+	name       []byte // of the instance; nil if it has none
 	status     []byte
 	start, end []byte
 	machine    []byte
-	sequence   []byte  // number of the try, from 1; nil where the trace does not say so
+	sequence   []byte  // number of the try, from 1; nil if the trace does not give it
 	cores      float64 // average; NaN unknown
 	quality    schema.Quality
 }
@@ -54,7 +54,7 @@ func (d *decoder) instance(i instance) bool {
 		return true
 	}
 	phase := d.phaseKey(i.job, i.task)
-	d.out.rows.Attempts = append(d.out.rows.Attempts, schema.Attempt{}) // and filled in where it lies: it is large
+	d.out.rows.Attempts = append(d.out.rows.Attempts, schema.Attempt{}) // filled in in place, because it is large
 	row := &d.out.rows.Attempts[len(d.out.rows.Attempts)-1]
 	row.PhaseID, row.JobID, row.ApplicationID, row.Status = phase, d.jobHash, d.app, st
 	row.Machine, row.Quality = d.nullText(i.machine), i.quality|schema.RackUnknown|schema.MetricsMissing
@@ -70,7 +70,7 @@ func (d *decoder) instance(i instance) bool {
 	return true
 }
 
-// statusOf knows the words of all years; an instance that never ran ("") is no attempt.
+// statusOf maps the words of all years; an instance that never ran ("") is not an attempt.
 func statusOf(word []byte) (schema.AttemptStatus, bool) {
 	switch string(word) {
 	case "Terminated":
@@ -87,8 +87,8 @@ func statusOf(word []byte) (schema.AttemptStatus, bool) {
 	return schema.UnknownStatus, false // the words of 2018 are not documented
 }
 
-// nameTask takes the number out of the instance's name, ins_74901877, which tells the tasks of a phase apart and is no index
-// among them. Without a name it is the row's position, in its file until the block is folded.
+// nameTask extracts the number from the instance's name, ins_74901877, which distinguishes the tasks of a phase but is not an
+// index among them. Without a name the number is the row's position, relative to its file until the block is folded.
 func (d *decoder) nameTask(row *schema.Attempt, name []byte) {
 	row.Quality |= schema.TaskUnknown
 	d.names = append(d.names, name...)
@@ -109,7 +109,7 @@ func (d *decoder) nameTask(row *schema.Attempt, name []byte) {
 	}
 }
 
-// observe widens the window of the row's task.
+// observe extends the window of the row's task.
 func (d *decoder) observe(id taskID, i *instance, row *schema.Attempt) {
 	n := len(d.out.windows)
 	if n == 0 || d.out.windows[n-1].id != id {
@@ -126,7 +126,7 @@ func (d *decoder) observe(id taskID, i *instance, row *schema.Attempt) {
 	}
 }
 
-// times: seconds from the start of the trace; 0 and less stand for unknown, an end before its start is dropped.
+// times: seconds from the start of the trace; 0 and less mean unknown, and an end before its start is dropped.
 func (d *decoder) times(row *schema.Attempt, start, end []byte) {
 	row.StartTime, row.FinishTime = instant(start), instant(end)
 	if row.Status == schema.Running {

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// A record in the sorter is a task as its table has it, or a window that its instances filled. The key is (job, phase,
-// kind of record), so that all that is known of a job comes together, whatever files it came from.
+// A record in the sorter is a task as its table has it, or a window aggregated from its instances. The key is (job, phase, kind
+// of record), so that everything known about a job comes together, from whichever files.
 const (
 	kindJob = iota // phase 0: comes first
 	kindTask
@@ -75,7 +75,7 @@ func (p *planned) append(b []byte) []byte {
 	return b
 }
 
-// finish gives jobs, phases and edges, job by job.
+// finish emits jobs, phases and edges, job by job.
 func (r *reader) finish(ctx context.Context) error {
 	r.spill()
 	if r.err != nil {
@@ -103,7 +103,7 @@ func (r *reader) finish(ctx context.Context) error {
 	if err := j.end(); err != nil {
 		return err
 	}
-	if rows := r.out.Counts().Rows; len(r.trace.Jobs)+len(r.trace.Machines) > 0 || rows["jobs"]+rows["attempts"]+rows["machines"]+rows["machine_usage"] > 0 { // else it is blank
+	if rows := r.out.Counts().Rows; len(r.trace.Jobs)+len(r.trace.Machines) > 0 || rows["jobs"]+rows["attempts"]+rows["machines"]+rows["machine_usage"] > 0 { // otherwise it is blank
 		r.application(j.first, j.last)
 	}
 	return r.flush(true)
@@ -117,7 +117,7 @@ type jobRows struct {
 	job         planned
 	tasks       []task
 	tries       *tries
-	texts       [5]string // of the record before, which most share with it
+	texts       [5]string // of the previous record, which usually has the same
 	first, last int64     // of the whole trace, µs; 0 unknown
 }
 
@@ -165,7 +165,7 @@ func (j *jobRows) take(rec extsort.Record) error {
 	return nil
 }
 
-// parsePlanned reads what append wrote.
+// parsePlanned parses what append wrote.
 func (j *jobRows) parsePlanned(b []byte) planned {
 	var p planned
 	for _, n := range []*int64{&p.instances, &p.start, &p.end} {
@@ -183,7 +183,7 @@ func (j *jobRows) parsePlanned(b []byte) planned {
 	return p
 }
 
-// end emits the rows of the job that is open.
+// end emits the rows of the current job.
 func (j *jobRows) end() error {
 	if !j.open {
 		return nil
@@ -239,7 +239,7 @@ func (t *task) phase(job schema.Key) schema.Phase {
 	return p
 }
 
-// application is the trace as a whole.
+// application returns the trace as a whole.
 func (r *reader) application(first, last int64) {
 	a := schema.Application{
 		ApplicationID: r.app, NativeID: r.in.Base, Framework: "alibaba", Status: schema.RunUnknown, SourceFile: r.in.Name, Complete: true, TimeOrigin: "trace",

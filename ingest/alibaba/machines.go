@@ -69,7 +69,7 @@ func (d *decoder) machineGPU(f [][]byte) bool {
 	return true
 }
 
-// percent is a fraction; -1 and 101 mark what was not measured.
+// percent returns a fraction; -1 and 101 mark values that were not measured.
 func percent(b []byte) schema.Null[float64] {
 	v, ok := number(b)
 	if !ok || v < 0 || v > 100 {
@@ -86,7 +86,7 @@ func positive(b []byte) schema.Null[float64] {
 	return schema.Some(v)
 }
 
-// instantFrom0 is a time that may be the start of the trace.
+// instantFrom0 returns a time that may be the start of the trace.
 func instantFrom0(b []byte) schema.Null[schema.Time] {
 	v, ok := number(b)
 	if !ok || v < 0 || v > 1e10 {

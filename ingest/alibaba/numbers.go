@@ -22,8 +22,8 @@ func orNaN(b []byte) float64 {
 	return math.NaN()
 }
 
-// number reads a decimal number. Up to 15 digits are read here: they and the powers of ten that divide them are exact as
-// floating-point numbers, and so the quotient is the one that strconv gives.
+// number parses a decimal number. Up to 15 digits are parsed here: they and the powers of ten that divide them are exact in
+// floating point, so the quotient is the one that strconv returns.
 func number(b []byte) (float64, bool) {
 	var v int64
 	point := len(b)

@@ -10,15 +10,15 @@ import (
 	"straggler/schema"
 )
 
-// reader holds what is known across the files of a trace: partial sums of tasks, which spill to disk.
+// reader holds state across the files of a trace: partial sums of tasks, which spill to disk.
 type reader struct {
 	in       *ingest.Input
 	out      *ingest.Sink
 	app      schema.Key
 	attempts *schema.Keys
-	at       int   // the file that is read
+	at       int   // the current file
 	before   int64 // lines of the files before it
-	lines    int64 // of it, as far as it is read
+	lines    int64 // of it, as far as read
 	err      error
 
 	sums     map[taskID]*window
@@ -28,10 +28,10 @@ type reader struct {
 	trace    schema.Trace // of finish
 }
 
-// taskID is a task by its keys.
+// taskID identifies a task by its keys.
 type taskID struct{ job, phase schema.Key }
 
-// window is what the instances of a task said so far.
+// window aggregates the instances of a task read so far.
 type window struct {
 	id          taskID
 	job, task   string // names
@@ -54,7 +54,7 @@ func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 
 func (r *reader) close() { r.sorter.Close() }
 
-// fold takes what was decoded of a block, in the order of the files.
+// fold processes a decoded block, in the order of the files.
 func (r *reader) fold(c *read.Chunk[block]) error {
 	b := &c.Made
 	if c.At != r.at {
@@ -88,10 +88,10 @@ func (r *reader) fold(c *read.Chunk[block]) error {
 	return ingest.EmitTrace(r.out, &b.rows)
 }
 
-// maxMachines bounds what is remembered of machines; a trace has some thousands.
+// maxMachines bounds the machines remembered; a trace has a few thousand.
 const maxMachines = 1_000_000
 
-// first says whether a machine was not seen before; what comes later is another state of it.
+// first reports whether a machine was not seen before; later rows are other states of it.
 func (r *reader) first(machine string) bool {
 	if r.machines[machine] {
 		return false
@@ -102,7 +102,7 @@ func (r *reader) first(machine string) bool {
 	return true
 }
 
-// widen adds what a block says of a task to what is known of it.
+// widen merges a block's window of a task into the known one.
 func (r *reader) widen(w *window) {
 	sum := r.sums[w.id]
 	if sum == nil {
@@ -121,7 +121,7 @@ func (r *reader) widen(w *window) {
 	sum.last = max(sum.last, w.last)
 }
 
-// spill moves the windows to the sorter, whose order does not depend on theirs.
+// spill moves the windows to the sorter, which does not depend on their order.
 func (r *reader) spill() {
 	var payload []byte
 	for id, w := range r.sums {
@@ -138,7 +138,7 @@ func (r *reader) add(k extsort.Key, payload []byte) {
 	}
 }
 
-// flush hands on the rows that finish makes.
+// flush sends on the rows that finish makes.
 func (r *reader) flush(all bool) error {
 	if r.err != nil {
 		return r.err

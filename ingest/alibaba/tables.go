@@ -9,13 +9,13 @@ import (
 
 // table is one of the files of a trace.
 type table struct {
-	name    string // how file names start
+	name    string // prefix of file names
 	columns int
-	fits    func(f [][]byte) bool // whether a row has the shape, for files under other names
+	fits    func(f [][]byte) bool // whether a row has the shape, for files with other names
 	row     func(d *decoder, f [][]byte) bool
 }
 
-// tables lists what is read. A shape must not fit the rows of another table.
+// tables lists the tables that are read. A shape must not fit the rows of another table.
 var tables = []table{
 	{"batch_task", 9, func(f [][]byte) bool { return jobName(f[2]) && status(f[4]) && isNumber(f[1]) }, (*decoder).task2018},
 	{"batch_instance", 14, func(f [][]byte) bool { return jobName(f[2]) && status(f[4]) && isNumber(f[8]) }, (*decoder).instance2018},
@@ -31,10 +31,10 @@ var tables = []table{
 	{"pai_machine_spec", 5, nil, (*decoder).machineGPU},
 }
 
-// skipped are files of a trace that hold nothing for the tables.
+// skipped are files of a trace without data for the tables.
 var skipped = []string{"container_event", "container_meta", "container_usage", "pai_group_tag", "pai_sensor", "pai_machine_metric"}
 
-// tableOf finds the table by the name of the file and the number of columns, else by the row's shape.
+// tableOf finds the table from the name of the file and the number of columns, or else from the row's shape.
 func tableOf(name string, f [][]byte) *table {
 	for i := range tables {
 		t := &tables[i]
@@ -48,13 +48,13 @@ func tableOf(name string, f [][]byte) *table {
 	return nil
 }
 
-// header says whether a row is the names of columns, which some copies of the trace have in the file: those that the
-// documentation uses, or any words without a number among them.
+// header reports whether a row is the names of columns, which some copies of the trace have in the file: either those in the
+// documentation, or any words without a number among them.
 func header(f [][]byte) bool {
 	return documentedHeader(f) || len(f) > 4 && !slices.ContainsFunc(f, isNumber)
 }
 
-// documentedHeader says whether a row has a name of a column as the documentation writes it.
+// documentedHeader reports whether a row contains the name of a column as documented.
 func documentedHeader(f [][]byte) bool {
 	return slices.ContainsFunc(f, func(b []byte) bool {
 		switch string(b) {
@@ -65,7 +65,7 @@ func documentedHeader(f [][]byte) bool {
 	})
 }
 
-// tableLike is the table by the name of its file and the number of columns, for rows with words that are not documented.
+// tableLike returns the table with the name of the file and the number of columns, for rows with undocumented words.
 func tableLike(name string, f [][]byte) *table {
 	for i := range tables {
 		if t := &tables[i]; name != "" && t.name == name && len(f) == t.columns {
@@ -75,12 +75,12 @@ func tableLike(name string, f [][]byte) *table {
 	return nil
 }
 
-// split cuts a row at its commas; blanks and quotes around a value are no part of it.
+// split splits a row at its commas; blanks and quotes around a value are removed.
 func split(line []byte, dst [][]byte) [][]byte {
 	first := len(dst)
 	dst = read.Fields(line, ',', dst)
 	for i, f := range dst[first:] {
-		if n := len(f); n > 0 && (f[0] <= '"' || f[n-1] <= '"') { // what is trimmed is among the least of ASCII
+		if n := len(f); n > 0 && (f[0] <= '"' || f[n-1] <= '"') { // the trimmed bytes are among the smallest of ASCII
 			dst[first+i] = bytes.Trim(f, " \t\r\"")
 		}
 	}

@@ -9,16 +9,16 @@ import (
 	"straggler/schema"
 )
 
-// The trace of 2018 does not say what seq_no and total_seq_no are. Rows that share an instance's name are its tries, in
-// the order of seq_no, and only those: a name that stands once was tried once, whatever its seq_no. The rows of a name
-// may stand in different shards, so the few rows whose numbers are above 1 wait in the sorter until all are read.
+// The trace of 2018 does not document seq_no and total_seq_no. Rows that share an instance's name are taken as its tries, in
+// the order of seq_no, and no others: a name that occurs once was tried once, whatever its seq_no. The rows of a name may be in
+// different shards, so the few rows with numbers above 1 are kept in the sorter until all are read.
 
 func isRetry(b []byte) bool {
 	n, ok := number(b)
 	return ok && n > 1
 }
 
-// retry takes a row as instance does, but leaves its attempt to finish.
+// retry reads a row like instance, but leaves its attempt to finish.
 func (d *decoder) retry(f [][]byte) bool {
 	b := d.out
 	rows, names, ends := len(b.rows.Attempts), len(d.names), len(b.ends)
@@ -35,7 +35,7 @@ func (d *decoder) retry(f [][]byte) bool {
 	return fits
 }
 
-// tries numbers the rows of an instance, which come one after the other in the order of their seq_no.
+// tries numbers the rows of an instance, which are adjacent in the order of their seq_no.
 type tries struct {
 	d      decoder
 	out    block
@@ -49,7 +49,7 @@ func newTries(input, app schema.Key) *tries {
 	return t
 }
 
-// try gives the attempt that mayBeTry left.
+// try returns the attempt that mayBeTry left.
 func (j *jobRows) try(rec extsort.Record) error {
 	t := j.tries
 	if t.number++; rec.Key != t.of {

@@ -18,7 +18,7 @@ import (
 	"straggler/schema"
 )
 
-// A query over an in-house log gives a file of attempts and no more: that is enough.
+// A query over an in-house log that returns only a file of attempts is enough.
 func TestAttemptsAlone(t *testing.T) {
 	const csv = `phase_id,task,machine,start_time,duration_s,input_bytes,status,speculative,color
 extract,0,"host, one",2026-01-02 03:04:05.5+00,1.5,100,success,false,red
@@ -75,7 +75,7 @@ var tables = map[string]string{
 	"progress.csv": "attempt_id,time,progress\n10,2026-01-01 00:00:03+00,0.5\n",
 }
 
-// A row that describes again what another has described is rejected: two rows of one key would make one phase two.
+// A second row that describes the same thing is rejected: two rows with one key would turn one phase into two.
 func TestDescribedTwice(t *testing.T) {
 	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{
 		"attempts.csv":     "application_id,job_id,phase_id,task,start_time,duration_s\na,j,p,0,1000,5\n",
@@ -88,7 +88,7 @@ func TestDescribedTwice(t *testing.T) {
 	}
 }
 
-// An attempt that is there twice is rejected the second time, with its line, whether its ids count up or not.
+// A duplicate attempt is rejected, with its line, whether its ids count up or not.
 func TestAttemptTwice(t *testing.T) {
 	for _, ids := range [][]string{{"7", "8", "9", "8", "10", "3", "3", "11"}, {"b", "a", "b", "c", "c", "d"}, {"5", "9", "6", "7", "8", "9", "9", "10"}} {
 		var b strings.Builder
@@ -113,7 +113,7 @@ func TestAttemptTwice(t *testing.T) {
 	}
 }
 
-// Phases and jobs that no file describes ran while their attempts did: what a slow task cost them follows from that.
+// Phases and jobs that no file describes ran while their attempts did; the costs of slow tasks follow from that.
 func TestAddedRowsHaveTimes(t *testing.T) {
 	const csv = `job_id,phase_id,task,start_time,finish_time,status
 j,a,0,10,20,
@@ -187,7 +187,7 @@ func TestEncodingsAgree(t *testing.T) {
 	}
 }
 
-// What straggler export writes of the awkward rows comes back as it was.
+// What straggler export writes for awkward rows is read back unchanged.
 func TestAwkwardValues(t *testing.T) {
 	files := map[string]string{
 		"attempts.jsonl": `{"task":0,"start_time":"2026-01-01T00:00:00Z","duration_s":1,"machine":"NULL","reason":" two\nlines ","rack":"","quality":0}` + "\n",
@@ -283,7 +283,7 @@ func BenchmarkCSV(b *testing.B) {
 	}
 }
 
-// TestPlainInstants: the quick way of reading times gives what the library gives, on every day of some centuries.
+// TestPlainInstants: the fast parser of times agrees with the library on every day of several centuries.
 func TestPlainInstants(t *testing.T) {
 	var c instants
 	for at := time.Date(1890, 1, 1, 23, 59, 58, 765_432_000, time.UTC); at.Year() < 2410; at = at.Add(24 * time.Hour) {
@@ -293,7 +293,7 @@ func TestPlainInstants(t *testing.T) {
 	}
 }
 
-// Rows of one phase that name different jobs contradict each other; each job that is named has a row.
+// Rows of one phase that name different jobs contradict each other; each named job has a row.
 func TestEveryOwnerHasARow(t *testing.T) {
 	r := ingesttest.Bytes(t, Format(), "attempts.csv", []byte("phase_id,job_id,task,duration_s\n1,1,0,2.5\n1,2,1,2.5\n1,2,2,2.5\n"))
 	if r.Err != nil || len(r.Attempts) != 3 || len(r.Jobs) != 2 || len(r.Phases) != 1 {
@@ -308,7 +308,8 @@ func TestNegativeNumbers(t *testing.T) {
 	}
 }
 
-// A duration that ends after all instants that 64 bits can tell is rejected, and none becomes negative; one of three centuries is read.
+// A duration that ends after all instants representable in 64 bits is rejected, and none becomes negative; one of three
+// centuries is read.
 func TestDurationsBeyondTime(t *testing.T) {
 	const csv = "task,start_time,duration_s\n0,1767225600000000,1e10\n1,1767225600000000,1e15\n2,1767225600000000,9.3e12\n3,1767225600000000,9.2233e12\n"
 	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{"attempts.csv": csv}), ingest.Limits{})

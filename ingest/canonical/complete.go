@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// reader gives the rows of all files keys of the store and remembers which rows were named and which were there.
+// reader assigns keys of the store to the rows of all files, and remembers which rows were named and which were described.
 type reader struct {
 	in      *ingest.Input
 	out     *ingest.Sink
@@ -24,15 +24,15 @@ type reader struct {
 	skipped map[string]bool
 	seen    seen
 	serial  int64
-	names   []byte                 // of attempts without one, one behind the other
-	ends    []int                  // where each ends
-	of      owners                 // of the attempt before
+	names   []byte                 // names given to attempts without one, concatenated
+	ends    []int                  // where each name ends
+	of      owners                 // of the previous attempt
 	ran     *window                // of its phase
 	windows map[schema.Key]*window // of the attempts of phases
 	last    [256]lastKey           // by the first letter of the table
 }
 
-// ref is what a row says of a thing that it names.
+// ref is what a row states about a thing that it names.
 type ref struct {
 	text     string
 	job, app schema.Key
@@ -41,7 +41,7 @@ type ref struct {
 // owners are what an attempt belongs to.
 type owners struct{ phase, job, application schema.Key }
 
-// window is from when to when attempts ran.
+// window is the interval in which attempts ran.
 type window struct {
 	start, finish schema.Null[schema.Time]
 	running       bool // one has not ended
@@ -57,7 +57,8 @@ func (w *window) add(x *window) {
 	w.running = w.running || x.running
 }
 
-// times are when the first began and when all had ended; unknown of no attempts (nil), and the end while one runs.
+// times returns when the first attempt began and when all had ended; unknown if there are none (nil), and without an end while
+// one runs.
 func (w *window) times() (start, finish schema.Null[schema.Time]) {
 	switch {
 	case w == nil:
@@ -68,7 +69,7 @@ func (w *window) times() (start, finish schema.Null[schema.Time]) {
 	return w.start, w.finish
 }
 
-// maxNamed bounds what is remembered of phases, jobs and applications together.
+// maxNamed bounds the number of phases, jobs and applications remembered together.
 const maxNamed = 5_000_000
 
 var errTooMany = errors.New("more than five million phases, jobs and applications; give them in files of their own inputs")
@@ -84,12 +85,12 @@ func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 
 func (r *reader) skip(table, column string) { r.skipped[table+"."+column] = true }
 
-// key is the store's key of a key of the input. A table is part of it: key 1 of jobs is not key 1 of phases.
+// key returns the store's key for a key of the input. The table is part of it: key 1 of jobs is not key 1 of phases.
 func (r *reader) key(table, text string) schema.Key {
 	return schema.HashKey(r.in.Key, table, []byte(text))
 }
 
-// referred is the table that a key column points into.
+// referred returns the table that a key column refers to.
 func referred(t *schema.Table, c *schema.Column) string {
 	if c.Key == "primary" {
 		return t.Name
@@ -97,7 +98,7 @@ func referred(t *schema.Table, c *schema.Column) string {
 	return c.Key
 }
 
-// record is a row that is being completed: what was set, and the text of its keys.
+// record is a row that is being completed: which columns are set, and the text of its keys.
 type record struct {
 	filer *filer
 	row   reflect.Value  // pointer to it
@@ -117,7 +118,7 @@ func (r *record) key(column string) string {
 	return ""
 }
 
-// fold takes the rows of a batch, in the order of the file.
+// fold processes the rows of a batch, in the order of the file.
 func (r *reader) fold(f *filer, source string, b *batch) error {
 	for _, name := range b.unknown {
 		r.skip(f.table.Name, name)
@@ -138,7 +139,7 @@ func (r *reader) fold(f *filer, source string, b *batch) error {
 		case err != nil:
 			r.out.Reject(schema.Reject{SourceFile: source, Line: schema.Null[int64]{V: b.where[i].line, OK: b.where[i].line > 0},
 				ByteOffset: b.where[i].offset, Reason: err.Error()})
-		case f.table.Name != "rejects": // which counts as one when it is kept
+		case f.table.Name != "rejects": // a reject is counted when it is kept
 			taken++
 		}
 		if attempts != nil && (err != nil || i+1-start == flushRows || i+1 == b.n) {
@@ -159,7 +160,7 @@ func (r *reader) fold(f *filer, source string, b *batch) error {
 	return nil
 }
 
-// emit hands attempts on from where they lie. Those without a name of their own are called after their task and number.
+// emit sends attempts on without copying them. Those without a name are named after their task and number.
 func (r *reader) emit(rows []schema.Attempt) error {
 	r.names, r.ends = r.names[:0], r.ends[:0]
 	for i := range rows {
@@ -169,7 +170,7 @@ func (r *reader) emit(rows []schema.Attempt) error {
 		}
 		r.ends = append(r.ends, len(r.names))
 	}
-	all, start := string(r.names), 0 // one piece of memory for all of them
+	all, start := string(r.names), 0 // one allocation for all of them
 	for i, end := range r.ends {
 		if end > start {
 			rows[i].NativeID, start = all[start:end], end
@@ -178,7 +179,7 @@ func (r *reader) emit(rows []schema.Attempt) error {
 	return ingest.Emit(r.out, rows)
 }
 
-// flushRows is how many rows are handed on at once: few enough to be in a processor's cache still.
+// flushRows is the number of rows sent on at once: few enough to still be in a processor's cache.
 const flushRows = 512
 
 // take completes a row and keeps it.
@@ -191,7 +192,7 @@ func (r *reader) take(rec *record) error {
 			if c.Nullable {
 				continue
 			}
-			if c.Key == "primary" { // each row is one thing
+			if c.Key == "primary" { // each row is a different thing
 				r.names = strconv.AppendInt(append(r.names[:0], "row "...), r.serial, 10)
 				*key = schema.HashKey(r.in.Key, t.Name, r.names)
 				continue
@@ -211,7 +212,7 @@ func (r *reader) take(rec *record) error {
 	return r.remember(rec)
 }
 
-// keyOf is key; the rows of a phase stand together, and its key is hashed once.
+// keyOf is key with a cache: the rows of a phase are adjacent, and its key is hashed once.
 func (r *reader) keyOf(table, text string) schema.Key {
 	m := &r.last[table[0]]
 	if m.table != table || m.text != text {
@@ -220,13 +221,13 @@ func (r *reader) keyOf(table, text string) schema.Key {
 	return m.key
 }
 
-// lastKey is the key that was hashed last of a table.
+// lastKey is the key of a table that was hashed last.
 type lastKey struct {
 	table, text string
 	key         schema.Key
 }
 
-// missing is the key of what a row belongs to where its file leaves it out: all belong to one whole.
+// missing returns the key of a row's owner if its file leaves it out: all such rows belong to one owner.
 func (r *reader) missing(t *schema.Table, c *schema.Column) string {
 	if c.Key == "applications" || c.Key == "jobs" || c.Key == "phases" && t.Name == "attempts" {
 		return "all"
@@ -234,7 +235,7 @@ func (r *reader) missing(t *schema.Table, c *schema.Column) string {
 	return ""
 }
 
-// finish sets what follows from other columns, and checks what a row cannot do without.
+// finish sets columns that follow from others, and checks the columns that a row needs.
 func (r *reader) finish(rec *record) error {
 	switch row := rec.row.Interface().(type) {
 	case *schema.Application:
@@ -280,12 +281,12 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
 	case a.StartTime.OK && a.DurationS.OK:
 		a.FinishTime = schema.Some(a.StartTime.V.Add(a.DurationS.V))
-		if a.FinishTime.V < a.StartTime.V { // the sum is no integer of 64 bits any more
+		if a.FinishTime.V < a.StartTime.V { // the sum overflows 64 bits
 			return fmt.Errorf("duration_s %g is longer than the 292 000 years that microseconds can tell", a.DurationS.V)
 		}
 		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
 	}
-	if !rec.has(rec.filer.quality) { // who says it knows better
+	if !rec.has(rec.filer.quality) { // a quality given in the file takes precedence
 		if !a.StartTime.OK || !a.FinishTime.OK {
 			a.Quality |= schema.PartialRow
 		}
@@ -296,7 +297,7 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 	return nil
 }
 
-// remember keeps a row, which keys it describes, and which it names.
+// remember keeps a row, and records which keys it describes and which it names.
 func (r *reader) remember(rec *record) error {
 	t := &r.trace
 	r.rows++
@@ -318,14 +319,14 @@ func (r *reader) remember(rec *record) error {
 		}
 		t.Phases = append(t.Phases, *row)
 		r.name("jobs", row.JobID, rec.key("job_id"), ref{app: r.key("applications", "all")})
-	case *schema.Attempt: // is handed on from where it lies
+	case *schema.Attempt: // is sent on without copying
 		if id := rec.key("attempt_id"); id != "" {
 			if err := r.seen.add(id, row.AttemptID); err != nil {
 				return err
 			}
 		}
 		of := owners{row.PhaseID, row.JobID, row.ApplicationID}
-		if of == r.of { // the rows of a phase stand together
+		if of == r.of { // the rows of a phase are adjacent
 			r.ran.attempt(row)
 			return nil
 		}
@@ -347,7 +348,7 @@ func (r *reader) remember(rec *record) error {
 	return nil
 }
 
-// describe notes that a row of a table describes a key, which no other may.
+// describe records that a row of a table describes a key, which no other row may.
 func (r *reader) describe(table string, key schema.Key, text string) error {
 	if r.there[table][key] {
 		return fmt.Errorf("%.100q of %s was described before, and is taken from there", text, table)
@@ -393,8 +394,8 @@ func (r *reader) flush(all bool) error {
 	return err
 }
 
-// complete adds the rows that others name and no file describes, and what to know of the input. A phase ran while its attempts did, and a job
-// while its phases did.
+// complete adds the rows that others name and no file describes, and the caveats of the input. A phase ran while its attempts
+// did, and a job while its phases did.
 func (r *reader) complete() error {
 	for _, key := range r.absent("phases") {
 		f := r.named["phases"][key]
@@ -439,7 +440,7 @@ func (r *reader) complete() error {
 	return nil
 }
 
-// jobWindows are the windows of jobs, from those of the phases that attempts name.
+// jobWindows returns the windows of jobs, computed from those of the phases that attempts name.
 func (r *reader) jobWindows() map[schema.Key]*window {
 	jobs := map[schema.Key]*window{}
 	for phase, w := range r.windows {
@@ -452,7 +453,7 @@ func (r *reader) jobWindows() map[schema.Key]*window {
 	return jobs
 }
 
-// absent are the keys of a table that rows name and no row describes, in order.
+// absent returns the keys of a table that rows name and no row describes, in order.
 func (r *reader) absent(table string) []schema.Key {
 	var keys []schema.Key
 	for key := range r.named[table] {

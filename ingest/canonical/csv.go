@@ -14,11 +14,11 @@ const maxField = 1 << 20
 
 var errQuotes = errors.New("quotes are not closed, or stand within a field")
 
-// delimiters are what separates fields, the most likely first.
+// delimiters lists the possible field separators, the most likely first.
 const delimiters = ",\t;|"
 
-// header reads the first record of a CSV file: its columns, what separates them, and where it ends. Of the delimiters
-// the one counts that gives the most columns of a table.
+// header reads the first record of a CSV file: its columns, its delimiter, and where it ends. The delimiter that gives the most
+// columns of a table is chosen.
 func header(b []byte) (columns []string, delimiter byte, end int) {
 	best := 0
 	for i := range len(delimiters) {
@@ -43,8 +43,8 @@ func header(b []byte) (columns []string, delimiter byte, end int) {
 	return columns, delimiter, end
 }
 
-// splitRecord appends the fields of a record: fields between delimiters, quoted ones with quotes doubled. Those whose
-// quotes had to be resolved lie in *buf.
+// splitRecord appends the fields of a record: fields between delimiters, quoted ones with doubled quotes. Fields whose quotes
+// had to be resolved are stored in *buf.
 func splitRecord(s []byte, delimiter byte, fields [][]byte, buf *[]byte) ([][]byte, error) {
 	if bytes.IndexByte(s, '"') < 0 {
 		return read.Fields(s, delimiter, fields), nil
@@ -100,7 +100,7 @@ func unquoted(f []byte, buf *[]byte) []byte {
 	}
 }
 
-// lastRecord is where the last whole record in b ends; a line end within quotes ends none.
+// lastRecord returns where the last whole record in b ends; a line end within quotes does not end a record.
 func lastRecord(b []byte, delimiter byte) int {
 	if bytes.IndexByte(b, '"') < 0 {
 		return bytes.LastIndexByte(b, '\n') + 1
@@ -111,7 +111,7 @@ func lastRecord(b []byte, delimiter byte) int {
 		switch {
 		case next >= 0 && end+next < len(b) || next > 0 && b[len(b)-1] == '\n' && end+next == len(b):
 			end += next
-		case next < 0 && len(b)-end > maxField: // never closed: its line is a record of its own
+		case next < 0 && len(b)-end > maxField: // never closed: its line counts as a record
 			i := bytes.IndexByte(b[end:], '\n')
 			if i < 0 {
 				return end
@@ -124,8 +124,8 @@ func lastRecord(b []byte, delimiter byte) int {
 	return end
 }
 
-// cutRecord gives the first record of b without its line end, and where the next one starts; -1 where a quote is not
-// closed. A quoted field may go on in the next line.
+// cutRecord returns the first record of b without its line end, and where the next one starts; -1 if a quote is not closed. A
+// quoted field may continue on the next line.
 func cutRecord(b []byte, delimiter byte) (record []byte, next int) {
 	line := bytes.IndexByte(b, '\n')
 	if line < 0 {
@@ -154,7 +154,7 @@ func cutRecord(b []byte, delimiter byte) (record []byte, next int) {
 
 func trimCR(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\r")) }
 
-// closingQuote is where the quoted field that starts at i ends; two quotes stand for one.
+// closingQuote returns where the quoted field that starts at i ends; two quotes stand for one.
 func closingQuote(b []byte, i int) int {
 	for most := min(len(b), i+maxField); ; {
 		n := bytes.IndexByte(b[i:most], '"')

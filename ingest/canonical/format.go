@@ -33,7 +33,7 @@ text is NULL; in CSV so is the word NULL, and blanks around a value are dropped.
 
 var endings = []string{".csv", ".jsonl", ".ndjson", ".parquet"}
 
-// claim puts the tables of a directory together; at least attempts must be there.
+// claim groups the tables of a directory; there must be attempts at least.
 func claim(dir ingest.Dir) []ingest.Group {
 	var g ingest.Group
 	attempts := false
@@ -61,14 +61,14 @@ func sniff(h ingest.Head) ingest.Match {
 	if t == nil || known(t, columns) < 2 {
 		return ingest.Match{}
 	}
-	// Every other column being known tells a table from one that shares a name or two with it.
+	// Requiring that every other column is known distinguishes a table from one that shares a name or two with it.
 	if n := known(t, columns); 2*n < len(columns) {
 		return ingest.Match{}
 	}
 	return ingest.Match{Confidence: 2, Why: how + " with columns of the table " + t.Name}
 }
 
-// tableNamed is the log table that a file's name says, nil where it says none. Result tables are made by straggler.
+// tableNamed returns the log table that a file is named after, or nil. Result tables are made by straggler.
 func tableNamed(name string) *schema.Table {
 	base := path.Base(name)
 	stem, _, _ := strings.Cut(base, ".")
@@ -93,7 +93,7 @@ func textColumns(b []byte) ([]string, string) {
 	return columns, "CSV"
 }
 
-// tableFitting is the log table of which most columns are there; its keys' columns count as one that names it.
+// tableFitting returns the log table that has most of the columns; the columns of its keys count as one that names it.
 func tableFitting(columns []string) *schema.Table {
 	var best *schema.Table
 	most := 2

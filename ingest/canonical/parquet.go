@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// parquet reads a Parquet file. Its values are decoded as text is, so that the three encodings agree.
+// parquet reads a Parquet file. Its values are decoded like text, so that the three encodings agree.
 func (r *reader) parquet(ctx context.Context, p ingest.Part) error {
 	var f *filer
 	var b batch

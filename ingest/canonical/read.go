@@ -13,12 +13,12 @@ import (
 	"straggler/schema"
 )
 
-// headBytes is how much of a file is looked at to know its table; a header is shorter.
+// headBytes is how much of a file is read to identify its table; a header is shorter.
 const headBytes = 256 << 10
 
 var errNoTable = errors.New("neither the file's name nor its columns are those of a table; see 'straggler schema'")
 
-// part reads a file in whichever of the three encodings it is.
+// part reads a file in any of the three encodings.
 func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	f, err := p.Open(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 		return errors.Join(err, f.Close())
 	}
 	r.out.Decoded(t.records)
-	// The rest comes from the same reader: it is what counts the bytes.
+	// The rest is read from the same reader, because it counts the bytes.
 	p.Open = func(context.Context) (io.ReadCloser, error) {
 		return struct {
 			io.Reader
@@ -56,7 +56,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	return t.read(ctx, r, p)
 }
 
-// textFile is what the head of a CSV or JSON lines file says.
+// textFile is what is known about a CSV or JSON lines file from its head.
 type textFile struct {
 	table     *schema.Table
 	columns   []string // of CSV; nil of JSON lines

@@ -8,16 +8,16 @@ import (
 	"straggler/schema"
 )
 
-// maxSeen bounds the attempts whose ids are remembered, besides those that count up: ten bytes or two for each.
+// maxSeen bounds the attempts whose ids are remembered, apart from those that count up, at ten to twenty bytes each.
 const maxSeen = 5_000_000
 
-// seen are the ids of attempts. Those that count up, as an export has them, need no memory.
+// seen is the set of ids of attempts. Ids that count up, as in an export, need no memory.
 type seen struct {
-	low, high int64 // the ids from low to below high were there
+	low, high int64 // ids in [low, high) were seen
 	others    map[schema.Key]struct{}
 }
 
-// add notes an id, and gives an error when it was there before.
+// add records an id, and returns an error if it was seen before.
 func (s *seen) add(text string, key schema.Key) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	number := err == nil && n < math.MaxInt64 && strconv.FormatInt(n, 10) == text

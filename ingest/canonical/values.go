@@ -19,12 +19,12 @@ import (
 // filer puts the values of one file into rows of its table. It is used by one goroutine.
 type filer struct {
 	table     *schema.Table
-	columns   []*slot          // by position in the file; nil where the table has no such column
+	columns   []*slot          // by position in the file; nil if the table has no such column
 	names     map[string]*slot // by name, for JSON
 	at        map[string]*slot // all columns of the table by name
 	keys      []*slot          // key columns, in the order of the table
-	refers    []string         // the table that each of them points into
-	task      *slot            // columns whose absence matters
+	refers    []string         // the table that each of them refers to
+	task      *slot            // columns whose absence has consequences
 	quality   *slot
 	complete  *slot
 	unknown   []string // columns of the file that the table does not have
@@ -36,15 +36,15 @@ type filer struct {
 	buf       []byte
 }
 
-// slot is a column and where its value lies in the Go row.
+// slot is a column and the location of its value in the Go row.
 type slot struct {
 	*schema.Column
 	index int     // in the table
 	known uintptr // offset of the flag of a Null
-	key   int     // which of the table's key columns it is; -1 for others
+	key   int     // index among the table's key columns; -1 for others
 }
 
-// nullFlag is where the flag of a Null lies behind its value.
+// nullFlag returns the offset of the flag of a Null after its value.
 var nullFlag = map[schema.Type]uintptr{
 	schema.Bool:      unsafe.Offsetof(schema.Null[bool]{}.OK),
 	schema.Int:       unsafe.Offsetof(schema.Null[int32]{}.OK),
@@ -54,7 +54,7 @@ var nullFlag = map[schema.Type]uintptr{
 	schema.Timestamp: unsafe.Offsetof(schema.Null[schema.Time]{}.OK),
 }
 
-// newFiler makes one for a file with these columns; JSON lines say theirs line by line.
+// newFiler returns one for a file with these columns; JSON lines name theirs line by line.
 func newFiler(t *schema.Table, columns []string, delimiter byte) *filer {
 	f := &filer{table: t, at: map[string]*slot{}, delimiter: delimiter}
 	for i := range t.Columns {
@@ -81,11 +81,11 @@ func newFiler(t *schema.Table, columns []string, delimiter byte) *filer {
 	return f
 }
 
-// batch is rows of a block, with the text of their keys.
+// batch is the rows of a block, with the text of their keys.
 type batch struct {
-	rows    reflect.Value // a slice; only the first n rows mean something
+	rows    reflect.Value // a slice; only the first n rows are valid
 	n       int
-	begun   int        // rows that are or were filled in, of which the last may have been rejected
+	begun   int        // rows that are or were filled in; the last may have been rejected
 	perRow  int        // keys
 	keys    []string   // of all rows
 	set     []uint64   // by row, a bit for each column that has a value
@@ -95,7 +95,7 @@ type batch struct {
 	rejects []schema.Reject
 }
 
-// position is where a row stands in its file.
+// position is the location of a row in its file.
 type position struct{ line, offset int64 }
 
 func (b *batch) reset(t *schema.Table) {
@@ -104,7 +104,7 @@ func (b *batch) reset(t *schema.Table) {
 		b.perRow = keyColumns(t, len(t.Columns))
 	}
 	clear(b.keys)
-	b.rows.Slice(0, min(b.n+1, b.rows.Len())).Clear() // and what was begun last
+	b.rows.Slice(0, min(b.n+1, b.rows.Len())).Clear() // including the row begun last
 	b.n, b.keys, b.set, b.where, b.unknown = 0, b.keys[:0], b.set[:0], b.where[:0], b.unknown[:0]
 	b.begun, b.decoded, b.rejects = 0, 0, b.rejects[:0]
 }
@@ -119,7 +119,7 @@ func keyColumns(t *schema.Table, columns int) (n int) {
 	return n
 }
 
-// begin gives the row behind the last one, which holds nothing but what a row that was rejected left there.
+// begin returns the row after the last one, empty except for what a rejected row left in it.
 func (b *batch) begin() unsafe.Pointer {
 	if b.n == b.rows.Len() {
 		more := reflect.MakeSlice(b.rows.Type(), 2*b.n, 2*b.n)
@@ -205,7 +205,7 @@ func jsonKeys(line []byte) (names []string) {
 	return names
 }
 
-// put sets a value from a field of CSV, which says NULL by being empty.
+// put sets a value from a CSV field, where an empty field means NULL.
 func (f *filer) put(row unsafe.Pointer, out *batch, c *slot, text []byte) error {
 	if text = trimmed(text); len(text) == 0 || string(text) == "NULL" {
 		return nil
@@ -213,8 +213,7 @@ func (f *filer) put(row unsafe.Pointer, out *batch, c *slot, text []byte) error 
 	return f.value(row, out, c, text)
 }
 
-// value sets a value that is there, such as one of JSON or Parquet, which know NULL. An empty text says no more than NULL
-// does.
+// value sets a value that is present, such as one of JSON or Parquet, which have NULL. An empty text means the same as NULL.
 func (f *filer) value(row unsafe.Pointer, out *batch, c *slot, text []byte) error {
 	if len(text) == 0 {
 		return nil
@@ -222,7 +221,7 @@ func (f *filer) value(row unsafe.Pointer, out *batch, c *slot, text []byte) erro
 	out.set[out.n] |= 1 << c.index
 	if c.key >= 0 {
 		at := &out.keys[out.n*out.perRow+c.key]
-		if c.Key == "primary" { // all different
+		if c.Key == "primary" { // all are different
 			*at = string(text)
 		} else {
 			*at = f.text.Text(text)
@@ -238,14 +237,14 @@ func (f *filer) value(row unsafe.Pointer, out *batch, c *slot, text []byte) erro
 	return nil
 }
 
-// setText puts a value of the column's type at dst.
+// setText stores a value of the column's type at dst.
 func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 	if c.Type == schema.String && c.Values == nil {
 		*(*string)(dst) = f.text.Text(b)
 		return nil
 	}
 	b = trimmed(b)
-	text := unsafe.String(unsafe.SliceData(b), len(b)) // parsed, and not kept
+	text := unsafe.String(unsafe.SliceData(b), len(b)) // parsed, but not kept
 	switch c.Type {
 	case schema.String:
 		at := slices.Index(c.Values, text)
@@ -296,9 +295,9 @@ func trimmed(b []byte) []byte {
 	return bytes.TrimSpace(b)
 }
 
-// whole reads a whole number; data frames write those of a column with NULLs as 12.0.
+// whole parses a whole number; data frames write those of a column with NULLs as 12.0.
 func whole(text string) (int64, error) {
-	n, err := strconv.Atoi(text) // ParseInt with a short way for most numbers
+	n, err := strconv.Atoi(text) // ParseInt with a fast path for most numbers
 	if err == nil && n >= 0 {
 		return int64(n), nil
 	}

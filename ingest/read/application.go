@@ -5,10 +5,10 @@ import (
 	"straggler/schema"
 )
 
-// Application builds the rows of an input that is one application. Attempts go to the sink as they come, the rest with
-// Emit.
+// Application builds the rows of an input that is one application. Attempts go to the sink as they are read, all other rows
+// with Emit.
 type Application struct {
-	Trace schema.Trace // its first application is the one
+	Trace schema.Trace // its first application is this one
 
 	out                    *ingest.Sink
 	jobs, phases, attempts *schema.Keys
@@ -22,7 +22,7 @@ type phaseName struct {
 	name string
 }
 
-// NewApplication begins the rows of an input.
+// NewApplication starts the rows of an input.
 func NewApplication(in *ingest.Input, out *ingest.Sink, framework string) *Application {
 	a := &Application{
 		out: out, jobs: schema.NewKeys(in.Key, "jobs"), phases: schema.NewKeys(in.Key, "phases"), attempts: schema.NewKeys(in.Key, "attempts"),
@@ -35,7 +35,7 @@ func NewApplication(in *ingest.Input, out *ingest.Sink, framework string) *Appli
 	return a
 }
 
-// Job is the position in the trace of a job, which is added when it is first named.
+// Job returns the position of a job in the trace. The job is added when it is first named.
 func (a *Application) Job(native string) int {
 	n, ok := a.jobIndex[native]
 	if !ok {
@@ -48,7 +48,7 @@ func (a *Application) Job(native string) int {
 	return n
 }
 
-// Phase is the position in the trace of a job's phase, which is added when it is first named.
+// Phase returns the position in the trace of a job's phase. The phase is added when it is first named.
 func (a *Application) Phase(job int, name, kind string) int {
 	n, ok := a.index[phaseName{job, name}]
 	if !ok {
@@ -62,14 +62,14 @@ func (a *Application) Phase(job int, name, kind string) int {
 	return n
 }
 
-// Task counts a new task of a phase and gives its index.
+// Task counts a new task of a phase and returns its index.
 func (a *Application) Task(phase int) int64 {
 	count := &a.Trace.Phases[phase].TaskCount.V
 	*count++
 	return *count - 1
 }
 
-// Attempt begins the row of an attempt.
+// Attempt starts the row of an attempt.
 func (a *Application) Attempt(phase int) schema.Attempt {
 	p := &a.Trace.Phases[phase]
 	return schema.Attempt{
@@ -78,10 +78,10 @@ func (a *Application) Attempt(phase int) schema.Attempt {
 	}
 }
 
-// flushRows is how many attempts wait before they go to the sink.
+// flushRows is the number of attempts collected before they go to the sink.
 const flushRows = 4096
 
-// Add takes the row of an attempt, whose times widen those of its phase.
+// Add adds the row of an attempt, and extends the times of its phase to include the attempt's.
 func (a *Application) Add(phase int, row *schema.Attempt) error {
 	a.Trace.Phases[phase].ExtendWindow(row)
 	if a.Trace.Attempts = append(a.Trace.Attempts, *row); len(a.Trace.Attempts) < flushRows {
@@ -92,7 +92,7 @@ func (a *Application) Add(phase int, row *schema.Attempt) error {
 	return err
 }
 
-// Widen gives jobs and the application the times from the first start to the last finish of their phases.
+// Widen sets the times of jobs and the application from the first start to the last finish of their phases.
 func (a *Application) Widen() {
 	app := &a.Trace.Applications[0]
 	for i := range a.Trace.Phases {
@@ -108,12 +108,12 @@ func (a *Application) Edge(from, to int) {
 	a.Trace.Edges = append(a.Trace.Edges, schema.Edge{JobID: p.JobID, FromPhase: p.PhaseID, ToPhase: q.PhaseID, Pattern: schema.UnknownPattern})
 }
 
-// Caveat says what to know of the application.
+// Caveat adds a caveat about the application.
 func (a *Application) Caveat(code, detail string) {
 	a.Trace.Caveats = append(a.Trace.Caveats, schema.Caveat{ApplicationID: a.Trace.Applications[0].ApplicationID, Code: code, Detail: detail})
 }
 
-// CaveatOf says it of so many rows, and nothing of none.
+// CaveatOf adds a caveat about so many rows, unless there are none.
 func (a *Application) CaveatOf(n int64, code, detail string) {
 	if n > 0 {
 		a.Caveat(code, detail)
@@ -121,9 +121,9 @@ func (a *Application) CaveatOf(n int64, code, detail string) {
 	}
 }
 
-// Emit gives all rows that wait to the sink. An input without a record that was decoded is no application.
+// Emit sends all remaining rows to the sink. An input without a decoded record is not an application.
 func (a *Application) Emit() error {
-	if a.out.Counts().Decoded == 0 { // blank, or no log of the format
+	if a.out.Counts().Decoded == 0 { // blank, or not a log of the format
 		return nil
 	}
 	return ingest.EmitTrace(a.out, &a.Trace)

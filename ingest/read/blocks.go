@@ -11,16 +11,16 @@ import (
 	"straggler/schema"
 )
 
-// blockBytes is the size of a block where lines are shorter than that: large enough that reads and hand-overs cost
-// nothing, small enough to stay in a processor's cache.
+// blockBytes is the size of a block if lines are shorter than that: large enough to make the cost of reads and hand-overs
+// negligible, small enough to stay in a processor's cache.
 const blockBytes = 512 << 10
 
-// firstBytes is the size of the first buffer: of a directory of many small logs most never need another.
+// firstBytes is the size of the first buffer: in a directory of many small logs, most never need another.
 const firstBytes = 8 << 10
 
 // Block is a run of whole lines.
 type Block struct {
-	Data   []byte // ends in a newline, except where Cut
+	Data   []byte // ends in a newline, unless Cut
 	Line   int64  // number of its first line, from 1
 	Offset int64  // where it starts in the decompressed file
 	Cut    bool   // the file ends without a newline: the last line may be incomplete
@@ -34,7 +34,7 @@ type Line struct {
 	Cut    bool   // the file ends within the line
 }
 
-// Lines are the lines of a block, empty ones too.
+// Lines returns the lines of a block, including empty ones.
 func (b *Block) Lines() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		line := Line{Number: b.Line, Offset: b.Offset}
@@ -58,14 +58,14 @@ func (b *Block) Lines() iter.Seq[Line] {
 	}
 }
 
-// Blocks cuts a stream into blocks, so that a parser can work on several at once. A line that is longer than
-// Limits.Line goes to the sink as a reject and is skipped without being held.
+// Blocks cuts a stream into blocks, so that a parser can work on several at once. A line longer than Limits.Line is sent to the
+// sink as a reject and skipped without being held in memory.
 type Blocks struct {
 	r      io.Reader
 	source string
 	out    *ingest.Sink
-	max    int              // most bytes of a line with its newline
-	size   int              // of a block where lines are shorter than that
+	max    int              // largest size of a line with its newline
+	size   int              // of a block if lines are shorter than that
 	cut    func([]byte) int // where the last whole record ends
 
 	carry  []byte // the start of a line whose end was not in the last block
@@ -74,15 +74,15 @@ type Blocks struct {
 	err    error  // of r, once it has ended
 }
 
-// NewBlocks cuts r, which is the file that source names.
+// NewBlocks cuts r, which is the file named by source.
 func NewBlocks(r io.Reader, source string, out *ingest.Sink) *Blocks {
 	return &Blocks{r: r, source: source, out: out, max: int(out.Limits().Line) + 1, size: blockBytes, cut: lastLineEnd, line: 1}
 }
 
 func lastLineEnd(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }
 
-// Next fills b, whose Data it reuses. At the end it returns io.EOF, or the error that ended the stream after all that
-// could be read of it was given: io.ErrUnexpectedEOF where a compressed file is cut.
+// Next fills b, and reuses its Data. At the end it returns io.EOF, or, after everything readable has been returned, the error
+// that ended the stream: io.ErrUnexpectedEOF if a compressed file is truncated.
 func (s *Blocks) Next(b *Block) error {
 	for {
 		*b = Block{Data: b.Data[:0], Line: s.line, Offset: s.offset}
@@ -102,7 +102,7 @@ func (s *Blocks) Next(b *Block) error {
 	return nil
 }
 
-// fill reads until b holds at least one whole line. It reports true when b is full and does not.
+// fill reads until b holds at least one whole line. It returns true if b is full and holds none.
 func (s *Blocks) fill(b *Block) (long bool, err error) {
 	if s.err != nil && len(s.carry) == 0 {
 		return false, s.err
@@ -154,10 +154,10 @@ func (s *Blocks) fill(b *Block) (long bool, err error) {
 	}
 }
 
-// maxEmptyReads is how often a reader may return nothing and no error before it counts as broken.
+// maxEmptyReads is the number of reads without data or error after which a reader counts as broken.
 const maxEmptyReads = 100
 
-// read fills p as far as the stream goes and remembers how it ended.
+// read fills p as far as the stream goes and records how it ended.
 func (s *Blocks) read(p []byte) (n int) {
 	for empty := 0; n < len(p) && s.err == nil; {
 		m, err := s.r.Read(p[n:])
@@ -204,12 +204,12 @@ type Lines struct {
 	err    error
 }
 
-// NewLines reads r, which is the file that source names. Lines over Limits.Line are rejected and skipped.
+// NewLines reads r, which is the file named by source. Lines over Limits.Line are rejected and skipped.
 func NewLines(r io.Reader, source string, out *ingest.Sink) *Lines {
 	return &Lines{blocks: NewBlocks(r, source, out)}
 }
 
-// All are the lines. A line's Data is valid until the next one.
+// All returns the lines. A line's Data is valid until the next one.
 func (l *Lines) All() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		var b Block
@@ -229,6 +229,6 @@ func (l *Lines) All() iter.Seq[Line] {
 	}
 }
 
-// Err is the error that ended the stream, nil at its regular end. It is io.ErrUnexpectedEOF where the stream is cut;
-// the lines until there were given.
+// Err returns the error that ended the stream, nil at its regular end. It is io.ErrUnexpectedEOF if the stream is truncated;
+// the lines before that were returned.
 func (l *Lines) Err() error { return l.err }

@@ -16,7 +16,7 @@ import (
 	"straggler/schema"
 )
 
-// wholeLines splits text by the book: what Lines must give.
+// wholeLines splits text in a simple way: the expected result of Lines.
 func wholeLines(text []byte, max int) (lines []read.Line, rejected []int64) {
 	number, offset := int64(1), int64(0)
 	for len(text) > 0 {
@@ -40,7 +40,7 @@ func wholeLines(text []byte, max int) (lines []read.Line, rejected []int64) {
 	return lines, rejected
 }
 
-// checkLines reads text through Lines and holds it against wholeLines.
+// checkLines reads text through Lines and compares the result with wholeLines.
 func checkLines(tb testing.TB, text []byte, max int, r io.Reader) {
 	tb.Helper()
 	var trace schema.Trace
@@ -91,7 +91,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Blocks of several megabytes, so that lines lie across their borders and one of them is longer than a block.
+// Blocks of several megabytes, so that lines cross block boundaries and one of them is longer than a block.
 func TestLinesAcrossBlocks(t *testing.T) {
 	var b bytes.Buffer
 	for i := 0; b.Len() < 5<<20; i++ {
@@ -102,7 +102,7 @@ func TestLinesAcrossBlocks(t *testing.T) {
 	checkLines(t, b.Bytes(), 2<<20, bytes.NewReader(b.Bytes()))
 }
 
-// endless gives a line of n bytes without holding it.
+// endless returns a line of n bytes without holding it in memory.
 type endless struct{ n int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -143,7 +143,7 @@ func TestLineOfTwoGigabytes(t *testing.T) {
 	}
 }
 
-// A stream that breaks gives what came before, and its error.
+// A stream that breaks returns the data before that, and its error.
 func TestLinesOfBrokenStream(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, end := range []error{broken, io.ErrUnexpectedEOF} {

@@ -1,16 +1,16 @@
 package read
 
-// DAG is a directed graph without cycles. Its nodes are numbered from 0.
+// DAG is a directed acyclic graph. Its nodes are numbered from 0.
 type DAG struct {
 	next [][]int
 	seen map[[2]int]bool // edges that were added or refused
 }
 
-// NewDAG is a graph of so many nodes and no edges.
+// NewDAG returns a graph with n nodes and no edges.
 func NewDAG(nodes int) *DAG { return &DAG{next: make([][]int, nodes)} }
 
-// Add adds an edge, unless it is one from a node to itself, was added before, or would close a cycle. The last is
-// reported once for each edge.
+// Add adds an edge, unless it leads from a node to itself, was added before, or would close a cycle. The last case is reported
+// once per edge.
 func (g *DAG) Add(from, to int) (added, cycle bool) {
 	edge := [2]int{from, to}
 	if from == to || g.seen[edge] {
@@ -27,7 +27,7 @@ func (g *DAG) Add(from, to int) (added, cycle bool) {
 	return true, false
 }
 
-// reaches says whether a path leads from one node to another.
+// reaches reports whether there is a path from one node to another.
 func (g *DAG) reaches(from, to int) bool {
 	seen := make([]bool, len(g.next))
 	stack := []int{from}

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Fields appends the fields of a line, which are what stands between delimiters. It looks at eight bytes at a time.
+// Fields appends the fields of a line, which are separated by delimiters. It processes eight bytes at a time.
 func Fields(line []byte, delimiter byte, dst [][]byte) [][]byte {
 	const (
 		ones = 0x0101_0101_0101_0101
@@ -14,7 +14,7 @@ func Fields(line []byte, delimiter byte, dst [][]byte) [][]byte {
 	start, at := 0, 0
 	for ; at+8 <= len(line); at += 8 {
 		differ := binary.LittleEndian.Uint64(line[at:]) ^ ones*uint64(delimiter)
-		// The highest bit of each byte in which nothing differs: the sum carries into it where one of the others does.
+		// found has the highest bit of each byte without a difference; in other bytes the sum carries into that bit.
 		for found := ^(differ&low + low | differ) &^ low; found != 0; found &= found - 1 {
 			end := at + bits.TrailingZeros64(found)/8
 			dst = append(dst, line[start:end])

@@ -25,7 +25,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// BenchmarkFields cuts rows of Alibaba's instances, whose fields differ in length from row to row.
+// BenchmarkFields splits rows of Alibaba's instances, whose fields differ in length from row to row.
 func BenchmarkFields(b *testing.B) {
 	var lines [][]byte
 	for i := range 1000 {

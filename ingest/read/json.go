@@ -11,17 +11,17 @@ import (
 	"straggler/ingest"
 )
 
-// JSONNumbers passes JSON on with null where a writer put NaN or an infinity, as Python's does, which JSON does not know.
-// Each NaN makes the offsets behind it one larger.
+// JSONNumbers copies JSON, replacing NaN and infinities, which Python writes but JSON does not allow, with null. Each NaN makes
+// the offsets after it one larger.
 func JSONNumbers(r io.Reader) io.Reader { return &jsonNumbers{r: r, in: make([]byte, 0, 32<<10)} }
 
 type jsonNumbers struct {
 	r       io.Reader
-	in      []byte // read, and not looked at
-	out     []byte // to be given
+	in      []byte // read, but not processed
+	out     []byte // to be returned
 	given   int
 	text    bool // within a string
-	escaped bool // behind a backslash in one
+	escaped bool // after a backslash in one
 	err     error
 }
 
@@ -46,7 +46,7 @@ func (j *jsonNumbers) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pass moves what was read to out, but for the start of a word whose end was not.
+// pass moves what was read to out, except for an incomplete word at the end.
 func (j *jsonNumbers) pass() {
 	i := 0
 	for ; i < len(j.in); i++ {
@@ -88,7 +88,7 @@ func wordLength(b []byte) int {
 	return 0
 }
 
-// jsonError says what is wrong with a value in terms of the log, not of Go types.
+// jsonError describes what is wrong with a value in terms of the log, not of Go types.
 func jsonError(err error) error {
 	var wrong *json.SemanticError
 	if ingest.IsCut(err) || !errors.As(err, &wrong) {

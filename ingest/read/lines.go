@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// EachLine gives the lines of a part to take. An error of take ends it.
+// EachLine passes the lines of a part to take. An error from take ends it.
 func EachLine(ctx context.Context, p ingest.Part, out *ingest.Sink, take func(Line) error) error {
 	r, err := p.Open(ctx)
 	if err != nil {
@@ -26,7 +26,7 @@ func EachLine(ctx context.Context, p ingest.Part, out *ingest.Sink, take func(Li
 	return lines.Err()
 }
 
-// LineReject is the reject of a line of a part.
+// LineReject returns the reject of a line of a part.
 func LineReject(p ingest.Part, line Line, reason string) schema.Reject {
 	return schema.Reject{
 		SourceFile: p.Name, Line: schema.Some(line.Number), ByteOffset: line.Offset, Reason: reason,

@@ -28,9 +28,9 @@ func UnmarshalJSON(value []byte, v any) error {
 	return nil
 }
 
-// EachObject gives objects to take: the elements of lists, or objects that stand one behind the other. One that take cannot
-// use is rejected for the reason that it gives, and so is what is no object; an error of take ends it. Within a value, where
-// the decoder stands before a list, it ends with that list.
+// EachObject passes objects to take: the elements of lists, or objects that follow one another. Objects that take cannot use
+// are rejected with the reason that it returns, and so are values that are not objects; an error from take ends it. Within a
+// value, if the decoder is before a list, it ends with that list.
 func EachObject(ctx context.Context, p ingest.Part, dec *jsontext.Decoder, out *ingest.Sink, take func(jsontext.Value) (unusable, err error)) error {
 	outside := dec.StackDepth()
 	for {
@@ -69,19 +69,19 @@ func EachObject(ctx context.Context, p ingest.Part, dec *jsontext.Decoder, out *
 	}
 }
 
-// Broken rejects the rest of a part, which cannot be decoded, and is the error that says so.
+// Broken rejects the rest of a part, which cannot be decoded, and returns an error that says so.
 func Broken(p ingest.Part, dec *jsontext.Decoder, out *ingest.Sink, err error) error {
 	err = jsonError(err)
 	Reject(out, p, dec.InputOffset(), dec.UnreadBuffer(), "the file cannot be decoded from here on: "+err.Error())
 	return fmt.Errorf("%s: byte %d: %w", p.Name, dec.InputOffset(), err)
 }
 
-// Reject rejects the record that stands at an offset of a part.
+// Reject rejects the record at an offset of a part.
 func Reject(out *ingest.Sink, p ingest.Part, offset int64, record []byte, reason string) {
 	out.Reject(schema.Reject{SourceFile: p.Name, ByteOffset: offset, Reason: reason, Sample: string(record[:min(len(record), ingest.SampleBytes)])})
 }
 
-// HasKeys says whether all of the keys stand in the head of a JSON file.
+// HasKeys reports whether all of the keys occur in the head of a JSON file.
 func HasKeys(head []byte, keys ...string) bool {
 	for _, key := range keys {
 		if !bytes.Contains(head, []byte(`"`+key+`"`)) {

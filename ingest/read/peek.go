@@ -8,9 +8,9 @@ import (
 	"straggler/ingest"
 )
 
-// Peeking is the part with an Open that shows look its first bytes, at most 64 KiB decompressed ones, before they are
-// read: what kind of file it is must be known before its blocks are decoded, and a stream can be opened only once. Where
-// look says false nothing is read of it.
+// Peeking returns the part with an Open that passes its first bytes, at most 64 KiB after decompression, to look before they
+// are read: the kind of file must be known before its blocks are decoded, and a stream can be opened only once. If look returns
+// false, none of it is read.
 func Peeking(p ingest.Part, look func(head []byte, whole bool) bool) ingest.Part {
 	open := p.Open
 	p.Open = func(ctx context.Context) (io.ReadCloser, error) {
@@ -30,11 +30,11 @@ func Peeking(p ingest.Part, look func(head []byte, whole bool) bool) ingest.Part
 	return p
 }
 
-// peeked gives the bytes that were looked at, and then the rest.
+// peeked returns the bytes that were peeked at, and then the rest.
 type peeked struct {
 	file io.ReadCloser
 	buf  *bufio.Reader
-	err  error // how the file ended within the head; io.EOF where it is not wanted
+	err  error // how the file ended within the head; io.EOF if it is not wanted
 }
 
 func (r *peeked) Read(p []byte) (int, error) {

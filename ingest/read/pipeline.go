@@ -10,38 +10,38 @@ import (
 	"straggler/ingest"
 )
 
-// Chunk is a block on its way through a pipeline, with what a decoder made of it.
+// Chunk is a block on its way through a pipeline, with the result of decoding it.
 type Chunk[T any] struct {
 	Block
-	Part ingest.Part // the file that it is of
-	At   int         // which of the files
-	Made T           // kept from chunk to chunk, so that its memory can be used again
+	Part ingest.Part // the file that contains it
+	At   int         // index of the file
+	Made T           // kept from chunk to chunk to reuse its memory
 
-	ready chan error    // what decoding it gave
+	ready chan error    // the error of decoding it
 	taken chan struct{} // nil, or closed once it is folded
 }
 
-// Pipeline reads files as an assembly line: one goroutine cuts them into blocks of whole records, some decode blocks, and
-// the caller folds what they made, in the order of the files. All have ended when Run returns.
+// Pipeline reads files in three stages: one goroutine cuts them into blocks of whole records, several decode blocks, and the
+// caller folds the results, in the order of the files. All goroutines have ended when Run returns.
 type Pipeline[T any] struct {
-	// Decoder gives each goroutine a decoder of its own, which must not touch what the others or Fold use.
+	// Decoder returns a separate decoder for each goroutine, which must not touch what the others or Fold use.
 	Decoder func() func(*Chunk[T])
-	// Fold takes what was decoded. An error of it ends the run.
+	// Fold processes the decoded records. An error from it ends the run.
 	Fold func(*Chunk[T]) error
-	// Cut says where the last whole record of b ends, 0 where none does. It is called with all of b again when there is
-	// more of it. Nil cuts at the last line end.
+	// Cut returns where the last whole record of b ends, 0 if none does. It is called again with all of b when there is more of
+	// it. Nil cuts at the last line end.
 	Cut func(b []byte) int
-	// Decoders is how many decode at once; 0 is one a processor.
+	// Decoders is the number of concurrent decoders; 0 means one per processor.
 	Decoders int
-	// Bytes is the size of a block. Rows that are much larger than their text are best decoded in small blocks, so that
-	// they are in a processor's cache still when they are folded. 0 is what suits text.
+	// Bytes is the size of a block. Rows that are much larger than their text are best decoded in small blocks, so that they
+	// are still in a processor's cache when they are folded. 0 means a size suitable for text.
 	Bytes int
 }
 
-// largeBlock is the size past which a block, one record most likely, goes through alone and its memory is given back.
+// largeBlock is the size above which a block, most likely a single record, is processed alone and its memory released.
 const largeBlock = 8 << 20
 
-// Run reads the parts. A part that cannot be read, or not to its end, costs no other: the errors come together.
+// Run reads the parts. A part that cannot be read completely does not affect the others: the errors are joined.
 func (p *Pipeline[T]) Run(ctx context.Context, parts []ingest.Part, out *ingest.Sink) error {
 	decoders := p.Decoders
 	if decoders <= 0 {
@@ -97,7 +97,7 @@ func (p *Pipeline[T]) Run(ctx context.Context, parts []ingest.Part, out *ingest.
 	return errors.Join(read, ctx.Err())
 }
 
-// smallInput is the size up to which an input is not worth an assembly line.
+// smallInput is the size up to which an input is not worth a pipeline.
 const smallInput = 512 << 10
 
 func small(parts []ingest.Part) bool {
@@ -134,7 +134,7 @@ func (p *Pipeline[T]) inline(ctx context.Context, parts []ingest.Part, out *inge
 	return err
 }
 
-// decoded decodes a chunk. A panic costs this input and no other.
+// decoded decodes a chunk. A panic fails only this input.
 func decoded[T any](c *Chunk[T], decode func(*Chunk[T])) (err error) {
 	defer ingest.Recover(&err)
 	decode(c)

@@ -10,12 +10,12 @@ import (
 	"straggler/schema"
 )
 
-// MaxText is the most bytes of a value that a log's text column keeps. Names are far shorter; call sites and
-// configuration values may be long, stack traces are cut.
+// MaxText is the largest size in bytes of a value in a log's text column. Names are far shorter; call sites and configuration
+// values may be long, and stack traces are truncated.
 const MaxText = 16 << 10
 
-// Text makes a value from a log fit for a column: valid UTF-8, no NUL, at most MaxText bytes. Everything else stays as
-// it is; escaping is up to whoever prints it.
+// Text makes a value from a log fit for a column: valid UTF-8, no NUL, at most MaxText bytes. Everything else is left
+// unchanged; escaping is the job of the code that prints it.
 func Text(s string) string {
 	if plain(s) {
 		return s
@@ -36,7 +36,7 @@ func Text(s string) string {
 	return s
 }
 
-// NullText is a value that a log writes as text; an empty one is unknown.
+// NullText returns a value that a log writes as text; an empty one is unknown.
 func NullText(s string) schema.Null[string] {
 	if s == "" {
 		return schema.Null[string]{}
@@ -44,7 +44,7 @@ func NullText(s string) schema.Null[string] {
 	return schema.Some(Text(s))
 }
 
-// plain says whether Text leaves s as it is. Most values are of ASCII, and looked at eight bytes at a time.
+// plain reports whether Text leaves s unchanged. Most values are ASCII, and are checked eight bytes at a time.
 func plain(s string) bool {
 	const (
 		ones  = 0x0101_0101_0101_0101
@@ -52,7 +52,7 @@ func plain(s string) bool {
 	)
 	rest := unsafe.Slice(unsafe.StringData(s), len(s))
 	for ; len(rest) >= 8; rest = rest[8:] {
-		if w := binary.LittleEndian.Uint64(rest); (w|(w-ones))&highs != 0 { // a byte is 0 or no ASCII
+		if w := binary.LittleEndian.Uint64(rest); (w|(w-ones))&highs != 0 { // a byte is 0 or not ASCII
 			break
 		}
 	}
@@ -62,25 +62,25 @@ func plain(s string) bool {
 	return len(s) <= MaxText && (len(rest) == 0 || utf8.ValidString(s) && strings.IndexByte(s, 0) < 0)
 }
 
-// Interner gives one string for equal bytes, so that a host that a log names a million times is allocated once. It
-// cleans values as Text does. The zero Interner is ready; it is not safe for concurrent use.
+// Interner returns one string for equal bytes, so that a host that a log names a million times is allocated once. It cleans
+// values as Text does. The zero Interner is ready to use; it is not safe for concurrent use.
 type Interner struct {
-	slots   []string          // values by their hash, "" where there is none. A power of two of slots
-	cleaned map[string]string // values by what the log has, where that had to be cleaned
+	slots   []string          // values by their hash, "" if empty. The number of slots is a power of two
+	cleaned map[string]string // values by the text in the log, if that had to be cleaned
 	known   int               // values in both
 }
 
-// seed makes hashes that nobody who writes a log can foresee.
+// seed makes hashes unpredictable for the writers of logs.
 var seed = maphash.MakeSeed()
 
-// maxInterned bounds what a log full of different values can make an Interner hold: 64 Ki short strings.
+// maxInterned bounds the memory of an Interner for a log full of different values: 64 Ki short strings.
 const (
 	maxInterned     = 64 << 10
 	maxInternedText = 256
 	fewestSlots     = 64
 )
 
-// Text is the value of b, which may be reused afterwards.
+// Text returns the value of b, which may be reused afterwards.
 func (in *Interner) Text(b []byte) string {
 	if len(in.slots) == 0 || len(b) > maxInternedText {
 		return in.add(b)
@@ -92,7 +92,7 @@ func (in *Interner) Text(b []byte) string {
 	return in.add(b)
 }
 
-// slot is where the value of b is, or where it belongs.
+// slot returns the slot of b's value, or the empty slot where it belongs.
 func (in *Interner) slot(b []byte) int {
 	for at := int(maphash.Bytes(seed, b)); ; at++ {
 		at &= len(in.slots) - 1
@@ -102,7 +102,7 @@ func (in *Interner) slot(b []byte) int {
 	}
 }
 
-// add is the value of bytes that are in no slot.
+// add adds the value of bytes that are in no slot.
 func (in *Interner) add(b []byte) string {
 	if len(b) > maxInternedText {
 		return Text(string(b))
@@ -119,7 +119,7 @@ func (in *Interner) add(b []byte) string {
 		in.cleaned[string(b)] = s
 		return s
 	}
-	if 2*in.known > len(in.slots) { // half of them stay free, so that few values are passed to find one
+	if 2*in.known > len(in.slots) { // half of them stay empty, so that lookups probe few slots
 		in.grow()
 	}
 	in.slots[in.slot(b)] = s

@@ -7,11 +7,11 @@ import (
 	"straggler/schema"
 )
 
-// maxMillis is the end of the year 9999. Logs write 0, -1 and 2^63-1 for times that they do not know, and nothing else
-// is so late.
+// maxMillis is the end of the year 9999. Logs write 0, -1 and 2^63-1 for times that they do not know, and nothing else is that
+// late.
 const maxMillis = 253_402_300_799_999
 
-// Millis is a time in milliseconds since 1970; NULL where it is none.
+// Millis converts milliseconds since 1970 to a time; NULL if invalid.
 func Millis(ms int64) schema.Null[schema.Time] {
 	if ms <= 0 || ms > maxMillis {
 		return schema.Null[schema.Time]{}
@@ -19,7 +19,7 @@ func Millis(ms int64) schema.Null[schema.Time] {
 	return schema.Some(schema.FromMillis(ms))
 }
 
-// MillisText is Millis of a number as text.
+// MillisText is Millis for a number as text.
 func MillisText(ms string) schema.Null[schema.Time] {
 	n, err := strconv.ParseInt(ms, 10, 64)
 	if err != nil {
@@ -28,7 +28,7 @@ func MillisText(ms string) schema.Null[schema.Time] {
 	return Millis(n)
 }
 
-// Micros is a time in microseconds since 1970; NULL where it is none.
+// Micros converts microseconds since 1970 to a time; NULL if invalid.
 func Micros(us int64) schema.Null[schema.Time] {
 	if us <= 0 || us > maxMillis*1000+999 {
 		return schema.Null[schema.Time]{}
@@ -36,16 +36,16 @@ func Micros(us int64) schema.Null[schema.Time] {
 	return schema.Some(schema.Time(us))
 }
 
-// RoundMicros is Micros of a number that may have a fraction.
+// RoundMicros is Micros for a number that may have a fraction.
 func RoundMicros(us float64) schema.Null[schema.Time] {
-	if !(us > 0 && us < maxMillis*1000) { // nor one that no integer can be
+	if !(us > 0 && us < maxMillis*1000) { // nor beyond all integers
 		return schema.Null[schema.Time]{}
 	}
 	return Micros(int64(us + 0.5))
 }
 
-// ParseTime reads a time as text of one of the layouts; NULL where it is none, or not of the years 1970 to 9999. A
-// layout without a zone reads UTC.
+// ParseTime parses a time in one of the layouts; NULL if it is invalid, or outside the years 1970 to 9999. A layout without a
+// zone means UTC.
 func ParseTime(text string, layouts ...string) schema.Null[schema.Time] {
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1970 && t.Year() < 10000 {
@@ -55,7 +55,7 @@ func ParseTime(text string, layouts ...string) schema.Null[schema.Time] {
 	return schema.Null[schema.Time]{}
 }
 
-// Widen makes the window from start to finish reach from the one time to the other.
+// Widen extends the window from start to finish to include both times.
 func Widen(start, finish *schema.Null[schema.Time], from, to schema.Null[schema.Time]) {
 	if from.OK && (!start.OK || from.V < start.V) {
 		*start = from
