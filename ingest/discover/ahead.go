@@ -2,10 +2,11 @@ package discover
 
 import "io"
 
-// aheadBytes is the size of the pieces that are decompressed ahead, and the least size of a file that is worth it.
+// aheadBytes is the size of the pieces that are decompressed ahead, and the smallest size of a file for which that is
+// worthwhile.
 const aheadBytes = 512 << 10
 
-// aheadPieces is how many pieces may wait.
+// aheadPieces is the number of pieces that may wait.
 const aheadPieces = 3
 
 // ahead decompresses on one core while a format parses on another.
@@ -20,13 +21,13 @@ type ahead struct {
 	used int
 }
 
-// piece is a run of decompressed bytes, and the error behind them.
+// piece is a run of decompressed bytes, and the error after them.
 type piece struct {
 	buf []byte
 	err error
 }
 
-// readAhead reads r in a goroutine of its own, which ends with Close.
+// readAhead reads r in a separate goroutine, which ends with Close.
 func readAhead(r io.ReadCloser) io.ReadCloser {
 	a := &ahead{
 		r:     r,

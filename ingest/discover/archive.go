@@ -22,7 +22,7 @@ import (
 	"straggler/ingest/codec"
 )
 
-// archive says what kind of archive starts with head, "" for none.
+// archive returns the kind of archive that starts with head, or "".
 func archive(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
@@ -33,8 +33,8 @@ func archive(head []byte) string {
 	return ""
 }
 
-// isTar checks the sum of the first header, which every tar has, old or new: the bytes of the header with the field
-// of the sum itself taken as blanks.
+// isTar verifies the checksum of the first header, which every tar has, old or new: the sum of the bytes of the header, with
+// the checksum field itself taken as blanks.
 func isTar(head []byte) bool {
 	if len(head) < 512 {
 		return false
@@ -59,7 +59,7 @@ type member struct {
 	skip string
 }
 
-// expand opens an archive as a folder. kind is what archive said. With an error it gives what could be listed.
+// expand opens an archive as a folder. kind is the result of archive. With an error it returns what could be listed.
 func expand(ctx context.Context, f *file, kind string, layers []string, l ingest.Limits, sp *spool) (folder, error) {
 	raw, closer, size, broken := inPlace(ctx, f, layers, sp)
 	if raw == nil {
@@ -73,15 +73,15 @@ func expand(ctx context.Context, f *file, kind string, layers []string, l ingest
 	} else {
 		members, err = tarMembers(ctx, raw, size, f, l)
 	}
-	if broken != nil && !ingest.IsCut(broken) { // whoever lists a cut archive finds that out again
+	if broken != nil && !ingest.IsCut(broken) { // listing a truncated archive finds the error again
 		err = fmt.Errorf("what could be listed of the archive is read, and may be wrong: %w", broken)
 	}
 	return newArchiveFolder(f.name, members), err
 }
 
-// inPlace gives random access to an archive, and sees that f.at does from now on: archives that are compressed or remote,
-// streams and archives in archives are copied to the temporary directory. Of one that is cut or damaged it gives
-// what comes before, with the error.
+// inPlace provides random access to an archive, also through f.at from then on: archives that are compressed or remote,
+// streams, and archives in archives are copied to the temporary directory. For a truncated or damaged archive it provides the
+// part before the damage, with the error.
 func inPlace(ctx context.Context, f *file, layers []string, sp *spool) (io.ReaderAt, io.Closer, int64, error) {
 	if f.at != nil && len(layers) == 0 && !f.remote {
 		r, closer, err := f.at()
@@ -108,7 +108,7 @@ func inPlace(ctx context.Context, f *file, layers []string, sp *spool) (io.Reade
 	return ra, closer, size, broken
 }
 
-// tarMembers lists a tar. One that is cut gives the members until there.
+// tarMembers lists a tar. For a truncated one it returns the members before the cut.
 func tarMembers(ctx context.Context, r io.ReaderAt, size int64, f *file, l ingest.Limits) ([]member, error) {
 	section := io.NewSectionReader(r, 0, size)
 	tr := tar.NewReader(section)
@@ -168,7 +168,7 @@ func tarFile(name string, in *file, start, size int64) *file {
 	return f
 }
 
-// exactly is a reader that ends too early when a member is shorter than its header says.
+// exactly is a reader that reports a member shorter than its header says.
 type exactly struct {
 	r    io.Reader
 	left int64
@@ -184,7 +184,7 @@ func (e *exactly) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// zipDirectoryBytes is what the central directory of a zip may take for each entry that is allowed.
+// zipDirectoryBytes is the allowed size of the central directory of a zip per allowed entry.
 const zipDirectoryBytes = 1 << 10
 
 // zipMembers lists a zip.
@@ -219,7 +219,7 @@ func zipMembers(r io.ReaderAt, size int64, f *file, l ingest.Limits) ([]member, 
 	return out, nil
 }
 
-// zipFile reads a member. The library holds it to the length that its header claims.
+// zipFile reads a member. The library enforces the length in its header.
 func zipFile(name string, in *file, e *zip.File) *file {
 	f := &file{name: name, size: int64(e.UncompressedSize64)}
 	f.charge(in.budget)
@@ -247,14 +247,14 @@ func zipFile(name string, in *file, e *zip.File) *file {
 	return f
 }
 
-// checked holds a member to the length and the checksum that its archive names.
+// checked enforces the length and the checksum that the archive gives for a member.
 type checked struct {
 	r   io.Reader
 	h   zip.FileHeader
 	n   uint64
 	crc uint32
 
-	inflated *codec.Meter // nil where the member is stored as it is
+	inflated *codec.Meter // nil if the member is stored uncompressed
 	io.Closer
 }
 
@@ -273,7 +273,7 @@ func (c *checked) Read(p []byte) (int, error) {
 	case isFlate(err):
 		return n, fmt.Errorf("%w: zip: %w", ingest.ErrCorrupt, err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF) && c.n < c.h.UncompressedSize64:
-		// The directory of a zip is its end, so no member of one that can be listed is cut.
+		// The directory of a zip is at its end, so no member of a zip that can be listed is truncated.
 		return n, fmt.Errorf("%w: zip: the member is shorter than its header claims", ingest.ErrCorrupt)
 	case err != nil && !errors.Is(err, io.EOF):
 		return n, err
@@ -288,7 +288,7 @@ func isFlate(err error) bool {
 	return errors.As(err, &corrupt)
 }
 
-// budgetReaderAt bounds how much is read of an archive before its entries are known.
+// budgetReaderAt bounds how much of an archive is read before its entries are known.
 type budgetReaderAt struct {
 	r    io.ReaderAt
 	left int64
@@ -301,10 +301,10 @@ func (b *budgetReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return b.r.ReadAt(p, off)
 }
 
-// maxMemberDepth bounds the directories around a member.
+// maxMemberDepth bounds the directories above a member.
 const maxMemberDepth = 64
 
-// memberName makes the name of a member a relative path without ".." and "." elements; "" where it has no sensible one.
+// memberName turns the name of a member into a relative path without ".." and "." elements; "" if it has no sensible one.
 func memberName(name string) string {
 	if !strings.Contains(name, "/") {
 		name = strings.ReplaceAll(name, `\`, "/")
@@ -332,8 +332,8 @@ func newArchiveFolder(name string, members []member) *archiveFolder {
 	return root
 }
 
-// add puts a member in its place. Of two with the same name the last counts, as when they are unpacked; a name that is
-// both a file and a directory is a directory.
+// add inserts a member. Of two with the same name the last counts, as when they are unpacked; a name that is both a file and a
+// directory is a directory.
 func (f *archiveFolder) add(name string, m member) {
 	if f.entries == nil {
 		f.entries, f.files, f.folders = make(map[string]entry), make(map[string]*file), make(map[string]*archiveFolder)

@@ -5,13 +5,13 @@ import (
 	"straggler/ingest/codec"
 )
 
-// inputLimits are those of the budget of one input: a file, or an archive with all that is in it.
+// inputLimits are those of the budget of one input: a file, or an archive with all its contents.
 func inputLimits(l ingest.Limits) codec.Limits {
 	return codec.Limits{Out: l.Input, Ratio: l.Ratio, Of: "it", Raise: "--max-input"}
 }
 
-// runFloor is what a run may decompress whatever the ratio. Ten inputs may use up what they may give alone; thousands of
-// small bombs, each below what an input may give, are as bad as a large one.
+// runFloor is what a run may decompress regardless of the ratio. Ten inputs may use up their individual allowances; thousands
+// of small bombs, each within its allowance, are as bad as a large one.
 const runFloor = 1 << 30
 
 // runLimits are those of the budget of all inputs of a run.

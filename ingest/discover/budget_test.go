@@ -48,7 +48,7 @@ func TestLayersShareBudget(t *testing.T) {
 	}
 }
 
-// All inputs of a run have a budget together; one of them counts once, however often it is read.
+// All inputs of a run share a budget; each counts once, however often it is read.
 func TestRunHasBudget(t *testing.T) {
 	log := gzipped(t, lines(40_000))
 	files := map[string][]byte{"a.gz": log, "b.gz": log}
@@ -69,7 +69,7 @@ func TestRunHasBudget(t *testing.T) {
 	}
 }
 
-// readAll reads every input twice, and gives the errors by name.
+// readAll reads every input twice, and returns the errors by name.
 func readAll(t *testing.T, o discover.Options, files map[string][]byte) map[string]error {
 	t.Helper()
 	dir := t.TempDir()

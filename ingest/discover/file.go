@@ -11,26 +11,26 @@ import (
 	"straggler/ingest/codec"
 )
 
-// file is one file that the walk found, on disk, in an archive, or a stream.
+// file is one file found by the walk: on disk, in an archive, or a stream.
 type file struct {
 	name     string // as the user would write it
 	size     int64  // of its raw bytes; -1 unknown
 	modified int64  // in ns; 0 unknown
-	id       string // the same for the same file under two names; "" where that is unknown
+	id       string // the same for the same file under two names; "" if unknown
 
-	open   func() (io.ReadCloser, error)          // its raw bytes; a stream's once
-	at     func() (io.ReaderAt, io.Closer, error) // its raw bytes in any order; nil where that needs a copy
-	remote bool                                   // not on this machine: many small reads would take long
+	open   func() (io.ReadCloser, error)          // its raw bytes; of a stream, once
+	at     func() (io.ReaderAt, io.Closer, error) // random access to its raw bytes; nil if that needs a copy
+	remote bool                                   // not on this machine: many small reads would be slow
 	once   *stream                                // a stream, which cannot be opened again
 
-	budget *codec.Budget // of the file, in no archive, that it is or is in
-	meter  *codec.Meter  // of what its compression gives
+	budget *codec.Budget // of the outermost file: this one, or the one that contains it
+	meter  *codec.Meter  // of the output of its compression
 }
 
-// charge has a file's decompression charged to a budget.
+// charge charges a file's decompression to a budget.
 func (f *file) charge(b *codec.Budget) { f.budget, f.meter = b, b.Meter() }
 
-// reader opens the file, decompressed. What is read is counted, and hashed, in stats.
+// reader opens the file, decompressed. stats counts and hashes what is read.
 func (f *file) reader(ctx context.Context, stats *fileStats) (io.ReadCloser, error) {
 	if f.once != nil {
 		return f.once.rest(f.name)
@@ -42,7 +42,7 @@ func (f *file) reader(ctx context.Context, stats *fileStats) (io.ReadCloser, err
 	return f.decompress(ctx, raw, stats)
 }
 
-// decompress puts the codecs over the file's raw bytes, which it closes.
+// decompress wraps the file's raw bytes, which it closes, in the codecs.
 func (f *file) decompress(ctx context.Context, raw io.ReadCloser, stats *fileStats) (io.ReadCloser, error) {
 	stats.layers = nil
 	in := &countingReader{r: raw, stats: stats}
@@ -70,7 +70,7 @@ type opened struct {
 	z     *codec.Reader
 	stats *fileStats
 
-	ended bool // z has
+	ended bool // z has ended
 }
 
 func (o *opened) Read(p []byte) (int, error) {
@@ -85,11 +85,11 @@ func (o *opened) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// restBytes is how much of what a reader did not want is decompressed to see whether the file is sound.
+// restBytes is how much of the unread rest is decompressed to check whether the file is intact.
 const restBytes = 16 << 20
 
-// Close reads what the reader left, so that the fingerprint is that of the whole file, and so that a wrong checksum is
-// found behind an object after which nothing was left to want.
+// Close reads the rest, so that the fingerprint covers the whole file, and so that a wrong checksum is found after an object
+// that was followed by nothing of interest.
 func (o *opened) Close() error {
 	if len(o.stats.layers) > 0 && o.stats.hash != nil && !o.ended {
 		io.CopyN(io.Discard, o, restBytes)
@@ -98,7 +98,7 @@ func (o *opened) Close() error {
 	return errors.Join(o.z.Close(), o.raw.Close())
 }
 
-// random opens the file for reading in any order, decompressed.
+// random opens the file for random access, decompressed.
 func (f *file) random(ctx context.Context, sp *spool) (ingest.File, error) {
 	if f.at != nil {
 		r, closer, err := f.at()
@@ -148,7 +148,7 @@ type section struct {
 	io.Closer
 }
 
-// removing closes a copy and gives its space back.
+// removing closes a copy and releases its space.
 type removing struct {
 	*os.File
 	sp   *spool

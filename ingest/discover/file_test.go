@@ -18,12 +18,12 @@ import (
 	"straggler/schema"
 )
 
-// anything is a format that takes every file.
+// anything is a format that accepts every file.
 func anything() ingest.Format {
 	return ingest.Format{Name: "anything", Sniff: func(ingest.Head) ingest.Match { return ingest.Match{Confidence: 3} }}
 }
 
-// partOf writes a file and gives it as discover finds it.
+// partOf writes a file and returns it as discover finds it.
 func partOf(tb testing.TB, name string, data []byte, temp string) ingest.Part {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), name)
@@ -49,7 +49,7 @@ func gzipped(tb testing.TB, data []byte) []byte {
 	return b.Bytes()
 }
 
-// lines is text that is not all the same.
+// lines returns varied text.
 func lines(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -58,7 +58,7 @@ func lines(n int) []byte {
 	return b.Bytes()
 }
 
-// A part that is compressed can be read in any order, and leaves no temporary file.
+// A compressed part supports random access, and leaves no temporary file.
 func TestOpenAt(t *testing.T) {
 	text := lines(100_000)
 	for name, data := range map[string][]byte{"plain": text, "gzip.gz": gzipped(t, text), "short": []byte("x")} {
@@ -87,7 +87,7 @@ func TestOpenAt(t *testing.T) {
 	}
 }
 
-// A reader that is closed before its end does not hang, and leaves no goroutine behind that reads on.
+// A reader closed before its end does not hang, and leaves no goroutine that continues to read.
 func TestCloseEarly(t *testing.T) {
 	text := lines(1_000_000)
 	part := partOf(t, "early.gz", gzipped(t, text), t.TempDir())
@@ -126,7 +126,7 @@ func BenchmarkPart(b *testing.B) {
 	w := gzip.NewWriter(&gz)
 	w.Write(text)
 	w.Close()
-	// A frame for each half MiB, about as an application that flushes its log writes it.
+	// A frame per half MiB, similar to an application that flushes its log.
 	for rest := text; len(rest) > 0; {
 		n := min(len(rest), 512<<10)
 		z, err := zstd.NewWriter(&zs, zstd.WithEncoderConcurrency(1))

@@ -21,21 +21,21 @@ import (
 	"straggler/spelling"
 )
 
-// Options say where and how to look. The zero value is a good one.
+// Options configure the search. The zero value is a good default.
 type Options struct {
-	From     string // name of the format; "" recognises it
-	Parallel int    // files looked into at once; 0 is one a processor
+	From     string // name of the format; "" to recognise it
+	Parallel int    // number of files examined at once; 0 means one per processor
 	Limits   ingest.Limits
-	Remote   Remote        // what reads URLs; nil reads none
-	TempDir  string        // for archives that cannot be read in place; "" is the system's place
-	Stdin    *os.File      // what "-" reads; nil is the process's
-	Progress *atomic.Int64 // raw bytes that were read of the inputs; may be nil
+	Remote   Remote        // reads URLs; nil reads none
+	TempDir  string        // for archives that cannot be read in place; "" means the system's directory
+	Stdin    *os.File      // read for "-"; nil means the process's
+	Progress *atomic.Int64 // raw bytes of the inputs read so far; may be nil
 
-	// Choose, where it is set, is given what was found by name alone, in no archive, and says of each whether to look into it:
-	// a follower has seen most of them.
+	// Choose, if set, gets the candidates found by name alone, in no archive, and returns for each whether to examine it: a
+	// follower has seen most of them.
 	Choose func([]Named) []bool
-	// Recognised, where it is set, is called for each input that is found, with its first bytes, which are reused. Several
-	// goroutines call it.
+	// Recognised, if set, is called for each input found, with its first bytes, which are reused. It is called from several
+	// goroutines.
 	Recognised func(in *Input, head []byte)
 }
 
@@ -50,7 +50,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Found is what arguments hold.
+// Found is what the arguments contain.
 type Found struct {
 	Inputs  []*Input  // by name and key
 	Skipped []Skipped // by name
@@ -64,7 +64,7 @@ type Found struct {
 type Input struct {
 	*ingest.Input
 	Format ingest.Format
-	Why    string // the sign it was recognised by
+	Why    string // the sign by which it was recognised
 	Codec  string // around its first file; "" for none
 
 	Unrecognised bool // --from names its format, which does not recognise its beginning
@@ -73,14 +73,14 @@ type Input struct {
 	reading *reading
 }
 
-// Close removes the temporary files of archives and lets streams go. The inputs must not be read afterwards.
+// Close removes the temporary files of archives and releases streams. The inputs must not be read afterwards.
 func (f *Found) Close() error {
 	f.cancel()
 	return f.spool.close()
 }
 
-// SourceErr is the first error, of kind ErrSource, that reading the inputs has met; nil while there was none. What was read
-// since then may be less than there is.
+// SourceErr returns the first error of kind ErrSource met while reading the inputs, or nil. Data read since then may be
+// incomplete.
 func (f *Found) SourceErr() error {
 	if err := f.sourceErr.Load(); err != nil {
 		return *err
@@ -88,7 +88,7 @@ func (f *Found) SourceErr() error {
 	return nil
 }
 
-// Find says what arguments hold, without reading more than the heads.
+// Find finds the logs in the arguments, without reading more than their heads.
 func Find(ctx context.Context, formats []ingest.Format, paths []string, o Options) (*Found, error) {
 	o = o.withDefaults()
 	picked, err := pick(formats, o.From)
@@ -108,7 +108,7 @@ func Find(ctx context.Context, formats []ingest.Format, paths []string, o Option
 	return out, nil
 }
 
-// pick reduces the table of formats to the one that --from names.
+// pick reduces the table of formats to the one named by --from.
 func pick(formats []ingest.Format, from string) ([]ingest.Format, error) {
 	if from == "" {
 		return formats, nil
@@ -123,7 +123,7 @@ func pick(formats []ingest.Format, from string) ([]ingest.Format, error) {
 	return nil, fmt.Errorf("%w %q; %s", ErrUnknownFormat, from, spelling.Choices(from, names))
 }
 
-// finder takes arguments and gives the inputs whose format is known.
+// finder takes arguments and returns the inputs whose format is known.
 type finder struct {
 	formats   []ingest.Format // those that may be read
 	all       []ingest.Format
@@ -136,7 +136,7 @@ type finder struct {
 	skipped []Skipped
 }
 
-// find walks the arguments, looks into what it finds, and walks the archives among that, until nothing is left.
+// find walks the arguments, examines what it finds, and walks the archives among that, until none is left.
 func (f *finder) find(ctx context.Context, paths []string) error {
 	w := &walker{formats: f.formats, limits: f.o.Limits, budget: codec.NewBudget(nil, runLimits(f.o.Limits), 0), seen: make(map[string]bool)}
 	w.remote = &remoteWalk{ctx: ctx, remote: f.o.Remote, trees: make(map[Tree]*remoteTree), sourceErr: f.sourceErr}
@@ -161,15 +161,15 @@ func (f *finder) find(ctx context.Context, paths []string) error {
 	}
 }
 
-// outcome is what looking into a candidate gave, apart from an input or a refusal.
+// outcome is the result of examining a candidate, other than an input or a refusal.
 type outcome struct {
 	candidate *candidate
 	archive   string   // it is an archive
-	layers    []string // around the archive
-	ungroup   bool     // its files are no group after all
+	layers    []string // layers around the archive
+	ungroup   bool     // its files are not a group after all
 }
 
-// sniffAll sniffs candidates in parallel. The outcomes have the order of the candidates.
+// sniffAll sniffs candidates in parallel. The outcomes are in the order of the candidates.
 func (f *finder) sniffAll(ctx context.Context, batch []*candidate) ([]outcome, error) {
 	all := make([]outcome, len(batch))
 	skip := f.unwanted(batch)
@@ -195,7 +195,7 @@ func (f *finder) sniffAll(ctx context.Context, batch []*candidate) ([]outcome, e
 	return out, ctx.Err()
 }
 
-// unwanted are the candidates that are not to be looked into.
+// unwanted returns the candidates that are not to be examined.
 func (f *finder) unwanted(batch []*candidate) map[*candidate]bool {
 	if f.o.Choose == nil {
 		return nil
@@ -253,7 +253,7 @@ func (f *finder) sniff(ctx context.Context, c *candidate, buf []byte) outcome {
 	return outcome{}
 }
 
-// columns are those of the candidate's first file, which is Parquet.
+// columns returns those of the candidate's first file, which is Parquet.
 func (f *finder) columns(ctx context.Context, c *candidate) ([]string, error) {
 	if c.files[0].once != nil {
 		return nil, fmt.Errorf("%w: Parquet cannot be read from a stream; give the file by name", parquet.ErrUnreadable)
@@ -266,8 +266,8 @@ func (f *finder) columns(ctx context.Context, c *candidate) ([]string, error) {
 	return parquet.Columns(file)
 }
 
-// damage is what is wrong with a compressed file that holds no log, nil where nothing is: some codecs give the bytes of a block
-// before they have seen its checksum.
+// damage returns the error in a compressed file that holds no log, or nil: some codecs return the bytes of a block before they
+// have verified its checksum.
 func (f *finder) damage(ctx context.Context, c *candidate) error {
 	if c.files[0].once != nil {
 		return nil
@@ -283,7 +283,7 @@ func (f *finder) damage(ctx context.Context, c *candidate) error {
 	return err
 }
 
-// whyNot is why a file was not recognised: where --from names a format, perhaps because it is of another one.
+// whyNot explains why a file was not recognised: if --from names a format, perhaps because it belongs to another one.
 func (f *finder) whyNot(c *candidate, head ingest.Head, err error) string {
 	if f.o.From != "" && c.claim == nil {
 		if other, m, e := recognise(f.all, c, head, false); e == nil {
@@ -293,7 +293,7 @@ func (f *finder) whyNot(c *candidate, head ingest.Head, err error) string {
 	return err.Error()
 }
 
-// certainlyOther says that a file which the format of --from does not recognise is a log of another one.
+// certainlyOther reports that a file not recognised by the format of --from is a log of another one.
 func (f *finder) certainlyOther(c *candidate, head ingest.Head) bool {
 	_, m, err := recognise(f.all, c, head, false)
 	return err == nil && m.Confidence == ingest.Certain
@@ -322,7 +322,7 @@ func (f *finder) refuse(s Skipped) {
 	f.mu.Unlock()
 }
 
-// expandOutcome walks an archive, or looks at the files of a group one by one.
+// expandOutcome walks an archive, or examines the files of a group one by one.
 func (f *finder) expandOutcome(ctx context.Context, w *walker, o outcome) {
 	c := o.candidate
 	if o.ungroup {

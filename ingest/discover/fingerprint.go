@@ -12,7 +12,7 @@ import (
 	"straggler/ingest/codec"
 )
 
-// fingerprint is that of an input: of the one file, or of the hashes of all in reading order.
+// fingerprint returns that of an input: of its only file, or of the hashes of all files in reading order.
 func fingerprint(sums [][16]byte) string {
 	if len(sums) == 1 {
 		return hex.EncodeToString(sums[0][:])
@@ -25,7 +25,7 @@ func fingerprint(sums [][16]byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// hash reads a file only to know its hash.
+// hash reads a file only to compute its hash.
 func (f *file) hash(ctx context.Context) (*fileStats, error) {
 	raw, err := f.open()
 	if err != nil {
@@ -34,7 +34,7 @@ func (f *file) hash(ctx context.Context) (*fileStats, error) {
 	defer raw.Close()
 	stats := newFileStats(nil)
 	r := &countingReader{r: raw, stats: stats}
-	size := f.size + 1 // so that the end is seen with the last bytes
+	size := f.size + 1 // so that the end is seen together with the last bytes
 	if f.size < 0 {
 		size = 1 << 20
 	}
@@ -51,16 +51,16 @@ func (f *file) hash(ctx context.Context) (*fileStats, error) {
 	}
 }
 
-// fileStats is what is known of a file's bytes after they were read.
+// fileStats describes the bytes of a file that were read.
 type fileStats struct {
-	hash    *xxh3.Hasher  // over the raw bytes; nil where no fingerprint is wanted
+	hash    *xxh3.Hasher  // over the raw bytes; nil if no fingerprint is wanted
 	shared  *atomic.Int64 // raw bytes of the whole run, for its progress; may be nil
 	raw     int64
 	content int64 // decompressed bytes
 	layers  []string
 	whole   bool  // the raw bytes were read to their end
 	err     error // why they were not
-	damage  error // an ErrCorrupt: what a codec says of them, wherever the reader stopped
+	damage  error // an ErrCorrupt: what a codec found, wherever the reader stopped
 }
 
 // newFileStats counts and hashes; shared may be nil.
@@ -68,14 +68,14 @@ func newFileStats(shared *atomic.Int64) *fileStats {
 	return &fileStats{hash: xxh3.New(), shared: shared}
 }
 
-// sum is the hash of the file, once it was read to its end.
+// sum returns the hash of the file, after it was read to its end.
 func (s *fileStats) sum() [16]byte { return s.hash.Sum128().Bytes() }
 
 // countingReader counts and hashes the raw bytes of a file.
 type countingReader struct {
 	r      io.Reader
 	stats  *fileStats
-	budget *codec.Budget // of an input whose size is not known before; nil
+	budget *codec.Budget // of an input of unknown size; else nil
 }
 
 func (r *countingReader) Read(p []byte) (int, error) {
@@ -98,7 +98,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain reads what a codec did not want, as long as the context lasts.
+// drain reads what a codec left unread, as long as the context lasts.
 func (r *countingReader) drain(ctx context.Context) {
 	if r.stats.hash == nil || r.stats.whole || r.stats.err != nil {
 		return

@@ -16,15 +16,15 @@ type folder interface {
 	id() string
 }
 
-// entry is what a folder holds under a name.
+// entry is a member of a folder.
 type entry struct {
 	name string
 	dir  bool
-	link bool   // a symbolic link: looked at after the others
+	link bool   // a symbolic link: examined after the others
 	skip string // why it is not read
 }
 
-// join is filepath.Join for names from an archive too, which must not be cleaned into something else.
+// join is filepath.Join that also accepts names from an archive, which must not be cleaned into something else.
 func join(dir, name string) string {
 	if dir == "." {
 		return name

@@ -81,7 +81,7 @@ func (f osFolder) file(e entry) (*file, error) {
 	return osFile(name, id, info), nil
 }
 
-// namedFolder is a directory of which only some files were named: the others are not the user's wish.
+// namedFolder is a directory in which only some files were named; the others are ignored.
 type namedFolder struct{ osFolder }
 
 func (namedFolder) folder(e entry) (folder, error) {
@@ -102,8 +102,8 @@ func osFile(name, id string, info fs.FileInfo) *file {
 	}
 }
 
-// openRegular opens a file that was a regular one when it was listed. It may be something else by now, and opening a
-// pipe would wait for a writer.
+// openRegular opens a file that was regular when it was listed. It may be something else by now, and opening a pipe would wait
+// for a writer.
 func openRegular(name string) (*os.File, error) {
 	if info, err := os.Stat(name); err != nil {
 		return nil, vanished(err)

@@ -9,16 +9,16 @@ import (
 	"straggler/ingest"
 )
 
-// reading is what is known of the files of an input while it is read, and after that.
+// reading is what is known of the files of an input during and after reading it.
 type reading struct {
 	progress *atomic.Int64 // raw bytes of the whole run; may be nil
 
 	mu     sync.Mutex
-	stats  []*fileStats // by part, nil where it was not opened
-	random []int64      // by part, the decompressed size of those that were read in any order
+	stats  []*fileStats // by part, nil if not opened
+	random []int64      // by part, the decompressed size of those read with random access
 }
 
-// input is what a format gets to see of a candidate. Its key is not set.
+// input returns a candidate as a format sees it. Its key is not set.
 func (c *candidate) input(sp *spool, r *reading) *ingest.Input {
 	in := &ingest.Input{Name: c.name, Base: c.base, Parts: make([]ingest.Part, len(c.files))}
 	for i, f := range c.files {
@@ -38,7 +38,7 @@ func (c *candidate) input(sp *spool, r *reading) *ingest.Input {
 	return in
 }
 
-// begin gives the stats for reading a part for the first time; later readings are not hashed.
+// begin returns the stats for the first reading of a part; later readings are not hashed.
 func (r *reading) begin(part int) *fileStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,7 +49,7 @@ func (r *reading) begin(part int) *fileStats {
 	return r.stats[part]
 }
 
-// opened notes the size of a part that is read in any order.
+// opened records the size of a part that is read with random access.
 func (r *reading) opened(part int, size int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,7 @@ func (r *reading) opened(part int, size int64) {
 	r.random[part] = size
 }
 
-// of gives what is known of a file, nil where it was not read.
+// of returns what is known of a file, nil if it was not read.
 func (r *reading) of(part int, f *file) *fileStats {
 	if f.once != nil {
 		return f.once.stats
@@ -67,7 +67,7 @@ func (r *reading) of(part int, f *file) *fileStats {
 	return r.stats[part]
 }
 
-// Damage is what is wrong with the first file whose codec found something, wherever the format stopped reading it.
+// Damage returns the error in the first file whose codec found one, wherever the format stopped reading it.
 func (in *Input) Damage() error {
 	for i, f := range in.files {
 		if known := in.reading.of(i, f); known != nil && known.damage != nil {
@@ -77,8 +77,8 @@ func (in *Input) Damage() error {
 	return nil
 }
 
-// Fingerprint is the hash of the input's raw bytes: of a file that was read to its end what was read, of another what it
-// holds now.
+// Fingerprint returns the hash of the input's raw bytes: for a file that was read to its end the bytes read, for another its
+// current content.
 func (in *Input) Fingerprint(ctx context.Context) (string, error) {
 	sums := make([][16]byte, len(in.files))
 	for i, f := range in.files {
@@ -99,7 +99,7 @@ func (in *Input) Content(ctx context.Context, part int) (io.ReadCloser, error) {
 	return in.files[part].reader(ctx, new(fileStats))
 }
 
-// BytesRead is how much of the input's files was read, as they are and decompressed.
+// BytesRead returns how much of the input's files was read, raw and decompressed.
 func (in *Input) BytesRead() (raw, content int64) {
 	for i, f := range in.files {
 		var r, c int64

@@ -14,25 +14,25 @@ import (
 	"straggler/ingest"
 )
 
-// Remote opens the places that URLs lie in. Package ingest/remote has the one for object stores and HDFS.
+// Remote opens the trees that URLs point into. Package ingest/remote implements it for object stores and HDFS.
 type Remote interface {
-	// Open gives the tree of a URL, the same one for every URL in it, and the path that the URL names there.
+	// Open returns the tree of a URL, the same one for every URL in it, and the path in it that the URL names.
 	Open(ctx context.Context, url string) (t Tree, path string, err error)
 }
 
-// Tree is a tree of files that is not on this machine: a bucket, a file system. Paths have no slash at either end; the
-// whole tree is "". Its errors show no secret.
+// Tree is a tree of files that is not on this machine: a bucket, a file system. Paths have no slash at either end; the whole
+// tree is "". Its errors contain no secrets.
 type Tree interface {
-	// URL names a path for people and for source_file. It holds nothing secret.
+	// URL names a path for people and for source_file. It contains no secrets.
 	URL(path string) string
-	// Stat says what a path names. A directory is wanted where dir is set, because the URL ends in a slash.
+	// Stat returns what a path names. dir is set if a directory is wanted, because the URL ends in a slash.
 	Stat(ctx context.Context, path string, dir bool) (TreeEntry, error)
-	// List gives what lies right in a directory.
+	// List returns the direct contents of a directory.
 	List(ctx context.Context, dir string) ([]TreeEntry, error)
-	// Open reads a file from its start. A connection that breaks is made again; the error when that is to no avail is of
-	// kind ErrSource.
+	// Open reads a file from its start. It reconnects when the connection breaks; if that fails, the error is of kind
+	// ErrSource.
 	Open(ctx context.Context, e TreeEntry) (io.ReadCloser, error)
-	// OpenAt reads a file in any order.
+	// OpenAt opens a file for random access.
 	OpenAt(ctx context.Context, e TreeEntry) (io.ReaderAt, io.Closer, error)
 }
 
@@ -45,7 +45,7 @@ type TreeEntry struct {
 	Skip     string    // why it cannot be read
 }
 
-// remoteWalk is the trees of one walk. The context is the run's: whatever is read of a tree is read within the run.
+// remoteWalk is the trees of one walk. The context is the run's: everything is read within the run.
 type remoteWalk struct {
 	ctx       context.Context
 	remote    Remote
@@ -53,7 +53,7 @@ type remoteWalk struct {
 	sourceErr *atomic.Pointer[error] // the first error of kind ErrSource; shared with the run
 }
 
-// remoteTree keeps listings, which formats ask for again and again when they claim.
+// remoteTree caches listings, which formats request repeatedly when they claim.
 type remoteTree struct {
 	Tree
 	of    *remoteWalk
@@ -61,7 +61,7 @@ type remoteTree struct {
 	known map[string]TreeEntry // by path
 }
 
-// urls walks what URLs name. Files that are named one by one are grouped by the directory that they lie in.
+// urls walks the named URLs. Files named one by one are grouped by their directory.
 func (w *walker) urls(urls []string) {
 	if len(urls) == 0 {
 		return
@@ -123,7 +123,7 @@ type remoteFolder struct {
 func (f remoteFolder) path() string { return f.t.URL(f.dir) }
 func (f remoteFolder) id() string   { return f.t.id(f.dir) + "/" }
 
-// id tells places of different trees apart which look alike, such as two servers' buckets of one name.
+// id distinguishes paths of different trees that look alike, such as buckets with the same name on two servers.
 func (t *remoteTree) id(p string) string { return fmt.Sprintf("%p %s", t, t.URL(p)) }
 
 func (f remoteFolder) list() ([]entry, error) {
@@ -197,7 +197,7 @@ func (t *remoteTree) file(e TreeEntry) *file {
 	}
 }
 
-// namedRemoteFolder is a directory of which only some files were named.
+// namedRemoteFolder is a directory in which only some files were named.
 type namedRemoteFolder struct{ remoteFolder }
 
 func (namedRemoteFolder) folder(e entry) (folder, error) {
@@ -224,7 +224,7 @@ func (r *recordingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, recordFailure(r.sourceErr, err)
 }
 
-// recordFailure notes that a connection broke, whatever a format makes of the error.
+// recordFailure records that a connection broke, whatever a format does with the error.
 func recordFailure(sourceErr *atomic.Pointer[error], err error) error {
 	if errors.Is(err, ErrSource) {
 		sourceErr.CompareAndSwap(nil, &err)

@@ -13,7 +13,7 @@ import (
 	"straggler/ingest/codec"
 )
 
-// peek reads the first decompressed bytes of a candidate, from its first file that is not empty.
+// peek reads the first decompressed bytes of a candidate, from its first non-empty file.
 func peek(ctx context.Context, c *candidate, buf []byte) (head ingest.Head, layers []string, err error) {
 	for _, f := range c.files {
 		head, layers, err = peekFile(ctx, f, buf)
@@ -45,15 +45,15 @@ func peekFile(ctx context.Context, f *file, buf []byte) (ingest.Head, []string, 
 	} else if cerr := r.Close(); cerr != nil && err == nil {
 		err = cerr
 	}
-	// A file that breaks off behind some good bytes is recognised by those; the reader will meet the error again.
+	// A file that breaks off after some good bytes is recognised by those; the reader will meet the error again.
 	if err != nil && !head.Whole && n == 0 {
 		return head, stats.layers, err
 	}
 	return head, stats.layers, nil
 }
 
-// recognise asks the formats. A group belongs to the format that claimed it, if the content does not deny it; a file
-// that the user named belongs to the format that the user forced, whose confidence may be 0.
+// recognise asks the formats. A group belongs to the format that claimed it, unless the content contradicts that; a file that
+// the user named belongs to the format that the user forced, whose confidence may be 0.
 func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool) (format *ingest.Format, match ingest.Match, err error) {
 	defer ingest.Recover(&err)
 	if len(h.Bytes) == 0 && c.claim == nil {
@@ -92,8 +92,8 @@ func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool
 	return nil, ingest.Match{}, fmt.Errorf("%w; it starts with \"%s\"", ErrNotRecognised, ingest.Sample(h.Bytes[:min(len(h.Bytes), 40)]))
 }
 
-// wideEncoding is iconv's name of the encoding of a text in UTF-16, "" of any other: by its mark, or because the first of its
-// characters, which are those of ASCII in every log, have a byte of zero each.
+// wideEncoding returns iconv's name of the encoding of a text in UTF-16, or "" for any other: detected by its mark, or because
+// each of the first characters, which are ASCII in every log, has one zero byte.
 func wideEncoding(head []byte) string {
 	const enough = 16
 	switch {

@@ -11,10 +11,9 @@ import (
 	"straggler/ingest"
 )
 
-// spool is the temporary files of a run: archives that cannot be read in place, and parts that are needed in random
-// order.
+// spool is the temporary files of a run: archives that cannot be read in place, and parts that need random access.
 type spool struct {
-	parent string // where to make dir; "" is the system's place
+	parent string // directory of dir; "" means the system's
 	left   atomic.Int64
 
 	mu  sync.Mutex
@@ -27,7 +26,7 @@ func newSpool(parent string, limit int64) *spool {
 	return s
 }
 
-// copy writes r to a new file. When r is cut it keeps what came and says so.
+// copy writes r to a new file. If r is truncated it keeps what was read, and returns the error.
 func (s *spool) copy(r io.Reader) (name string, size int64, err error) {
 	dir, err := s.make()
 	if err != nil {
@@ -68,7 +67,7 @@ func (s *spool) close() error {
 	return os.RemoveAll(s.dir)
 }
 
-// spooling takes what it reads from the spool's allowance.
+// spooling charges what it reads to the spool's allowance.
 type spooling struct {
 	r io.Reader
 	s *spool

@@ -7,11 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// stream is a file that gives its bytes once. Its first bytes are read when it is recognised and are kept for the
-// reader that comes later.
+// stream is a file that can be read once. The first bytes are read when it is recognised, and are kept for the later reader.
 type stream struct {
 	stats *fileStats
-	z     io.ReadCloser // decompressed, behind head
+	z     io.ReadCloser // decompressed, after head
 	head  []byte
 	taken atomic.Bool
 }
@@ -20,7 +19,7 @@ func streamFile(name string, r io.Reader) *file {
 	return &file{name: name, size: -1, once: &stream{}, open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 }
 
-// begin opens a stream for good.
+// begin opens a stream, once.
 func (f *file) begin(ctx context.Context) (io.ReadCloser, *fileStats, error) {
 	raw, err := openStream(ctx, f.open)
 	if err != nil {
@@ -32,7 +31,7 @@ func (f *file) begin(ctx context.Context) (io.ReadCloser, *fileStats, error) {
 	return z, f.once.stats, err
 }
 
-// rest gives a stream that was recognised before.
+// rest returns a stream that was recognised before.
 func (s *stream) rest(name string) (io.ReadCloser, error) {
 	if s.taken.Swap(true) {
 		return nil, fmt.Errorf("%s is a stream and can be read only once", name)
@@ -40,7 +39,7 @@ func (s *stream) rest(name string) (io.ReadCloser, error) {
 	return &prefixed{head: s.head, ReadCloser: s.z}, nil
 }
 
-// prefixed gives bytes that were read before, then the others.
+// prefixed returns bytes that were read before, then the others.
 type prefixed struct {
 	head []byte
 	io.ReadCloser
@@ -55,8 +54,8 @@ func (p *prefixed) Read(b []byte) (int, error) {
 	return p.ReadCloser.Read(b)
 }
 
-// openStream opens a stream, which for a named pipe waits until somebody opens it to write. When the context ends before
-// that, the goroutine that waits stays until then, or until the process ends.
+// openStream opens a stream, which for a named pipe waits until it is opened for writing. If the context ends before that, the
+// waiting goroutine remains until then, or until the process ends.
 func openStream(ctx context.Context, open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	type result struct {
 		r   io.ReadCloser
@@ -75,9 +74,9 @@ func openStream(ctx context.Context, open func() (io.ReadCloser, error)) (io.Rea
 	}
 }
 
-// interruptible makes the reads of a stream end with the context. A read that waits for a writer cannot be stopped
-// itself, so a goroutine does it. It ends with Close or with the context; only when the context ends in the middle of a
-// read does it end with that read, which may be as late as the process.
+// interruptible makes the reads of a stream end with the context. A read that waits for a writer cannot be interrupted, so a
+// goroutine does the reading. It ends with Close or with the context; only if the context ends in the middle of a read does it
+// end with that read, which may be as late as the process.
 func interruptible(ctx context.Context, r io.ReadCloser) io.ReadCloser {
 	s := &interruptibleReader{ctx: ctx, r: r, want: make(chan []byte), got: make(chan piece, 1)}
 	go func() {
@@ -125,7 +124,7 @@ func (s *interruptibleReader) Read(p []byte) (int, error) {
 		select {
 		case s.now = <-s.got:
 		case <-s.ctx.Done():
-			s.dead = true // the buffer is still the goroutine's
+			s.dead = true // the goroutine still owns the buffer
 			return 0, s.ctx.Err()
 		}
 	}
@@ -137,7 +136,7 @@ func (s *interruptibleReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close lets the goroutine go, which closes the stream.
+// Close releases the goroutine, which closes the stream.
 func (s *interruptibleReader) Close() error {
 	close(s.want)
 	return nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// endless is a stream without an end that somebody gives up on.
+// endless is a stream without an end, whose reader gives up.
 type endless struct {
 	reads  int
 	cancel context.CancelFunc
@@ -30,7 +30,7 @@ func TestDrainEndsWithContext(t *testing.T) {
 	}
 }
 
-// Opening a named pipe waits for a writer, who may never come.
+// Opening a named pipe waits for a writer that may never come.
 func TestOpenStreamEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	never := make(chan struct{})

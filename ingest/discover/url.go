@@ -2,7 +2,7 @@ package discover
 
 import "strings"
 
-// showable is a URL without what must not be shown: what stands before an @, and the query.
+// showable returns a URL without the parts that must not be shown: what precedes an @, and the query.
 func showable(url string) string {
 	scheme, rest, _ := strings.Cut(url, "://")
 	rest, _, _ = strings.Cut(rest, "?")
@@ -12,7 +12,7 @@ func showable(url string) string {
 	return scheme + "://" + rest
 }
 
-// localPath is what a file URL names on this machine.
+// localPath returns what a file URL names on this machine.
 func localPath(url string) (string, bool) {
 	rest, ok := strings.CutPrefix(url, "file://")
 	if !ok {

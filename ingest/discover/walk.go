@@ -22,12 +22,12 @@ type walker struct {
 	formats []ingest.Format
 	limits  ingest.Limits
 	budget  *codec.Budget // of the run
-	remote  *remoteWalk   // what URLs name
+	remote  *remoteWalk   // for URLs
 
 	found   []*candidate
 	skipped []Skipped
 	seen    map[string]bool // ids of files and directories
-	later   []func()        // symbolic links, after what they may point to
+	later   []func()        // symbolic links, after their possible targets
 }
 
 // arguments walks what the user named.
@@ -64,10 +64,10 @@ func (w *walker) arguments(paths []string, stdin *os.File) {
 	w.urls(urls)
 }
 
-// IsPattern reports whether an argument that names no file is a pattern, as shells have them.
+// IsPattern reports whether an argument that names no file is a shell pattern.
 func IsPattern(p string) bool { return !location.IsURL(p) && strings.ContainsAny(p, "*?[") }
 
-// expandGlobs replaces patterns that a shell left alone. A path that exists is no pattern.
+// expandGlobs expands patterns that a shell left alone. A path that exists is not a pattern.
 func expandGlobs(paths []string) []string {
 	var out []string
 	for _, p := range paths {
@@ -98,14 +98,14 @@ func (w *walker) directory(p string) {
 	w.walk(osFolder{filepath.Clean(p), real}, nil, 0)
 }
 
-// pipe takes a named pipe, such as a shell makes for <(command).
+// pipe adds a named pipe, such as a shell makes for <(command).
 func (w *walker) pipe(p string) {
 	f := streamFile(p, nil)
 	f.open = func() (io.ReadCloser, error) { return os.Open(p) }
 	w.add(single(f, true, 0))
 }
 
-// namedFiles groups files that were named one by one as the formats claim them, directory by directory.
+// namedFiles groups individually named files as the formats claim them, directory by directory.
 func (w *walker) namedFiles(paths []string) {
 	byDir := make(map[string][]string)
 	for _, p := range paths {
@@ -131,7 +131,7 @@ func (w *walker) namedFiles(paths []string) {
 	}
 }
 
-// walk takes the files of a folder and of those in it. claimed names files, relative to it, that have an input already.
+// walk adds the files of a folder and of those in it. claimed names files, relative to it, that already have an input.
 func (w *walker) walk(f folder, claimed map[string]bool, depth int) {
 	if !w.first(f.id()) {
 		return
@@ -148,7 +148,7 @@ func (w *walker) walk(f folder, claimed map[string]bool, depth int) {
 	w.entries(f, entries, claimed, depth, false)
 }
 
-// isStore recognises a store, which may lie beside the logs that it is made of: reading its tables as logs would double
+// isStore recognises a store, which may be next to the logs that it was made from: reading its tables as logs would double
 // every row.
 func isStore(entries []entry) bool {
 	found := 0
@@ -160,7 +160,7 @@ func isStore(entries []entry) bool {
 	return found == 3
 }
 
-// first reports whether an id was not seen before: a directory that a link leads back to, a file with two names.
+// first reports whether an id was not seen before: a link may lead back to a directory, and a file may have two names.
 func (w *walker) first(id string) bool {
 	if id == "" {
 		return true
@@ -213,7 +213,7 @@ func (w *walker) visit(f folder, e entry, claimed map[string]bool, depth int, ex
 	}
 }
 
-// within are the claimed names that lie in a sub-directory, relative to it.
+// within returns the claimed names that are in a sub-directory, relative to it.
 func within(claimed map[string]bool, sub string) map[string]bool {
 	var out map[string]bool
 	for name := range claimed {
@@ -227,8 +227,8 @@ func within(claimed map[string]bool, sub string) map[string]bool {
 	return out
 }
 
-// claims lets the formats group the entries, in the order of the table: what one has taken the next does not get. It
-// returns the names that have an input, those that had one before among them.
+// claims lets the formats group the entries, in the order of the table: what one format takes is not offered to the next. It
+// returns the names that have an input, including those that had one before.
 func (w *walker) claims(f folder, entries []entry, had map[string]bool, depth int, explicit bool) map[string]bool {
 	taken := make(map[string]bool, len(had))
 	dir := ingest.Dir{Path: f.path(), List: func(sub string) []string { return listNames(f, sub) }}
@@ -307,7 +307,7 @@ func descend(f folder, name string) (*file, error) {
 	}
 }
 
-// listNames are the names in a sub-directory, as ingest.Dir wants them.
+// listNames returns the names in a sub-directory, as ingest.Dir requires them.
 func listNames(f folder, sub string) []string {
 	for name := range strings.SplitSeq(strings.TrimSuffix(sub, "/"), "/") {
 		next, err := f.folder(entry{name: name, dir: true})
@@ -337,7 +337,7 @@ func dirName(e entry) string {
 	return e.name
 }
 
-// add takes a candidate. A file that is in no archive is an input with a budget of its own.
+// add adds a candidate. A file that is in no archive is an input with its own budget.
 func (w *walker) add(c *candidate) {
 	for _, f := range c.files {
 		if f.budget == nil {
@@ -355,7 +355,7 @@ func (w *walker) skip(name, why string) {
 	w.skipped = append(w.skipped, Skipped{Name: name, Reason: why})
 }
 
-// finish walks the symbolic links, and those that they lead to.
+// finish walks the symbolic links, and those they lead to.
 func (w *walker) finish(ctx context.Context) error {
 	for len(w.later) > 0 {
 		if err := ctx.Err(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// job is the job whose events are being read; its own come before its tasks'.
+// job is the current job; its own events come before those of its tasks.
 type job struct {
 	*reader
 	id    int64
@@ -24,14 +24,14 @@ type job struct {
 	task  task
 }
 
-// task is the task whose events are being read.
+// task is the current task.
 type task struct {
 	index   int64
 	number  int32
 	queued  schema.Null[schema.Time]
 	running bool
-	start   schema.Null[schema.Time] // of what runs
-	machine int64                    // that it runs on; -1 unknown
+	start   schema.Null[schema.Time] // of the running attempt
+	machine int64                    // machine of the running attempt; -1 unknown
 	same    []event                  // at one time, not yet applied
 }
 
@@ -69,7 +69,7 @@ func (j *job) take(e event) {
 	j.task.same = append(j.task.same, e)
 }
 
-// own takes an event of the job itself.
+// own processes an event of the job itself.
 func (j *job) own(e event) {
 	if e.user != "" {
 		j.user = e.user
@@ -95,8 +95,8 @@ func (j *job) own(e event) {
 	}
 }
 
-// apply takes the events of a task at one time in an order that makes sense: what ends a running attempt comes before
-// a new start, and a start before what ends it.
+// apply processes the simultaneous events of a task in a consistent order: the end of a running attempt comes before a new
+// start, and a start before its end.
 func (j *job) apply() {
 	t := &j.task
 	for len(t.same) > 1 {
@@ -142,7 +142,7 @@ func (j *job) step(e *event) {
 	}
 }
 
-// location is a machine and its rack, as rows name them.
+// location returns a machine and its rack, as rows name them.
 type location struct{ machine, rack schema.Null[string] }
 
 func (r *reader) locate(id int64) location {
@@ -164,10 +164,10 @@ func (r *reader) locate(id int64) location {
 	return p
 }
 
-// emit ends what runs.
+// emit ends the running attempt.
 func (j *job) emit(status schema.AttemptStatus, reason string, at schema.Null[schema.Time]) {
 	t, where := &j.task, j.locate(j.task.machine)
-	j.trace.Attempts = append(j.trace.Attempts, schema.Attempt{}) // and filled in where it lies: it is large
+	j.trace.Attempts = append(j.trace.Attempts, schema.Attempt{}) // filled in in place, because it is large
 	a := &j.trace.Attempts[len(j.trace.Attempts)-1]
 	a.AttemptID, a.PhaseID, a.JobID, a.ApplicationID = j.attempts.Next(), j.phase.PhaseID, j.job.JobID, j.app.ApplicationID
 	a.Task, a.Number, a.Machine, a.Rack = t.index, t.number, where.machine, where.rack
@@ -190,7 +190,7 @@ func (j *job) emit(status schema.AttemptStatus, reason string, at schema.Null[sc
 	}
 }
 
-// nameAttempt puts down the native id of the attempt that was added: job, task and number.
+// nameAttempt records the native id of the attempt just added: job, task and number.
 func (j *job) nameAttempt() {
 	b := append(append(j.names, j.name...), '/')
 	b = append(strconv.AppendInt(b, j.task.index, 10), '/')
@@ -211,7 +211,7 @@ func (j *job) end() error {
 		return nil
 	}
 	j.endTask()
-	if j.tasks > 0 { // the files at hand may miss some
+	if j.tasks > 0 { // the available files may lack some
 		j.phase.TaskCount = schema.Some(max(j.tasks, j.task.index+1))
 	}
 	j.phase.Status, j.phase.SubmitTime = j.job.Status, j.job.SubmitTime
@@ -228,7 +228,7 @@ func (j *job) end() error {
 	return j.flush()
 }
 
-// waitsFor is the setting that names what a job waits for. The tables' edges join the phases of one job.
+// waitsFor is the setting that names the jobs that a job waits for. Edges in the tables join phases of one job only.
 const waitsFor = "google.start_after_collection_ids"
 
 func (j *job) wait() {

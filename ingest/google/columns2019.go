@@ -11,11 +11,10 @@ import (
 	"straggler/schema"
 )
 
-// BigQuery exports the tables of 2019 as Parquet too, with the columns of the JSON: whole numbers as such, resources as
-// structures. CSV needs a query that takes those apart, and its columns are then called average_usage.cpus or
-// average_usage_cpus.
+// BigQuery also exports the tables of 2019 as Parquet, with the columns of the JSON: whole numbers as such, resources as
+// structures. CSV needs a query that flattens these, and names the columns average_usage.cpus or average_usage_cpus.
 
-// set takes the value of a column; others are of no use.
+// set stores the value of a column, and ignores columns that are not used.
 func (v *record2019) set(column, text string) {
 	if text == "" || text == "null" || text == "NULL" {
 		return
@@ -44,7 +43,7 @@ func (v *record2019) set(column, text string) {
 		v.PlatformID = text
 	case "capacity_cpus", "average_usage_cpus":
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
-			v.Capacity.CPUs, v.AverageUsage.CPUs = &f, &f // a table has one of them
+			v.Capacity.CPUs, v.AverageUsage.CPUs = &f, &f // a table has only one of them
 		}
 	case "start_after_collection_ids":
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
@@ -77,7 +76,7 @@ func (r *reader) parquet(ctx context.Context, t *table, p ingest.Part) error {
 	})
 }
 
-// setValue takes a value of a Parquet file, of a list its items: some writers wrap each in a structure of one field.
+// setValue stores a value from a Parquet file, and of a list its items: some writers wrap each in a structure of one field.
 func (v *record2019) setValue(column string, value parquet.Value) {
 	switch value.Kind {
 	case parquet.Struct:
@@ -96,7 +95,7 @@ func (v *record2019) setValue(column string, value parquet.Value) {
 	}
 }
 
-// header2019 is the columns of a flattened CSV file, nil where line is not its header.
+// header2019 returns the columns of a flattened CSV file, or nil if line is not its header.
 func header2019(line []byte) (columns []string) {
 	for _, name := range bytes.Split(line, []byte(",")) {
 		columns = append(columns, plainColumn(string(name)))
@@ -107,7 +106,7 @@ func header2019(line []byte) (columns []string) {
 	return columns
 }
 
-// ofColumns says whether columns are those of a table of 2019.
+// ofColumns reports whether columns are those of a table of 2019.
 func ofColumns(columns []string) bool {
 	has := map[string]bool{}
 	for _, c := range columns {
@@ -122,7 +121,7 @@ func plainColumn(name string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.Trim(name, " \"`")), ".", "_")
 }
 
-// flat takes a row of a flattened CSV file.
+// flat decodes a row of a flattened CSV file.
 func (d *decoder) flat(t *table, columns []string, fields [][]byte) bool {
 	if len(fields) != len(columns) {
 		return false

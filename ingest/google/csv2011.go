@@ -60,8 +60,7 @@ func (d *decoder) usage2011(f [][]byte) bool {
 
 var kinds2011 = [9]kind{submit, schedule, evict, fail, finish, kill, lost, other, other}
 
-// integer reads a whole number; some copies of the trace have stray blanks and quotes around numbers. An empty field
-// is 0.
+// integer parses a whole number; some copies of the trace have stray blanks and quotes around numbers. An empty field means 0.
 func integer(b []byte) (int64, bool) {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '"') {
 		b = b[1:]
@@ -86,7 +85,7 @@ func fraction(b []byte) bool {
 	return len(b) == 0 || decimal(b) <= 1
 }
 
-// decimal is a number, or NaN where it is missing.
+// decimal returns a number, or NaN if it is missing.
 func decimal(b []byte) float64 {
 	v, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || v < 0 || math.IsInf(v, 0) {

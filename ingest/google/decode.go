@@ -13,13 +13,13 @@ import (
 	"straggler/schema"
 )
 
-// decoder turns blocks of records into events. Each goroutine has one of its own.
+// decoder turns blocks of records into events. Each goroutine has its own.
 type decoder struct {
 	fields [][]byte
 	out    *block
 }
 
-// block is what a decoder makes of a block of lines.
+// block is the result of decoding a block of lines.
 type block struct {
 	events   records // by (job, task, time, kind)
 	usage    records // by (machine, window, start, end)
@@ -43,7 +43,7 @@ func (b *block) reset() {
 
 func (r *records) reset() { r.keys, r.ends, r.arena = r.keys[:0], r.ends[:0], r.arena[:0] }
 
-// add takes a record whose payload is at the end of the arena already.
+// add adds a record whose payload is already at the end of the arena.
 func (r *records) add(k extsort.Key) {
 	r.keys, r.ends = append(r.keys, k), append(r.ends, len(r.arena))
 }
@@ -59,9 +59,9 @@ func (r *records) addTo(s *extsort.Sorter) error {
 	return nil
 }
 
-// file is what the head of a file tells of it.
+// file is what the head of a file reveals about it.
 type file struct {
-	table   *table   // nil where neither its name nor its first rows tell
+	table   *table   // nil if unknown from its name and its first rows
 	columns []string // of a flattened file
 	parquet bool
 }
@@ -148,8 +148,8 @@ func (d *decoder) line(f *file, line read.Line) bool {
 	return t != nil && (len(d.fields) == t.columns || t.name == "task_usage" && len(d.fields) == t.columns-1) && t.csv(d, d.fields)
 }
 
-// event puts an event to be sorted by (job, task, time, kind). Events of other kinds say nothing that a row needs, but
-// one of them may be all that is known of a job.
+// event adds an event to be sorted by (job, task, time, kind). Events of other kinds contribute nothing to rows, but one of
+// them may be all that is known of a job.
 func (d *decoder) event(e event) {
 	if e.kind == other && e.index >= 0 {
 		return
@@ -169,7 +169,7 @@ func (d *decoder) machine(id, at, kind int64, platform, rack string, cpus float6
 	d.out.machines = append(d.out.machines, machineEvent{id, at, kind, read.Text(platform), read.Text(rack), cpus})
 }
 
-// use takes what a task used of a machine from start to end; it counts in the window in which it started.
+// use adds a task's use of a machine from start to end; it counts in the window in which it started.
 func (d *decoder) use(machine, start, end int64, cpus float64) {
 	if math.IsNaN(cpus) || start < 0 {
 		return

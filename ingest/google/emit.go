@@ -5,7 +5,7 @@ import (
 	"straggler/schema"
 )
 
-// emitter hands traces on in a goroutine of its own, in the order in which they come, while the next one is being filled.
+// emitter sends traces on in a separate goroutine, in order, while the next one is being filled.
 type emitter struct {
 	full, free chan *schema.Trace
 	ended      chan struct{}
@@ -30,12 +30,12 @@ func (e *emitter) run(out *ingest.Sink) (err error) {
 			return err
 		}
 		t.Reset()
-		e.free <- t // never blocks: there are no more than fit
+		e.free <- t // never blocks: there are no more traces than fit
 	}
 	return nil
 }
 
-// emit takes a trace and gives an empty one for it. The error is of any trace before.
+// emit sends a trace and returns an empty one in exchange. The error is from any earlier trace.
 func (e *emitter) emit(t *schema.Trace) (empty *schema.Trace, err error) {
 	select {
 	case e.full <- t:
@@ -50,7 +50,7 @@ func (e *emitter) emit(t *schema.Trace) (empty *schema.Trace, err error) {
 	}
 }
 
-// end waits until all is handed on. Nothing may be emitted afterwards.
+// end waits until everything is sent. Nothing may be emitted afterwards.
 func (e *emitter) end() error {
 	close(e.full)
 	<-e.ended

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// kind is what an event says, in one numbering for both years.
+// kind is the kind of an event, numbered alike for both years.
 type kind int64
 
 const (
@@ -25,7 +25,7 @@ const (
 	lost
 )
 
-// ends says whether an attempt ends with the event, and how.
+// ends reports whether the event ends an attempt, and how.
 func (k kind) ends() (schema.AttemptStatus, string, bool) {
 	switch k {
 	case evict:
@@ -62,13 +62,13 @@ type reader struct {
 	err       error
 
 	attempts *schema.Keys
-	first    schema.Key // of an application, for caveats of the trace
+	first    schema.Key // of an application, for caveats about the trace
 	orphans  int64      // ends without a start
 	doubled  int64      // starts within an attempt
-	waiting  int64      // jobs that wait for others
+	waiting  int64      // jobs that wait for other jobs
 	trace    *schema.Trace
 	emitter  *emitter // of finish
-	names    []byte   // native ids of the trace's attempts, one behind the other
+	names    []byte   // native ids of the trace's attempts, concatenated
 	ends     []int    // where each ends
 }
 
@@ -91,7 +91,7 @@ func (r *reader) close() {
 	r.usage.Close()
 }
 
-// fold takes what was decoded of a block.
+// fold processes a decoded block.
 func (r *reader) fold(b *block) error {
 	for i := range b.machines {
 		r.machineEvent(&b.machines[i])
@@ -104,12 +104,12 @@ func (r *reader) fold(b *block) error {
 	return r.err
 }
 
-// flush hands on the rows that were made of events.
+// flush sends on the rows made from events.
 func (r *reader) flush() error {
 	if r.err != nil {
 		return r.err
 	}
-	all, start := string(r.names), 0 // one piece of memory for all of them
+	all, start := string(r.names), 0 // one allocation for all of them
 	for i, end := range r.ends {
 		r.trace.Attempts[i].NativeID, start = all[start:end], end
 	}
@@ -123,7 +123,7 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// finish makes rows of the sorted events, job by job, then of machines and their use.
+// finish makes rows from the sorted events, job by job, then those of machines and their use.
 func (r *reader) finish(ctx context.Context) (err error) {
 	r.emitter = newEmitter(r.out)
 	defer func() { err = cmp.Or(err, r.emitter.end()) }()
@@ -155,7 +155,7 @@ func (r *reader) finish(ctx context.Context) (err error) {
 	return r.usageRows(ctx)
 }
 
-// parseEvent reads what decoder.event wrote.
+// parseEvent parses what decoder.event wrote.
 func parseEvent(rec extsort.Record) event {
 	e := event{job: rec.Key[0], index: rec.Key[1], time: rec.Key[2], kind: kind(rec.Key[3])}
 	var n int

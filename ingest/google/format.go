@@ -32,7 +32,7 @@ or localities.`,
 // table is one table of a trace.
 type table struct {
 	name    string
-	columns int // of 2011; 0 where it has none
+	columns int // of 2011; 0 if there were none
 	csv     func(*decoder, [][]byte) bool
 	of2019  func(*decoder, *record2019) bool
 }
@@ -47,10 +47,10 @@ var tables = []table{
 	{"instance_usage", 0, nil, (*decoder).usage2019},
 }
 
-// skipped hold nothing for the tables.
+// skipped have no data for the tables.
 var skipped = []string{"machine_attributes", "task_constraints", "schema.csv"}
 
-// claim puts all shards of all tables below a directory together.
+// claim groups all shards of all tables below a directory.
 func claim(dir ingest.Dir) []ingest.Group {
 	var g ingest.Group
 	events := false
@@ -86,7 +86,7 @@ func claim(dir ingest.Dir) []ingest.Group {
 	return []ingest.Group{g}
 }
 
-// tableOf finds the table that a path belongs to: shards are task_events/part-00000-of-00500.csv.gz, or
+// tableOf finds the table of a path: shards are task_events/part-00000-of-00500.csv.gz, or
 // instance_events-000000000000.json.gz.
 func tableOf(name string) *table {
 	base, dir := path.Base(name), path.Base(path.Dir(name))

@@ -75,7 +75,7 @@ func Test2011(t *testing.T) {
 	if j, a := r.Jobs[0], r.Applications[0]; j.Status != schema.RunSucceeded || j.FinishTime.V.Sub(j.SubmitTime.V) != 100 || a.User != schema.Some("userA") || a.Name != schema.Some("logical") {
 		t.Errorf("job %+v of %+v", j, a)
 	}
-	// Machine 5 has half the largest one's capacity and was used 0.1 all of the window and 0.2 half of it.
+	// Machine 5 has half the largest one's capacity; 0.1 was used in all of the window and 0.2 in half of it.
 	if u := r.MachineUsage; len(u) != 2 || u[0].CPU != schema.Some(0.4) || u[1].CPU != schema.Some(1.0) || u[0].Time != 600e6 {
 		t.Errorf("usage %+v", u)
 	}
@@ -118,7 +118,7 @@ func Test2019(t *testing.T) {
 	}
 }
 
-// The rows are the same, keys and all, whatever the order of the shards and of the lines in them.
+// The rows, including keys, do not depend on the order of the shards and of the lines in them.
 func TestOrderOfShards(t *testing.T) {
 	for _, trace := range []map[string]string{trace2011, trace2019} {
 		want := ingesttest.Read(t, Format(), ingesttest.Directory("trace", trace), ingest.Limits{})
@@ -138,7 +138,7 @@ func TestOrderOfShards(t *testing.T) {
 	}
 }
 
-// A job may have millions of tasks: its attempts must not wait for its end. The largest batch is what the reader held.
+// A job may have millions of tasks: its attempts must not be held until its end. The largest batch is what the reader held.
 func TestOneJobOfManyTasks(t *testing.T) {
 	const tasks = 20_000
 	var log strings.Builder

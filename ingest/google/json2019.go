@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// record2019 has the keys of all tables of 2019. Whole numbers and enums are written as quoted strings, or as numbers
-// and names by some exports; what is NULL is left out.
+// record2019 has the keys of all tables of 2019. Whole numbers and enums are quoted strings, or in some exports numbers and
+// names; NULLs are left out.
 type record2019 struct {
 	Time           number   `json:"time"`
 	Type           number   `json:"type"`
@@ -57,13 +57,13 @@ func (v *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 var errNotNumber = strconv.ErrSyntax
 
-// jsonLine reads a line of the table that its file belongs to, or else of the table that its keys tell.
+// jsonLine reads a line of the table that its file belongs to, or else of the table identified by its keys.
 func (d *decoder) jsonLine(t *table, line []byte) bool {
 	var v record2019
 	return decode(line, &v) && d.record(t, &v)
 }
 
-// record takes a record of the table, or of the one that its columns tell.
+// record processes a record of the table, or of the one identified by its columns.
 func (d *decoder) record(t *table, v *record2019) bool {
 	if t != nil && t.of2019 != nil {
 		return t.of2019(d, v)
@@ -71,7 +71,7 @@ func (d *decoder) record(t *table, v *record2019) bool {
 	return v.take(d)
 }
 
-// take takes a record as one of the table that its columns tell.
+// take processes a record of the table identified by its columns.
 func (v *record2019) take(d *decoder) bool {
 	switch {
 	case v.StartTime.ok:
@@ -88,7 +88,7 @@ func decode(line []byte, v *record2019) bool {
 	return json.Unmarshal(line, v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) == nil
 }
 
-// kinds2019 number otherwise than those of 2011.
+// kinds2019 are numbered differently from those of 2011.
 var kinds2019 = [11]kind{submit, other, other, schedule, evict, fail, finish, kill, lost, other, other}
 
 var names2019 = map[string]int64{
@@ -110,7 +110,7 @@ func (v *record2019) kind() (kind, bool) {
 	return kinds2019[n], true
 }
 
-// allocSet is a collection that reserves resources and runs nothing.
+// allocSet is a collection that only reserves resources.
 func (v *record2019) allocSet() bool {
 	return v.CollectionType.n == 1 || v.CollectionType.name == "ALLOC_SET"
 }

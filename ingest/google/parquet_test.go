@@ -13,7 +13,7 @@ import (
 	"straggler/ingest/ingesttest"
 )
 
-// whole is a number that BigQuery's JSON has as a text.
+// whole is a number that is text in BigQuery's JSON.
 type whole int64
 
 func (w *whole) UnmarshalJSON(text []byte) error {
@@ -44,7 +44,7 @@ type columns2019 struct {
 	Usage          *resources2019 `parquet:"average_usage,optional" json:"average_usage"`
 }
 
-// asParquet writes JSON lines as Parquet, the lines that are none of the table left out.
+// asParquet writes JSON lines as Parquet, except those of other tables.
 func asParquet(t *testing.T, lines string) string {
 	t.Helper()
 	var rows []columns2019
@@ -67,7 +67,7 @@ func asParquet(t *testing.T, lines string) string {
 	return buf.String()
 }
 
-// The tables as Parquet give the rows that they give as JSON lines.
+// The tables give the same rows as Parquet and as JSON lines.
 func TestParquetEqualsJSON(t *testing.T) {
 	lines, files := map[string]string{}, map[string]string{}
 	for name, text := range trace2019 {
@@ -103,7 +103,7 @@ func TestParquetEqualsJSON(t *testing.T) {
 	}
 }
 
-// A query has taken the structures apart; names are told with dots or underscores.
+// A query has flattened the structures; names are joined with dots or underscores.
 func TestFlattenedCSV(t *testing.T) {
 	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", map[string]string{
 		"a.csv": "time,type,collection_id,instance_index,machine_id\n1000000,3,20,0,77\n5000000,FINISH,20,0,77\nshort,row\n",

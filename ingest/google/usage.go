@@ -11,17 +11,17 @@ import (
 	"straggler/schema"
 )
 
-// machine is what machine_events say of a machine: the first capacity that it had.
+// machine is what machine_events record of a machine: its first capacity.
 type machine struct {
 	platform, rack string
 	cpus           float64 // fraction of the largest machine; NaN unknown
 	added, removed int64   // -1 unknown
 }
 
-// maxMachines bounds the machines held; a cell has some ten thousand.
+// maxMachines bounds the machines held; a cell has about ten thousand.
 const maxMachines = 1_000_000
 
-// machineEvent is what a record says of a machine: 1 add, 2 remove, 3 update.
+// machineEvent is a record about a machine: 1 add, 2 remove, 3 update.
 type machineEvent struct {
 	id, time, kind int64
 	platform, rack string
@@ -37,7 +37,7 @@ func (r *reader) machineEvent(e *machineEvent) {
 		m = &machine{cpus: math.NaN(), added: -1, removed: -1}
 		r.machines[e.id] = m
 	}
-	m.platform, m.rack = max(m.platform, e.platform), max(m.rack, e.rack) // in any order of shards
+	m.platform, m.rack = max(m.platform, e.platform), max(m.rack, e.rack) // independent of the order of shards
 	if !math.IsNaN(e.cpus) && !(m.cpus >= e.cpus) {
 		m.cpus = e.cpus
 	}
@@ -71,8 +71,8 @@ func (r *reader) machineRows() {
 // windowUS is the length of the trace's measurement windows.
 const windowUS = 300_000_000
 
-// usageRows sums use by machine and window, as a fraction of what the machine has. The order of the records is fixed,
-// so the sums are.
+// usageRows sums use by machine and window, as a fraction of the machine's capacity. The order of the records is fixed, so the
+// sums are too.
 func (r *reader) usageRows(ctx context.Context) error {
 	var id, window int64
 	var sum float64

@@ -18,7 +18,7 @@ type counterTree struct {
 	} `json:"counterGroups"`
 }
 
-// setCounters fills what the counters say. A name stands in the groups of several inputs; those are summed.
+// setCounters sets the columns that counters provide. A name occurs in the groups of several inputs; those are summed.
 func setCounters(a *schema.Attempt, v jsontext.Value) {
 	var t counterTree
 	if len(v) == 0 || json.Unmarshal(v, &t, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
@@ -52,7 +52,7 @@ func setCounters(a *schema.Attempt, v jsontext.Value) {
 	if read.OK || shuffle.OK {
 		a.InputBytes = schema.Some(read.Or(0) + shuffle.Or(0))
 	}
-	if shuffle.OK && read.Or(0) == 0 { // where the file systems' bytes lay is unknown
+	if shuffle.OK && read.Or(0) == 0 { // unknown which file systems' bytes these are
 		local := min(direct.Or(0), shuffle.V)
 		a.LocalBytes, a.RemoteBytes = schema.Some(local), schema.Some(shuffle.V-local)
 	}

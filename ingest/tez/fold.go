@@ -13,8 +13,8 @@ import (
 	"straggler/schema"
 )
 
-// fold makes rows of entities. Attempts are emitted when they finish; DAGs and vertices, whose entities come in parts,
-// at the end.
+// fold converts entities to rows. Attempts are emitted when they finish; DAGs and vertices, whose entities come in parts, at
+// the end.
 type fold struct {
 	in      *ingest.Input
 	out     *ingest.Sink
@@ -22,15 +22,15 @@ type fold struct {
 	dags    map[string]*dag
 	vertex  map[string]*vertex
 	running map[string]*schema.Attempt
-	done    map[string]bool       // attempts that were emitted, of tasks that may yet lose their output
+	done    map[string]bool       // attempts already emitted, of tasks that may still lose their output
 	lost    map[string]lostOutput // by task, until its next attempt
 	losses  []schema.Loss
-	dropped int64 // entities past maxEntities
+	dropped int64 // entities beyond maxEntities
 	hosts   map[string]bool
 	trace   schema.Trace
 }
 
-// lostOutput is a loss that waits for the attempt that makes the output again.
+// lostOutput is a loss waiting for the attempt that recomputes the output.
 type lostOutput struct {
 	at     int   // in losses
 	number int32 // of the attempt that had made it
@@ -55,7 +55,7 @@ type vertex struct {
 	byTask              map[int64]int
 }
 
-// plan is what a DAG's plan says of edges.
+// plan is the edges in a DAG's plan.
 type plan struct {
 	Edges []struct {
 		Input    string `json:"inputVertexName"`
@@ -179,7 +179,7 @@ func (f *fold) takeAttempt(e event) {
 	}
 	e.id = id.text()
 	if e.word == "TASK_ATTEMPT_STARTED" {
-		if f.done[e.id] { // said again, or late
+		if f.done[e.id] { // repeated or late
 			return
 		}
 		a := f.attempt(id, e)
@@ -221,7 +221,7 @@ func (f *fold) attempt(id attemptID, e event) *schema.Attempt {
 }
 
 func (f *fold) siblingRuns(id attemptID) bool {
-	for n := range min(id.number, 1000) { // a damaged log may say any number
+	for n := range min(id.number, 1000) { // a damaged log may have any number
 		if f.running[id.sibling(n)] != nil {
 			return true
 		}
@@ -301,7 +301,7 @@ func statusOf(m info, lost bool) (schema.AttemptStatus, schema.Null[string]) {
 	return schema.UnknownStatus, read.NullText(reason)
 }
 
-// loss notes that a finished output was lost; the next attempt of the task makes it again.
+// loss records that a finished output was lost; the next attempt of the task recomputes it.
 func (f *fold) loss(id attemptID, e event) {
 	f.lost[id.taskID()] = lostOutput{len(f.losses), id.number}
 	f.losses = append(f.losses, schema.Loss{
@@ -330,7 +330,7 @@ func (f *fold) flush(all bool) error {
 	return err
 }
 
-// finish emits what still runs, then phases, edges, jobs, applications.
+// finish emits running attempts, then phases, edges, jobs, applications.
 func (f *fold) finish() error {
 	for _, id := range sorted(f.running) {
 		parsed, _ := parseAttempt(id)

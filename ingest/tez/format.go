@@ -28,7 +28,7 @@ by the error of the attempt that lost. Racks and fetch wait are not in the histo
 	}
 }
 
-// claim puts the parts of a timeline export together: dag.json, vertices_part_0.json, …
+// claim groups the parts of a timeline export: dag.json, vertices_part_0.json, …
 func claim(dir ingest.Dir) []ingest.Group {
 	var g ingest.Group
 	attempts := false
@@ -81,7 +81,7 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	return errors.Join(append(errs, f.finish())...)
 }
 
-// part reads a file in whichever container it is.
+// part reads a file in any of the containers.
 func (f *fold) part(ctx context.Context, p ingest.Part) error {
 	r, err := p.Open(ctx)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// attemptID is attempt_<cluster>_<app>_<dag>_<vertex>_<task>_<number>, taken apart.
+// attemptID is attempt_<cluster>_<app>_<dag>_<vertex>_<task>_<number>, parsed.
 type attemptID struct {
 	parts            []string
 	app, dag, vertex string
@@ -30,20 +30,20 @@ func parseAttempt(s string) (attemptID, bool) {
 	}, true
 }
 
-// text is the id with its number as Tez writes it: other digits of the same number are the same attempt.
+// text returns the id with its number as Tez writes it: other digits of the same number are the same attempt.
 func (a attemptID) text() string { return a.sibling(a.number) }
 
 func (a attemptID) taskID() string { return strings.Join(a.parts[1:6], "_") }
 
-// sibling is the id of another attempt of the task.
+// sibling returns the id of another attempt of the task.
 func (a attemptID) sibling(number int32) string {
 	p := slices.Clone(a.parts)
 	p[6] = strconv.Itoa(int(number))
 	return strings.Join(p, "_")
 }
 
-// applicationID is the application of any id: dag_1_2_3 is of application_1_2, and so is appattempt_1_2_000001, with or
-// without the tez_ that the timeline server puts before it.
+// applicationID returns the application of any id: dag_1_2_3 belongs to application_1_2, and so does appattempt_1_2_000001,
+// with or without the prefix tez_ that the timeline server adds.
 func applicationID(id string) string {
 	p := strings.Split(strings.TrimPrefix(id, "tez_"), "_")
 	if len(p) < 3 {
@@ -60,7 +60,7 @@ func dagID(vertex string) string {
 	return "dag_" + strings.Join(p[1:4], "_")
 }
 
-// host is a node id without its port.
+// host returns a node id without its port.
 func host(node string) string {
 	if i := strings.LastIndexByte(node, ':'); i > 0 {
 		return node[:i]

@@ -16,7 +16,7 @@ import (
 	"straggler/schema"
 )
 
-// entity is what is said of a DAG, vertex, task or attempt at once. Loggers spell the keys in several ways.
+// entity is what is recorded about a DAG, vertex, task or attempt at once. Loggers spell the keys in several ways.
 type entity struct {
 	ID         string       `json:"entity"`
 	ID2        string       `json:"entityId"`
@@ -35,7 +35,7 @@ type entityTime struct {
 	Type2     string `json:"eventType"`
 }
 
-// info are the values said of an entity, each as JSON.
+// info holds the values recorded about an entity, each as JSON.
 type info map[string]jsontext.Value
 
 func (m info) text(key string) string {
@@ -83,11 +83,11 @@ func (n *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return dec.SkipValue()
 }
 
-// event is an entity in one form: type of event, time, and values.
+// event is an entity in a common form: type of event, time, and values.
 type event struct {
 	kind string // dag, vertex, task, attempt, app
 	id   string
-	word string // DAG_FINISHED, TASK_ATTEMPT_STARTED, …; "" in an export, which has the last state only
+	word string // DAG_FINISHED, TASK_ATTEMPT_STARTED, …; "" in an export, which has only the last state
 	time int64  // ms
 	info info
 	user string
@@ -124,10 +124,10 @@ var kinds = map[string]string{
 	"TEZ_DAG_ID": "dag", "TEZ_VERTEX_ID": "vertex", "TEZ_TASK_ID": "task", "TEZ_TASK_ATTEMPT_ID": "attempt", "TEZ_APPLICATION": "app",
 }
 
-// maxEntity bounds one entity: a DAG plan with large payloads has some MiB.
+// maxEntity bounds one entity: a DAG plan with large payloads has a few MiB.
 const maxEntity = 64 << 20
 
-// json reads entities that are followed by 0x01 and a line break, or an export's object of lists of them.
+// json reads entities that are followed by 0x01 and a line break, or an export, which is an object of lists of them.
 func (f *fold) json(ctx context.Context, p ingest.Part, r io.Reader, name string) error {
 	br := bufio.NewReaderSize(r, 256<<10)
 	var at int64
@@ -160,7 +160,7 @@ func (f *fold) json(ctx context.Context, p ingest.Part, r io.Reader, name string
 
 var errLong = errors.New("record is too long")
 
-// record reads up to the next 0x01, or the end. A longer one than maxEntity is skipped.
+// record reads up to the next 0x01, or the end. A record longer than maxEntity is skipped.
 func record(br *bufio.Reader) (text []byte, size int64, err error) {
 	long := false
 	for {
@@ -186,7 +186,7 @@ func record(br *bufio.Reader) (text []byte, size int64, err error) {
 	}
 }
 
-// record takes an entity, or an object whose members are entities or lists of them.
+// record processes an entity, or an object whose members are entities or lists of them.
 func (f *fold) record(text []byte) error {
 	options := []json.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
 	var e entity

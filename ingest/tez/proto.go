@@ -15,7 +15,7 @@ import (
 
 var errMessage = errors.New("not a HistoryEventProto")
 
-// The numbers of HistoryEventProto's fields.
+// Field numbers of HistoryEventProto.
 const (
 	fieldType       = 1
 	fieldTime       = 2
@@ -29,7 +29,7 @@ const (
 	fieldData       = 10
 )
 
-// parseMessage reads a message behind its length, as the logger writes it.
+// parseMessage parses a message preceded by its length, as the logger writes it.
 func parseMessage(b []byte) (event, error) {
 	e := event{info: info{}}
 	n, k := binary.Uvarint(b)
@@ -64,7 +64,7 @@ func parseMessage(b []byte) (event, error) {
 	return e, err
 }
 
-// pair takes a KVPair: values that are JSON stay so, others become JSON texts.
+// pair adds a KVPair: values that are JSON are kept, others become JSON strings.
 func (e *event) pair(b []byte) error {
 	var key string
 	var value []byte
@@ -89,7 +89,7 @@ func (e *event) pair(b []byte) error {
 	return err
 }
 
-// eachField gives the fields of a protobuf message: numbers of wire type 0, texts of wire type 2; others are skipped.
+// eachField passes on the fields of a protobuf message: numbers of wire type 0, texts of wire type 2; others are skipped.
 func eachField(b []byte, take func(field int, v uint64, text []byte) error) error {
 	for len(b) > 0 {
 		tag, k := binary.Uvarint(b)

@@ -28,7 +28,7 @@ const (
 //
 //	int32 length of key and value | int32 length of key | key | value
 //
-// big-endian, and -1 in place of the length stands before a copy of the header's 16 sync bytes.
+// big-endian; -1 in place of the length precedes a copy of the header's 16 sync bytes.
 type sequenceReader struct {
 	r          *bufio.Reader
 	at         int64
@@ -36,7 +36,7 @@ type sequenceReader struct {
 	sync       [16]byte
 }
 
-// next gives the next value, decompressed; io.EOF at the end, io.ErrUnexpectedEOF within a record.
+// next returns the next value, decompressed; io.EOF at the end, io.ErrUnexpectedEOF within a record.
 func (s *sequenceReader) next() ([]byte, error) {
 	for {
 		size, err := s.int32()
@@ -63,7 +63,7 @@ func (s *sequenceReader) next() ([]byte, error) {
 		if size < 0 || size > maxMessage || key < 0 || key > size {
 			return nil, fmt.Errorf("%w: a record of %d bytes with a key of %d at byte %d", errSequence, size, key, s.at)
 		}
-		var record bytes.Buffer // grows with what comes and not with what the length says
+		var record bytes.Buffer // grows with the data instead of trusting the length
 		n, err := io.CopyN(&record, s.r, int64(size))
 		s.at += n
 		if err != nil {
@@ -77,7 +77,7 @@ func (s *sequenceReader) next() ([]byte, error) {
 	}
 }
 
-// inflate reads zlib, or gzip without its header's help: their first bytes say which.
+// inflate reads zlib or gzip, identified by their first bytes rather than by the header.
 func inflate(b []byte) ([]byte, error) {
 	z, err := openDeflate(b)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *sequenceReader) int32() (int32, error) {
 	return int32(binary.BigEndian.Uint32(b[:])), err
 }
 
-// text reads a string behind its length as Hadoop's variable-length integer.
+// text reads a string preceded by its length as Hadoop's variable-length integer.
 func (s *sequenceReader) text() (string, error) {
 	n, err := s.vint()
 	if err != nil {

@@ -20,14 +20,14 @@ import (
 const counters = `{"counterGroups":[{"counterGroupName":"org.apache.tez.common.counters.FileSystemCounter","counters":[{"counterName":"FILE_BYTES_READ","counterValue":5}]},
 {"counterGroupName":"TaskCounter_Reducer_2_INPUT_Map_1","counters":[{"counterName":"SHUFFLE_BYTES","counterValue":900},{"counterName":"SHUFFLE_BYTES_DISK_DIRECT","counterValue":200},{"counterName":"GC_TIME_MILLIS","counterValue":"40"}]}]}`
 
-// said is one thing that a logger says: the entity, the event, its time and its values as JSON members.
+// said is one record of a logger: the entity, the event, its time and its values as JSON members.
 type said struct {
 	kind, id, event string
 	ms              int64
 	info            string
 }
 
-// history is a DAG of two vertices. The output of map task 0 is lost and made again, a reducer is copied in vain.
+// history is a DAG of two vertices. The output of map task 0 is lost and recomputed, and a reducer is copied in vain.
 var history = []said{
 	{"TEZ_DAG_ID", "dag_1_0007_1", "DAG_SUBMITTED", 1000, `"dagPlan":{"dagName":"q1","vertices":[],"edges":[{"edgeId":"1","inputVertexName":"Map 1","outputVertexName":"Reducer 2","dataMovementType":"SCATTER_GATHER"}]}`},
 	{"TEZ_VERTEX_ID", "vertex_1_0007_1_00", "VERTEX_INITIALIZED", 1500, `"vertexName":"Map 1","numTasks":1,"initTime":1500`},
@@ -97,7 +97,7 @@ func TestHistoryText(t *testing.T) {
 	check(t, &r)
 }
 
-// The protobuf logger says the same in SequenceFiles, plain or with each record compressed.
+// The protobuf logger records the same in SequenceFiles, plain or with each record compressed.
 func TestSequenceFiles(t *testing.T) {
 	for _, compressed := range []bool{false, true} {
 		data := sequenceFile(t, compressed)
