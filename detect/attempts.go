@@ -7,8 +7,8 @@ import (
 	"straggler/schema"
 )
 
-// attemptsSQL reads what the statistics, the rules and the history of stages need of attempts. It computes nothing but
-// comparisons: DuckDB takes as long for one CASE of the status as to read five columns.
+// attemptsSQL reads the columns of attempts that the statistics, the rules and the history of stages need. It computes nothing
+// but comparisons: a single CASE over the status takes DuckDB as long as reading five columns.
 const attemptsSQL = "SELECT phase_id, attempt_id, application_id, task, number, start_time, finish_time, duration_s," +
 	" input_bytes, remote_bytes, input_records, cpu_s, fetch_wait_s, quality," +
 	" status = 'success' AS succeeded, status = 'killed' AS killed, status = 'running' AS running, recompute FROM "
@@ -22,13 +22,13 @@ const (
 	cpuKnown
 	waitKnown
 	noPartition      // the number of its task is not that of a partition
-	recomputeUnknown // nothing says whether it recomputes
+	recomputeUnknown // unknown whether it recomputes
 )
 
-// noTime is a time that the log does not say.
+// noTime is a time that is not in the log.
 const noTime = math.MinInt64
 
-// attempts are some rows, column by column. NaN is an unknown number; of duration that is what it says of no number.
+// attempts are some rows, column by column. NaN is an unknown number; a duration that is not a number counts as unknown too.
 type attempts struct {
 	phase, id, application, task, start, finish []int64
 	number                                      []int32
@@ -38,7 +38,7 @@ type attempts struct {
 
 func (a *attempts) len() int { return len(a.phase) }
 
-// slice is the rows from to to.
+// slice returns the rows from to to.
 func (a *attempts) slice(from, to int) attempts {
 	return attempts{
 		phase: a.phase[from:to], id: a.id[from:to], application: a.application[from:to], task: a.task[from:to], start: a.start[from:to], finish: a.finish[from:to],
@@ -46,7 +46,7 @@ func (a *attempts) slice(from, to int) attempts {
 		cpu: a.cpu[from:to], wait: a.wait[from:to], flags: a.flags[from:to]}
 }
 
-// reset forgets the rows, and keeps the memory.
+// reset discards the rows, but keeps the memory.
 func (a *attempts) reset() { *a = a.slice(0, 0) }
 
 // grow makes room for n rows.
@@ -119,7 +119,7 @@ func setFlag(flags []uint8, known *engine.Vector, flag uint8) {
 	}
 }
 
-// appendKnown appends values, with another one for those that are unknown.
+// appendKnown appends values, and the given substitute for unknown ones.
 func appendKnown[T any](to, values []T, v *engine.Vector, n int, unknown T) []T {
 	at := len(to)
 	to = append(to, values[:n]...)
@@ -133,7 +133,7 @@ func appendKnown[T any](to, values []T, v *engine.Vector, n int, unknown T) []T 
 	return to
 }
 
-// appendWhole appends integers, which all that is computed of them takes as doubles.
+// appendWhole appends integers as doubles, which all later computations use.
 func appendWhole(to []float64, v *engine.Vector, n int) []float64 {
 	for _, x := range v.Int64s[:n] {
 		to = append(to, float64(x))

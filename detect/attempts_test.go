@@ -6,8 +6,8 @@ import (
 	"straggler/engine"
 )
 
-// What nothing says of, whether it recomputes a lost output, is not compared with other attempts, as in candidates.sql; nor is
-// it taken for a recomputation, as in outliers.sql.
+// An attempt of which nothing says whether it recomputes a lost output is not compared with other attempts, as in
+// candidates.sql, nor taken for a recomputation, as in outliers.sql.
 func TestRecomputeUnknown(t *testing.T) {
 	const rows = 3
 	b := engine.Batch{Len: rows, Columns: make([]engine.Vector, 18)}

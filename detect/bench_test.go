@@ -16,8 +16,8 @@ import (
 	"straggler/store"
 )
 
-// BenchmarkRun computes statistics and outliers of two million attempts, or of as many millions as STRAGGLER_MILLIONS
-// says: phases of 10 to 10 000 tasks with log-normal durations, one attempt in a hundred a second one.
+// BenchmarkRun computes statistics and outliers of two million attempts, or of STRAGGLER_MILLIONS million: phases of 10 to 10
+// 000 tasks with log-normal durations, one attempt in a hundred being a second one.
 func BenchmarkRun(b *testing.B) {
 	ctx := context.Background()
 	st, err := store.Temp(ctx)
@@ -42,8 +42,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkNights is detect on a store to which 100 000 attempts of one program come every night: on what it holds when that
-// begins, two million or as many as STRAGGLER_MILLIONS says, and then night by night.
+// BenchmarkNights measures detect on a store that grows by 100 000 attempts of one program every night: on its initial content,
+// two million attempts or STRAGGLER_MILLIONS million, and then night by night.
 func BenchmarkNights(b *testing.B) {
 	const night = 100_000
 	ctx := context.Background()
@@ -76,7 +76,7 @@ func BenchmarkNights(b *testing.B) {
 	}
 }
 
-// detectOnce opens an engine, as each call of the program does.
+// detectOnce opens an engine, like each call of the program.
 func detectOnce(b *testing.B, st *store.Store) Summary {
 	b.Helper()
 	eng, err := engines.Open(b.Context(), st, engine.Options{Threads: 2, MemoryBytes: 4 << 30})
@@ -91,7 +91,7 @@ func detectOnce(b *testing.B, st *store.Store) Summary {
 	return s
 }
 
-// millions is how many million attempts a benchmark is about.
+// millions is the size of a benchmark in millions of attempts.
 func millions(b *testing.B) int {
 	s := os.Getenv("STRAGGLER_MILLIONS")
 	if s == "" {
@@ -104,8 +104,8 @@ func millions(b *testing.B) int {
 	return n
 }
 
-// writeMany commits one input of many attempts: a run of a program, a night after the input before, with the same stages on all
-// nights.
+// writeMany commits one input with many attempts: a run of a program, a night after the previous input, with the same stages
+// every night.
 func writeMany(b *testing.B, st *store.Store, input schema.Key, attempts int) {
 	b.Helper()
 	ctx := context.Background()

@@ -1,6 +1,7 @@
--- The attempts of candidates.sql and those that slower_than_usual.sql compares them with, each once: takes attempts, detected_compared and
--- detected_usual, gives rows for copies of this program, which compare those of one task of a stage after the other. share is the same for all attempts of
--- such a task, and for few others. usual_s and what follows it are NULL of attempts that are not judged.
+-- The attempts of candidates.sql and those that slower_than_usual.sql compares them with, each once: takes attempts,
+-- detected_compared and detected_usual, returns rows for copies of this program, which compare those of one task of a stage
+-- after another. share is the same for all attempts of such a task, and for few others. usual_s and the columns after it are
+-- NULL for attempts that are not judged.
 SELECT stage_id % 1000003 + task % 1000003 AS share, stage_id, task, place, past, phase_id, attempt_id, duration_s, input_bytes, input_records,
   CASE WHEN judged THEN is_partition END AS is_partition, CASE WHEN judged THEN usual_s END AS usual_s,
   CASE WHEN judged THEN usual_bytes END AS usual_bytes, CASE WHEN judged THEN usual_records END AS usual_records,

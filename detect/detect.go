@@ -25,14 +25,15 @@ var outliersSQL string
 //go:embed summary.sql
 var summarySQL string
 
-// EngineMemory is the bytes that an engine in this process needs at most for a run on its own. The engine sorts and joins rows
-// of phases, and what does not fit goes to disk: a hundred million attempts have some million phases, in about a kilobyte each.
+// EngineMemory is the memory in bytes that an engine in this process needs at most for a run on its own. The engine sorts and
+// joins rows of phases, and spills to disk what does not fit: a hundred million attempts have about a million phases, at about
+// a kilobyte each.
 const EngineMemory = 768 << 20
 
-// Options say how to run; the rules have no options.
+// Options configure a run; the rules have no options.
 type Options struct {
 	ChunkAttempts int64  // attempts whose statistics an engine of many machines computes at once, 0 is 40 million; a phase is never divided
-	Again         bool   // work on the whole store, whatever earlier runs have seen
+	Again         bool   // work on the whole store, whatever earlier runs have processed
 	Tool          string // version of straggler, for the commit
 
 	Applications selection.Applications // work only on the logs of these; results of the others stay as they are
@@ -40,28 +41,28 @@ type Options struct {
 	limits limits
 }
 
-// limits are of what the process holds in memory; 0 is the usual one, which tests replace.
+// limits bound what the process holds in memory; 0 means the default, which tests override.
 type limits struct {
-	heapPhases   int64 // phases that are held in Go's heap
-	copiedPhases int64 // phases whose figures copies find
+	heapPhases   int64 // phases held in Go's heap
+	copiedPhases int64 // phases whose figures are computed by copies
 }
 
-// Summary is the result of a run: of the whole store, however much of it was worked on, or of the chosen applications.
+// Summary is the result of a run: for the whole store, however much of it was processed, or for the chosen applications.
 type Summary struct {
 	Phases   int64 `col:"phases"`   // phases in the store
 	Judged   int64 `col:"judged"`   // phases with enough tasks to compare
 	Attempts int64 `col:"attempts"` // attempts in them
 	Outliers map[schema.Rule]int64
 	Repeated int64   `col:"repeated"` // phases with a history
-	Slow     int64   `col:"slow"`     // of them, slow as a whole
+	Slow     int64   `col:"slow"`     // of these, slow as a whole
 	LostS    float64 `col:"lost_s"`   // sum of lost_s over the phases: more than the jobs lost, since phases overlap
-	Inputs   int     // worked on, where earlier results of others were kept
-	Kept     bool    // results of an earlier run were
+	Inputs   int     // processed, if earlier results of others were kept
+	Kept     bool    // results of an earlier run were kept
 	Seconds  float64 // time the run took
 }
 
-// Run computes phase_stats and outliers of the inputs that earlier runs of this version have not seen, and the history of all
-// stages, and commits them with what these runs found of the other inputs, in place of all earlier results.
+// Run computes phase_stats and outliers of the inputs that earlier runs of this version have not processed, and the history of
+// all stages, and commits them together with the earlier results for the other inputs, replacing all earlier results.
 func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Summary, error) {
 	began := time.Now()
 	if o.ChunkAttempts <= 0 {
@@ -154,7 +155,7 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 	return nil
 }
 
-// historyOf is history where the query of the tasks' usage has the medians too.
+// historyOf is history with a query for the tasks' usage that includes the medians.
 func (p *part) historyOf(ctx context.Context, tx *store.Tx, eng engine.Engine, used string) error {
 	if err := p.history(ctx, tx, eng, used, func() (string, error) { return used, nil }); err != nil {
 		return fmt.Errorf("history of stages: %w", err)
@@ -162,7 +163,7 @@ func (p *part) historyOf(ctx context.Context, tx *store.Tx, eng engine.Engine, u
 	return nil
 }
 
-// summary counts what is in the tables, or of it what is about some applications.
+// summary counts the contents of the tables, or the part of them about some applications.
 func summary(ctx context.Context, eng engine.Engine, apps selection.Applications) (Summary, error) {
 	s := Summary{Outliers: make(map[schema.Rule]int64)}
 	seen, err := apps.Seen(ctx, eng, "phase_stats", "stage_history", "outliers")
@@ -188,7 +189,7 @@ func summary(ctx context.Context, eng engine.Engine, apps selection.Applications
 	return s, nil
 }
 
-// keepBySpan makes session tables of the rows of a query of phases and gives the query of their union. Exact quantiles keep
+// keepBySpan makes session tables from the rows of a query of phases and returns the query of their union. Exact quantiles keep
 // every value in memory, so a store with more attempts than a chunk is processed in spans of phases.
 func keepBySpan(ctx context.Context, eng engine.Engine, name, sql string, spans []span, seen func(span) []engine.Seen) (string, error) {
 	var union []string
@@ -216,8 +217,8 @@ func (s span) where() string {
 	return fmt.Sprintf(" WHERE phase_id BETWEEN %d AND %d", s.low, s.high)
 }
 
-// split divides phases into spans of about so many attempts and no more than so many phases; sizes is the query of their
-// phase_id and number n of attempts.
+// split divides phases into spans of about the given number of attempts and at most the given number of phases; sizes is the
+// query of their phase_id and number n of attempts.
 func split(ctx context.Context, eng engine.Engine, sizes string, attempts int64, phases int) ([]span, error) {
 	var spans []span
 	at, held, n := span{low: math.MinInt64}, int64(0), 0

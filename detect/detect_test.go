@@ -24,7 +24,7 @@ func wantFloat(t *testing.T, what string, got schema.Null[float64], want float64
 	}
 }
 
-// Policies §1 on a phase that can be worked out in the head: four tasks of 100 MB in 10 s, one in 40 s.
+// Policies §1 on a phase that can be checked by mental arithmetic: four tasks of 100 MB in 10 s, one in 40 s.
 func TestTerms(t *testing.T) {
 	m := newMade()
 	p := m.phase(10, 10, 10, 10, 40)
@@ -58,8 +58,8 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// DOLLY §2.1.1 compares rates 'to remain agnostic to skews in work assignment': four times the data in four times the
-// time is no straggler, and an outlier by its duration all the same.
+// DOLLY §2.1.1 compares rates 'to remain agnostic to skews in work assignment': four times the data in four times the time is
+// not a straggler, but is an outlier by its duration.
 func TestSkewIsNoStraggler(t *testing.T) {
 	m := newMade()
 	p := m.phase(10, 10, 10, 10, 40)
@@ -118,7 +118,7 @@ func upTo(k int, n int64) func(int) schema.Null[int64] {
 	return func(i int) schema.Null[int64] { return schema.Null[int64]{V: n, OK: i < k} }
 }
 
-// Of the attempts of a task only the first that succeeded judges, whatever ended sooner.
+// Of the attempts of a task only the first one to succeed is judged, whichever ended sooner.
 func TestWinner(t *testing.T) {
 	m := newMade()
 	p := m.phase(10, 10, 10, 10)
@@ -148,7 +148,7 @@ func TestWinner(t *testing.T) {
 	if o, ok := d.slow(7, schema.HighRuntime); !ok || o.Ratio.V != 3 || o.ExcessS.V != 20 {
 		t.Errorf("the original that its copy beat is not an outlier of ratio 3 and 20 s: %v", o)
 	}
-	if len(d.outliers) != 2 { // high_runtime and late_slow_task of the one attempt; without rates no straggler but a success
+	if len(d.outliers) != 2 { // high_runtime and late_slow_task of the one attempt; a straggler needs a rate and so success
 		t.Errorf("%d rows: %v", len(d.outliers), d.outliers)
 	}
 }
@@ -158,7 +158,7 @@ func TestRunning(t *testing.T) {
 		m := newMade()
 		m.Applications[0].Complete = complete
 		p := m.phase(10, 10, 10, 10)
-		startAt(m.attempt(p, 4, 10), 30) // the log's last word is at 40 s
+		startAt(m.attempt(p, 4, 10), 30) // the log ends at 40 s
 		a := m.attempt(p, 5, 0)
 		a.Status, a.FinishTime, a.DurationS = schema.Running, schema.Null[schema.Time]{}, schema.Null[float64]{}
 		startAt := 12.
@@ -175,7 +175,7 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// A recomputed attempt is excess from start to end, in phases without a verdict too.
+// A recomputed attempt is excess from start to end, also in phases without a verdict.
 func TestRecompute(t *testing.T) {
 	m := newMade()
 	p := m.phase(7)
@@ -191,7 +191,7 @@ func TestRecompute(t *testing.T) {
 		t.Errorf("note %q", s.Note.V)
 	}
 
-	// Lost at 12 s and made again until 22 s within the phase: that is when the phase ends.
+	// Lost at 12 s and recomputed until 22 s within the phase: that is when the phase ends.
 	m = newMade()
 	p = m.phase(10, 10, 10, 12)
 	again := m.attempt(p, 0, 10)
@@ -202,8 +202,8 @@ func TestRecompute(t *testing.T) {
 	wantFloat(t, "max_s", s.MaxS, 12)
 }
 
-// LATE copies no task while others wait, and none that ends before a copy would: judged when the last task launched has run for
-// a median of 10 s.
+// LATE copies no task while others wait, nor one that ends before a copy would: attempts are judged when the task launched last
+// has run for a median of 10 s.
 func TestLate(t *testing.T) {
 	m := newMade()
 	p := m.phase(10, 10, 10, 34, 10, 10)
@@ -271,7 +271,7 @@ func TestModel(t *testing.T) {
 		for i := range c.n {
 			at := c.at(i)
 			a := m.attempt(p, int64(i), at.y)
-			// Epoch-sized inputs: sums of squares that are not centred lose everything.
+			// Inputs as large as epoch times: sums of squares that are not centred lose all digits.
 			a.InputBytes = schema.Some(int64(1e12 + 1024*at.x))
 			a.RemoteBytes = schema.Null[int64]{V: int64(1e11 + 1000*at.z), OK: !c.absent || i > 0}
 		}

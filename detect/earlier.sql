@@ -1,10 +1,12 @@
--- Which earlier executions each execution of a stage is compared with: takes detected_stages and detected_strides, gives pairs of phases.
+-- The earlier executions that each execution of a stage is compared with: takes detected_stages and detected_strides, returns
+-- pairs of phases.
 --
--- All up to 64; of more, 33 to 64 that are spread evenly over all that the store holds, every so manyth from the first on: a result costs the
--- same however many there are, and a stage that was disturbed for weeks is held against the time before as well. A run of the last executions
--- only would take the disturbance for usual as soon as it fills half of them. They are counted from the first and not from the one before, and
--- the stride is a power of two, so that the executions of a night, and of the nights after it, are compared with the same ones, and an
--- execution that one is not compared with is none that a later one is.
+-- Up to 64 executions, these are all of them. Of more, they are 33 to 64 that are spread evenly over everything in the store,
+-- every k-th counted from the first: the cost of a result does not depend on how many there are, and a stage that was disturbed
+-- for weeks is also compared with the time before. A window of the last executions would take the disturbance for usual as soon
+-- as it fills half of the window. They are counted from the first one rather than from the previous one, and the stride k is a
+-- power of two, so that the executions of a night, and of the nights after it, are compared with the same ones, and an
+-- execution that one is not compared with is not compared with by any later one.
 SELECT e.phase_id, h.phase_id AS earlier_phase
 FROM (
   SELECT s.phase_id, s.stage_id, s.place, r.stride

@@ -13,14 +13,14 @@ import (
 	"straggler/store"
 )
 
-// What later nights compare tasks with is written down when an execution is detected, apart from all else that is known of
-// attempts: the executions of a stage lie all over the store, and whoever wants a task of some of them has to decompress nearly
-// all pages of attempts.
+// The times that later nights compare tasks with are written to a separate table when an execution is detected: the executions
+// of a stage are spread over the whole store, and reading a task of some of them from attempts would decompress nearly all of
+// its pages.
 
 //go:embed task_times.sql
 var taskTimesSQL string
 
-// keepTimes writes task_times of the executions that are to do, as far as detected_stages, which may be restricted, has them.
+// keepTimes writes task_times of the executions to do, as selected by detected_stages, which may be restricted.
 func (p *part) keepTimes(ctx context.Context, tx *store.Tx, eng engine.Engine, stages ...engine.Seen) error {
 	err := engine.UseParts(ctx, eng, "detected_times", taskTimesSQL, func(sql string) error {
 		return writeRows(ctx, tx, eng, p, sql, timesOrder, p.attempts, phaseOfTime)
@@ -35,8 +35,8 @@ const timesOrder = "phase_id, task, duration_s, input_bytes, input_records"
 
 func phaseOfTime(t *schema.TaskTime) schema.Key { return t.PhaseID }
 
-// keepFromFile writes those of the executions that are new. Those that are compared with for longest come first: readers skip
-// the others.
+// keepFromFile writes those of the new executions. Executions that others are compared with for longest come first: readers
+// skip the rest.
 func (p *part) keepFromFile(ctx context.Context, tx *store.Tx) error {
 	var kept []uint32 // of p.scanned
 	for i := range p.scanned {
@@ -71,7 +71,7 @@ func (p *part) keepFromFile(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// whole is an integer that was read as a double; NaN is NULL.
+// whole returns an integer that was read as a double; NaN is NULL.
 func whole(v float64) schema.Null[int64] {
 	switch {
 	case math.IsNaN(v):
@@ -82,19 +82,19 @@ func whole(v float64) schema.Null[int64] {
 	return schema.Some(int64(v))
 }
 
-// storedRows are tasks of some executions that are not part of the run, as they lie in the store.
+// storedRows are tasks of executions that are not part of the run, as stored.
 type storedRows struct {
-	rows taskRows                // without attempt and mark where none may be a candidate: then all have succeeded
-	of   map[schema.Key][][2]int // from where to where those of a phase lie
+	rows taskRows                // without attempt and mark if none may be a candidate: then all have succeeded
+	of   map[schema.Key][][2]int // ranges of the rows of each phase
 }
 
-// readStored reads the tasks of the executions whose times are in the store alone: of those that others are compared with the
-// tasks that candidates are of, or all where it is not known yet which attempts are candidates; of those that may have
-// candidates all attempts.
+// readStored reads the tasks of the executions whose times are only in the store. For those that others are compared with, it
+// reads the tasks of candidates, or all tasks if the candidates are not known yet; for those that may have candidates, it reads
+// all attempts.
 func (p *part) readStored(ctx context.Context, tx *store.Tx, eng engine.Loader, stages [][]timedExecution) (*storedRows, error) {
 	var past, judged []storedPhase
 	tasks := int64(0)              // of past
-	stride := int64(math.MaxInt64) // the shortest by which executions are compared with
+	stride := int64(math.MaxInt64) // the shortest by which executions are compared
 	for _, stage := range stages {
 		for i := range stage {
 			e := &stage[i]
@@ -137,12 +137,12 @@ type storedPhase struct {
 	StageID schema.Key `col:"stage_id"`
 }
 
-// loadPhases makes a session table.
+// loadPhases creates a session table.
 func loadPhases(ctx context.Context, eng engine.Loader, name string, phases []storedPhase) error {
 	return engine.Load(ctx, eng, name, func(yield func([]storedPhase, error) bool) { yield(phases, nil) })
 }
 
-// tasksOf is how many rows there are of some tasks of stages in executions that have each of them once.
+// tasksOf returns the number of rows of some tasks of stages in executions that have each of them once.
 func tasksOf(phases []storedPhase, tasks []candidateTask) (n int64) {
 	of := make(map[schema.Key]int64)
 	for i := range tasks {
@@ -154,7 +154,7 @@ func tasksOf(phases []storedPhase, tasks []candidateTask) (n int64) {
 	return n
 }
 
-// readPast reads tasks of executions that others are compared with: those named, or all without tasks.
+// readPast reads tasks of executions that others are compared with: the given ones, or all without tasks.
 func (p *part) readPast(ctx context.Context, eng engine.Loader, phases []storedPhase, tasks []candidateTask, stride int64, to *storedRows) error {
 	if len(phases) == 0 {
 		return nil
@@ -189,7 +189,7 @@ func (p *part) readJudged(ctx context.Context, tx *store.Tx, eng engine.Loader, 
 	if err := loadPhases(ctx, eng, "detected_judged", phases); err != nil {
 		return err
 	}
-	// What durations are kept, take says: the engine needs longer for that than for all else of a row.
+	// take decides which durations are kept: the engine needs longer for that than for the rest of a row.
 	sql := fmt.Sprintf("SELECT b.phase_id, b.task, b.duration_s, b.input_bytes, b.input_records, b.attempt_id,"+
 		" CAST(CASE b.status WHEN 'success' THEN %d ELSE 0 END + CASE WHEN b.recompute IS NOT FALSE THEN %d ELSE 0 END +"+
 		" CASE WHEN CAST(floor(b.quality / 16) AS BIGINT) %% 2 <> 0 THEN %d ELSE 0 END AS INTEGER) AS mark"+
@@ -222,14 +222,14 @@ func (s *storedRows) add(b *engine.Batch) {
 	rows.bytes, rows.records = appendWhole(rows.bytes, &b.Columns[3], b.Len), appendWhole(rows.records, &b.Columns[4], b.Len)
 }
 
-// candidateTask is a task that some attempt of the run may be slow for: others are compared with the median task of their
-// stage.
+// candidateTask is a task of which some attempt of the run may be slow: other candidates are compared with the median task of
+// their stage.
 type candidateTask struct {
 	StageID schema.Key `col:"stage_id"`
 	Task    int64      `col:"task"`
 }
 
-// candidateTasks are those of the executions whose times are in the file.
+// candidateTasks returns those of the executions whose times are in the file.
 func (p *part) candidateTasks(stages [][]timedExecution) (out []candidateTask, err error) {
 	var buf []byte
 	for _, stage := range stages {
@@ -256,7 +256,7 @@ func (p *part) candidateTasks(stages [][]timedExecution) (out []candidateTask, e
 	return out, nil
 }
 
-// chooseStored makes the inputs of executions that are not part of the run those whose rows are read.
+// chooseStored selects the inputs of executions that are not part of the run as those whose rows are read.
 func (p *part) chooseStored(ctx context.Context, tx *store.Tx, eng engine.Engine, phases []storedPhase) error {
 	if p.whole {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// Of earlier nights a night reads what task_times has, no attempts, and finds what all nights at once give: also after more of
-// them than it is compared with, of which task_times has ever fewer.
+// Of earlier nights, a run reads task_times and no attempts, and finds the same as a single run over all nights, also after
+// more nights than it is compared with, of which task_times has ever fewer.
 func TestNightsReadNoAttemptsAgain(t *testing.T) {
 	log := func(night int) map[schema.Key]*schema.Trace {
 		input, m := schema.Key(night+1), newMade()
@@ -64,7 +64,7 @@ func TestNightsReadNoAttemptsAgain(t *testing.T) {
 	}
 }
 
-// watching says what an engine is asked for.
+// watching records the requests to an engine.
 type watching struct {
 	engine.Engine
 	chosen []int // inputs, where there are some

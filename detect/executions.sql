@@ -1,11 +1,13 @@
--- Which execution of which stage each phase is: takes phases, jobs, applications, detected_programs, detected_operators and phase_stats, gives
--- a row per phase, of the columns of stage_history that follow from its own log, and in note why it is none.
+-- The execution of a stage that each phase is: takes phases, jobs, applications, detected_programs, detected_operators and
+-- phase_stats, returns a row per phase, with the columns of stage_history that depend only on its own log, and in note why it
+-- is not an execution.
 --
--- A stage is known by the name of its program without what differs in each run (schema.Lasting, in detected_programs where that is
--- another), its identity and kind, and its ordinal: which of the stages of that identity in an application. The identity is the fingerprint of what
--- it ran of its query's plan (operators.sql), so that neither a stage that is new nor a line of the program that moved makes others of those after
--- it; where the log has no plan, the name. Submissions again and recomputations, which run some of the tasks only, are no executions, and neither
--- are phases without a successful task. Programs without a name have no history.
+-- A stage is identified by the name of its program without what differs in each run (schema.Lasting, in detected_programs if
+-- that is another name), its identity and kind, and its ordinal among the stages of that identity in an application. The
+-- identity is the fingerprint of the part of its query's plan that it ran (operators.sql), so that neither a new stage nor a
+-- moved line of the program changes the identity of the stages after it; if the log has no plan, it is the name. Resubmissions
+-- and recomputations, which run only some of the tasks, are not executions, nor are phases without a successful task. Programs
+-- without a name have no history.
 SELECT phase_id, program, stage, identity, kind, CASE WHEN countable AND median_s > 0 THEN CAST(number AS INTEGER) END AS ordinal, run_start_time,
   tasks, median_s, CASE WHEN p95_s > median_s THEN ln(p95_s / nullif(median_s, 0)) / 1.645e0 WHEN p95_s IS NOT NULL THEN 0e0 END AS spread,
   CASE WHEN program IS NULL THEN 'its program has no name'

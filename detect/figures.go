@@ -19,8 +19,8 @@ import (
 // usageTable is the table of the tasks' usage by phase.
 const usageTable = "detected_usage"
 
-// figuresHere writes phase_stats and outliers, but for what follows from the history, and gives the query of the tasks' usage
-// by phase.
+// figuresHere writes phase_stats and outliers, except what depends on the history, and returns the query of the tasks' usage by
+// phase.
 func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader, chunkAttempts int64) (usage string, err error) {
 	lastSeen, err := p.lastSeen(ctx, eng)
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 	return "SELECT * FROM " + usageTable + " AS u", nil
 }
 
-// lastSeen is the last time in each log that is incomplete.
+// lastSeen returns the last time in each incomplete log.
 func (p *part) lastSeen(ctx context.Context, eng engine.Engine) (map[schema.Key]int64, error) {
 	out := make(map[schema.Key]int64)
 	if n, err := count(ctx, eng, "SELECT count(*) AS n FROM "+p.from("applications")+" WHERE NOT complete"); err != nil || n == 0 {
@@ -61,7 +61,7 @@ func (p *part) lastSeen(ctx context.Context, eng engine.Engine) (map[schema.Key]
 	return out, nil
 }
 
-// usageOf gives the usage of tasks by phase, some phases at a time, and appends phase_stats.
+// usageOf returns the usage of tasks by phase, some phases at a time, and appends phase_stats.
 func (p *part) usageOf(ctx context.Context, tx *store.Tx, scan *phaseScan) iter.Seq2[[]taskUsage, error] {
 	return func(yield func([]taskUsage, error) bool) {
 		stats := inputRows[schema.PhaseStats]{tx: tx, p: p}
@@ -76,7 +76,7 @@ func (p *part) usageOf(ctx context.Context, tx *store.Tx, scan *phaseScan) iter.
 				}
 			}
 			if more = yield(usage, nil); !more {
-				return context.Canceled // whoever takes them knows why
+				return context.Canceled // the receiver knows why
 			}
 			return nil
 		})
@@ -95,7 +95,7 @@ func (p *part) usageOf(ctx context.Context, tx *store.Tx, scan *phaseScan) iter.
 func (p *part) addStats(to *inputRows[schema.PhaseStats], figures *phaseFigures) error {
 	id := figures.stats.PhaseID
 	i, _ := findScanned(p.scanned, id)
-	for ; i < len(p.scanned) && p.scanned[i].id == id; i++ { // a store that is not sound may have several
+	for ; i < len(p.scanned) && p.scanned[i].id == id; i++ { // a corrupt store may have several
 		if err := to.add(id, p.scanned[i].stats(figures)); err != nil {
 			return err
 		}
@@ -108,14 +108,14 @@ func (s *scannedPhase) stats(figures *phaseFigures) schema.PhaseStats {
 	return row.stats(figures)
 }
 
-// phaseRow is what the figures of a phase need of its row.
+// phaseRow holds the columns of a phase that its figures need.
 type phaseRow struct {
 	PhaseID schema.Key
 	Gang    schema.Null[bool]
 	Skipped schema.Null[bool]
 }
 
-// stats is the row of phase_stats of a phase, from the figures of its attempts, if there are any.
+// stats returns the row of phase_stats of a phase, from the figures of its attempts, if there are any.
 func (r *phaseRow) stats(figures *phaseFigures) schema.PhaseStats {
 	stats, notes := schema.PhaseStats{PhaseID: r.PhaseID}, []string{"no attempt in the log", "", ""}
 	if r.Skipped.V {
@@ -132,7 +132,7 @@ func (r *phaseRow) stats(figures *phaseFigures) schema.PhaseStats {
 	return stats
 }
 
-// besideSlow appends the outliers that are in the file while other work is done, which waits for them where it appends outliers
+// besideSlow appends the outliers that are in the file while other work runs, which waits for them before it appends outliers
 // itself.
 func (p *part) besideSlow(ctx context.Context, tx *store.Tx, work func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -152,7 +152,7 @@ func (p *part) besideSlow(ctx context.Context, tx *store.Tx, work func() error) 
 	return cmp.Or(err, p.slowAppended())
 }
 
-// appendSlow appends the outliers that are in the file, in the order of phases: readers of few phases skip the others.
+// appendSlow appends the outliers in the file, in the order of phases: readers of few phases skip the others.
 func (p *part) appendSlow(ctx context.Context, tx *store.Tx) error {
 	rows := inputRows[schema.Outlier]{tx: tx, p: p}
 	var slow []slowAttempt
@@ -178,12 +178,12 @@ func (p *part) appendSlow(ctx context.Context, tx *store.Tx) error {
 	return rows.flush()
 }
 
-// outlier is the row of outliers of an attempt of a phase.
+// outlier returns the row of outliers of an attempt of a phase.
 func (a *slowAttempt) outlier(phase schema.Key) schema.Outlier {
 	return schema.Outlier{AttemptID: a.id, PhaseID: phase, Rule: slowRules[a.rule], Ratio: orNull(a.ratio), ExcessS: orNull(a.excess)}
 }
 
-// orNull is NULL for NaN.
+// orNull returns NULL for NaN.
 func orNull(v float64) schema.Null[float64] {
 	if math.IsNaN(v) {
 		return schema.Null[float64]{}

@@ -17,27 +17,27 @@ import (
 	"straggler/store"
 )
 
-// On an engine of many machines copies of this program work out phase_stats.sql, outliers.sql and usage.sql, phase by phase, as
-// phases.go does here: the attempts are read and moved once, where SQL does so for every named part.
+// On an engine of many machines copies of this program compute phase_stats.sql, outliers.sql and usage.sql, phase by phase, as
+// phases.go does here: the attempts are read and moved once, whereas SQL does so for every named part.
 
 //go:embed copies_figures.sql
 var figuresSQL string
 
-// FiguresStep is the step of copies that work out the figures of phases.
+// FiguresStep is the step of copies that compute the figures of phases.
 const FiguresStep = "figures"
 
 // figuresColumns are those of copies_figures.sql, in the order in which add reads them.
 var figuresColumns = []string{"phase_id", "attempt_id", "application_id", "task", "number", "start_us", "finish_us", "duration_s", "succeeded", "killed", "running", "recompute",
 	"input_bytes", "remote_bytes", "input_records", "cpu_s", "fetch_wait_s", "gang", "skipped"}
 
-// copyFile is the job's File of the copies.
+// copyFile is the File of the job of copies.
 type copyFile struct {
 	Inputs   map[schema.Key]schema.Key // of phases, as copies.Rows has them
 	LastSeen map[schema.Key]int64      // part.lastSeen
 }
 
-// figuresOnCopies is figuresHere on an engine of many machines. errors.ErrUnsupported is returned, before anything is run,
-// where their machines cannot write to the store, and where there are more than copiedPhases.
+// figuresOnCopies is figuresHere on an engine of many machines. It returns errors.ErrUnsupported, before running anything, if
+// their machines cannot write to the store, or if there are more than copiedPhases.
 func (p *part) figuresOnCopies(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner) (usage string, err error) {
 	phases, err := p.count(ctx, eng)
 	if err != nil {
@@ -70,17 +70,17 @@ func (p *part) figuresOnCopies(ctx context.Context, tx *store.Tx, eng engine.Rem
 	return "SELECT * FROM " + usageTable + " AS u", pinRows(ctx, eng, usageTable, found)
 }
 
-// copyAttempts is how many attempts a copy gets, about, or a five-thousandth of all where that is more: each leaves up to three
-// files. A core takes some ten seconds for them.
+// copyAttempts is the approximate number of attempts per copy, or a five-thousandth of all if that is more: each copy leaves up
+// to three files. A core takes about ten seconds for them.
 const copyAttempts = 500_000
 
-// partitionsOf is into how many shares attempts are divided for copies.
+// partitionsOf returns the number of shares into which attempts are divided for copies.
 func partitionsOf(attempts int64) int { return int(attempts/max(copyAttempts, attempts/5_000)) + 2 }
 
-// copiedPhases is of how many phases the process that commits holds the usage of tasks and what is usual, in some 400 bytes each.
+// copiedPhases bounds the phases whose usage and usual figures the committing process holds, at about 400 bytes each.
 const copiedPhases = 20_000_000
 
-// count sets about how many attempts there are, and gives the number of phases.
+// count sets the approximate number of attempts, and returns the number of phases.
 func (p *part) count(ctx context.Context, eng engine.Engine) (phases int64, err error) {
 	sql := "SELECT count(*) AS n, CAST(0 AS BIGINT) AS phases FROM " + p.from("attempts") + " UNION ALL SELECT CAST(0 AS BIGINT), count(*) FROM " + p.from("phases")
 	for r, err := range engine.Read[struct {
@@ -96,7 +96,7 @@ func (p *part) count(ctx context.Context, eng engine.Engine) (phases int64, err 
 	return phases, nil
 }
 
-// encode is a message about the usage of a phase: its figures as doubles, with NaN for NULL.
+// encode returns a message about the usage of a phase: its figures as doubles, with NaN for NULL.
 func (u *taskUsage) encode(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(u.Succeeded))
 	for _, v := range u.figures() {
@@ -125,7 +125,7 @@ func (u *taskUsage) figures() [7]*schema.Null[float64] {
 	return [...]*schema.Null[float64]{&u.MedianS, &u.P95S, &u.InputBytes, &u.InputRecords, &u.CPUS, &u.WaitS, &u.TickS}
 }
 
-// Copy does a step for the rows that it reads, and writes what it finds. It runs on the cluster's machines.
+// Copy runs a step for the rows that it reads, and writes the results. It runs on the cluster's machines.
 func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
 	w := copies.NewWriter(ctx, pieces)
 	return w.Close(out, work(ctx, w, step, file, in))
@@ -152,7 +152,7 @@ func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader
 	return fmt.Errorf("detect: a copy knows no step %q", step)
 }
 
-// copiedFigures works out the figures of one phase after the other.
+// copiedFigures computes the figures of one phase after another.
 type copiedFigures struct {
 	w        *copies.Writer
 	inputs   map[schema.Key]schema.Key
@@ -201,7 +201,7 @@ func (c *copiedFigures) add(fields []engine.RemoteField) error {
 	return r.err
 }
 
-// flush writes what the attempts of a phase say once all of them are there.
+// flush writes the figures of a phase's attempts once all of them have been read.
 func (c *copiedFigures) flush() error {
 	defer func() {
 		c.attempts.reset()
@@ -227,7 +227,7 @@ func (c *copiedFigures) flush() error {
 		c.w.Message(phase, c.message))
 }
 
-// rowFields are the fields of a row, one after the other, and the first error.
+// rowFields returns the fields of a row, one after another, and records the first error.
 type rowFields struct {
 	rest []engine.RemoteField
 	err  error
@@ -245,7 +245,7 @@ func (r *rowFields) integer() int64 {
 	return n
 }
 
-// time is noTime where it is unknown.
+// time returns noTime if it is unknown.
 func (r *rowFields) time() int64 {
 	if !r.rest[0].OK {
 		r.next()

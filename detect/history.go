@@ -36,15 +36,15 @@ var usualSQL string
 //go:embed stage_history.sql
 var stageHistorySQL string
 
-// ownColumns are those of stage_history that follow from the log of an execution alone: what later executions are compared
+// ownColumns are the columns of stage_history that depend only on the log of an execution, which later executions are compared
 // with.
 const ownColumns = "phase_id, program, stage, identity, kind, ordinal, run_start_time, tasks, median_s, spread, input_bytes, input_records, cpu_s, wait_s, tick_s"
 
 // history compares the phases of the part with the earlier executions of their stages and writes stage_history, and the
-// attempts that are slow against them. medians is the query of the median durations by phase, and usage gives that of what
-// tasks used, once detected_executions is there. Of executions that earlier results know it reads those rows alone. Where a log
-// has come, changed or gone, what was said of later executions of its stages is worked out anew, and written with all else that
-// is known of their inputs.
+// attempts that are slow compared with them. medians is the query of the median durations by phase, and usage returns that of
+// what tasks used, once detected_executions exists. For executions known from earlier results it reads only those rows. If a
+// log has been added, changed or removed, the results for later executions of its stages are recomputed, and written with
+// everything else that is known of their inputs.
 func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, medians string, usage func() (string, error)) error {
 	if err := p.executions(ctx, eng, medians, usage); err != nil {
 		return fmt.Errorf("executions: %w", err)
@@ -86,7 +86,7 @@ func (p *part) compare(ctx context.Context, tx *store.Tx, eng engine.Engine, aga
 	return nil
 }
 
-// usual makes the table detected_usual on an engine of many machines.
+// usual creates the table detected_usual on an engine of many machines.
 func (p *part) usual(ctx context.Context, eng engine.Engine) error {
 	if p.onCopies {
 		return p.usualOnCopies(ctx, eng)
@@ -100,8 +100,8 @@ func (p *part) usual(ctx context.Context, eng engine.Engine) error {
 	return pin[expectation](ctx, eng, "detected_usual", "detected_expected")
 }
 
-// executions makes the table detected_own: what each phase of the part says of the execution of a stage that it is. usage is
-// asked for once detected_executions is there; on an engine in this process, where it does not need that, all is one query.
+// executions creates the table detected_own: the execution of a stage that each phase of the part is. usage is called once
+// detected_executions exists; on an engine in this process, which does not need that table, it is all one query.
 func (p *part) executions(ctx context.Context, eng engine.Engine, medians string, usage func() (string, error)) error {
 	var plans []engine.Seen
 	for _, table := range []string{"queries", "plan_nodes", "node_phases"} {
@@ -130,8 +130,8 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 	return eng.Materialize(ctx, "detected_own", ownSQL("detected_executions", used))
 }
 
-// ownSQL is the query of detected_own from those of executions.sql and of the tasks' usage, of which phases that are no executions
-// have none.
+// ownSQL returns the query of detected_own, joining that of executions.sql with that of the tasks' usage, which has no rows for
+// phases that are not executions.
 func ownSQL(executions, used string) string {
 	sql := "SELECT e.*"
 	for _, column := range []string{"input_bytes", "input_records", "cpu_s", "wait_s", "tick_s"} {
@@ -140,11 +140,11 @@ func ownSQL(executions, used string) string {
 	return sql + " FROM " + executions + " AS e LEFT JOIN (" + used + ") AS u ON u.phase_id = e.phase_id"
 }
 
-// namesAtOnce is how many names are written into a statement, a megabyte of text.
+// namesAtOnce is the number of names in a statement, a megabyte of text.
 const namesAtOnce = 10_000
 
-// programs makes the table detected_programs: of the applications whose names have parts that differ in each run, the names
-// without.
+// programs creates the table detected_programs: for the applications whose names have parts that differ in each run, the names
+// without these parts.
 func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 	pieces := []string{"SELECT CAST(NULL AS BIGINT) AS application_id, CAST(NULL AS STRING) AS program WHERE FALSE"}
 	var rows []string
@@ -180,7 +180,7 @@ func (p *part) programs(ctx context.Context, eng engine.Engine) error {
 	return eng.Materialize(ctx, "detected_programs", strings.Join(pieces, " UNION ALL "))
 }
 
-// hasNames says whether stages may have executions: some program of the part has a name.
+// hasNames reports whether stages may have executions: some program of the part has a name.
 func (p *part) hasNames(ctx context.Context, eng engine.Engine) (bool, error) {
 	found := false
 	for _, err := range engine.Read[struct {
@@ -194,8 +194,8 @@ func (p *part) hasNames(ctx context.Context, eng engine.Engine) (bool, error) {
 	return found, nil
 }
 
-// number makes the table detected_stages: the executions of the stages that the part has executions of, or has lost, as far as
-// they are looked at. Where these are read once, by stageExecutions, that numbers them.
+// number creates the table detected_stages: those executions that matter of the stages in which the part has executions, or has
+// lost some. If these are read only once, by stageExecutions, numbering is left to that.
 func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	var columns []string
 	for c := range strings.SplitSeq(ownColumns, ", ") {
@@ -217,7 +217,7 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 		}
 		before = fmt.Sprintf(before, stands, " LEFT JOIN phases p ON p.phase_id = h.phase_id")
 	}
-	seen := engine.Seen{Table: "detected_before", SQL: before} // which is read once, in less time than it takes to keep it
+	seen := engine.Seen{Table: "detected_before", SQL: before} // read once, which is faster than keeping it
 	if _, ok := engine.InProcess(eng); ok && !p.kept {
 		p.unnumbered = &seen
 		return nil
@@ -233,7 +233,7 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 	return pin[stageExecution](ctx, eng, "detected_stages", "detected_numbered")
 }
 
-// stageExecutions gives detected_stages stage by stage, in the order of places.
+// stageExecutions returns detected_stages stage by stage, in the order of places.
 func (p *part) stageExecutions(ctx context.Context, eng engine.Engine) iter.Seq2[*stageExecution, error] {
 	const order = " ORDER BY stage_id NULLS LAST, place NULLS LAST"
 	if p.unnumbered != nil {
@@ -245,8 +245,8 @@ func (p *part) stageExecutions(ctx context.Context, eng engine.Engine) iter.Seq2
 // blockBits are the bits that the keys of a block share.
 var blockBits = strconv.Itoa(-schema.BlockKeys)
 
-// overtaken gives the phases that earlier results compared with other executions than there are now. Their inputs become part
-// of the part, and all else that is known of these is written again as it stands.
+// overtaken returns the phases that earlier results compared with other executions than there are now. Their inputs are added
+// to the part, and everything else known of these is rewritten unchanged.
 func (p *part) overtaken(ctx context.Context, tx *store.Tx, eng engine.Engine) (phases []schema.Key, err error) {
 	if !p.kept {
 		return nil, nil
@@ -284,7 +284,7 @@ func (p *part) overtaken(ctx context.Context, tx *store.Tx, eng engine.Engine) (
 	return phases, p.copy(ctx, tx, eng, phases)
 }
 
-// copy appends what earlier results say of the inputs that are written again, but for the history of some phases.
+// copy appends the earlier results of the inputs that are rewritten, except for the history of some phases.
 func (p *part) copy(ctx context.Context, tx *store.Tx, eng engine.Engine, but []schema.Key) error {
 	where := " WHERE phase_id & " + blockBits + " IN (" + schema.KeyList(p.again.Blocks("phases")) + ")"
 	stats := "SELECT * FROM phase_stats" + where

@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// execution adds a run of the program "nightly" with one phase, whose tasks take so long, a day after the last.
+// execution adds a run of the program "nightly" with one phase, whose tasks take the given times, a day after the previous one.
 func (m *made) execution(seconds ...float64) schema.Key {
 	n := schema.Key(len(m.Applications) + 1)
 	start := origin.Add(86400 * float64(n))
@@ -32,7 +32,7 @@ func (m *made) execution(seconds ...float64) schema.Key {
 	return p
 }
 
-// nights adds n executions of tasks of about so long.
+// nights adds n executions with tasks of about the given durations.
 func (m *made) nights(n int, seconds ...float64) {
 	for i := range n {
 		s := slices.Clone(seconds)
@@ -96,7 +96,7 @@ func TestSlowAsAWhole(t *testing.T) {
 	}
 }
 
-// Fewer than three earlier executions are no history, and the row says why.
+// Fewer than three earlier executions are not a history, and the row says so.
 func TestNoHistory(t *testing.T) {
 	m := newMade()
 	first := m.execution(10, 10, 10)
@@ -119,7 +119,7 @@ func TestNoHistory(t *testing.T) {
 	}
 }
 
-// Nights that are not as usual, for reasons that are nobody's fault, and a history that is not clean.
+// Nights that differ from the usual for harmless reasons, and a history with disturbances.
 func TestUsual(t *testing.T) {
 	t.Run("more work", func(t *testing.T) {
 		m := newMade()
@@ -176,8 +176,8 @@ func TestUsual(t *testing.T) {
 	})
 }
 
-// History looks back: what is said of an execution does not depend on later ones, nor on the order of keys. Beyond 64 earlier
-// executions it is compared with some, evenly over all.
+// History looks back: the result for an execution depends neither on later ones nor on the order of keys. Beyond 64 earlier
+// executions it is compared with some of them, spread evenly over all.
 func TestHistoryLooksBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 5))
 	m := newMade()
@@ -200,7 +200,7 @@ func TestHistoryLooksBack(t *testing.T) {
 			p := schema.Key(i + 1)
 			want := early.historyOf(t, p)
 			got := all.historyOf(t, p)
-			if i == 0 { // a single execution has no ordinal: nothing is numbered
+			if i == 0 { // a single execution has no ordinal, so nothing is numbered
 				got.Ordinal = want.Ordinal
 			}
 			if diff := gocmp.Diff(want, got); diff != "" {
@@ -223,7 +223,7 @@ func TestHistoryLooksBack(t *testing.T) {
 	}
 }
 
-// Against a reference in Go: the usual duration and the spread between executions, by sorting.
+// Compared with a reference in Go: the usual duration and the spread between executions, by sorting.
 func TestHistoryAgainstReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 5))
 	m := newMade()
@@ -250,7 +250,7 @@ func TestHistoryAgainstReference(t *testing.T) {
 	}
 }
 
-// With the history of a stage in spans of phases, the same is found.
+// Computing the history of a stage in spans of phases gives the same results.
 func TestHistoryInChunks(t *testing.T) {
 	m := newMade()
 	m.nights(20, 10, 11, 12)
@@ -289,7 +289,7 @@ func TestDatedNames(t *testing.T) {
 	}
 }
 
-// plan says that the phases of the last application ran the operators of a query, each the root of a plan with this
+// plan records that the phases of the last application ran the operators of a query, each the root of a plan with this
 // fingerprint.
 func (m *made) plan(phase schema.Key, fingerprint string) {
 	n := schema.Key(len(m.Queries) + 1)
@@ -304,8 +304,8 @@ func (m *made) plan(phase schema.Key, fingerprint string) {
 	node(10*n+3, schema.ExchangeNode, 2, schema.NodeReads, "read by "+fmt.Sprint(n))
 }
 
-// What a stage ran of its query's plan makes it the same stage: neither a stage that is new before it nor another line of the
-// program breaks its history, and a plan that changed has none.
+// The part of its query's plan that a stage ran identifies it: neither a new stage before it nor another line of the program
+// breaks its history, and a plan that changed has none.
 func TestStagesByPlan(t *testing.T) {
 	m := newMade()
 	var joins []schema.Key

@@ -1,8 +1,8 @@
--- Whose keys the rows of some inputs have: takes those rows of attempts, phases, jobs and applications, with the input of each, gives
--- the blocks of keys that they name, one row each. {block} has the bits that the keys of a block share.
+-- The owners of the keys in the rows of some inputs: takes those rows of attempts, phases, jobs and applications, with the
+-- input of each, returns the blocks of keys that they name, one row each. {block} has the bits that the keys of a block share.
 --
--- Where an input names keys of no other, its phases can be worked on without the rest of the store.
-WITH named AS ( -- attempts are gone through once
+-- If an input names keys of no other, its phases can be processed without the rest of the store.
+WITH named AS ( -- attempts are read once
   SELECT DISTINCT input_key, phase_id & {block} AS phases, application_id & {block} AS applications FROM chosen_attempts
 )
 SELECT DISTINCT input_key, 'phases' AS tab, phases AS first FROM named WHERE phases IS NOT NULL

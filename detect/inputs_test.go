@@ -19,7 +19,7 @@ import (
 	"straggler/store"
 )
 
-// night is a store that logs come to, and change in, between runs.
+// night is a store to which logs are added, and in which they change, between runs.
 type night struct {
 	*enginetest.Logs
 	changed map[schema.Key]bool // since the last run of detect on everything
@@ -35,7 +35,7 @@ func newNight(t *testing.T) *night {
 	return &night{enginetest.NewLogs(st), map[schema.Key]bool{}}
 }
 
-// owned gives the rows of a trace keys that the input allocates, as formats do.
+// owned assigns keys that the input allocates to the rows of a trace, as formats do.
 func owned(input schema.Key, tr *schema.Trace) *schema.Trace {
 	phases, apps, attempts := schema.NewKeys(input, "phases"), schema.NewKeys(input, "applications"), schema.NewKeys(input, "attempts")
 	jobs := schema.NewKeys(input, "jobs")
@@ -70,10 +70,10 @@ func execution(input schema.Key, r *rand.Rand, phases int) *schema.Trace {
 	return owned(input, tr)
 }
 
-// appOf is the native id of the application of a log.
+// appOf returns the native id of the application of a log.
 func appOf(input schema.Key) string { return fmt.Sprint("app-", input) }
 
-// ingest commits logs, in place of what the store has under their keys.
+// ingest commits logs, replacing what the store has under their keys.
 func (n *night) ingest(t *testing.T, logs map[schema.Key]*schema.Trace) {
 	t.Helper()
 	n.Ingest(t, logs)
@@ -82,7 +82,7 @@ func (n *night) ingest(t *testing.T, logs map[schema.Key]*schema.Trace) {
 	}
 }
 
-// fromScratch is what a store finds that the same logs come to at once.
+// fromScratch returns the results of a store to which the same logs are added at once.
 func (n *night) fromScratch(t *testing.T) *detected {
 	t.Helper()
 	fresh := newNight(t)
@@ -92,8 +92,8 @@ func (n *night) fromScratch(t *testing.T) *detected {
 	return runStore(t, fresh.Store, Options{})
 }
 
-// Results do not depend on the order in which logs came, on how they were spread over ingests, on what was read again,
-// grew, went or was written together, nor on when detect ran in between.
+// Results do not depend on the order in which logs were added, on how they were spread over ingests, on what was read again,
+// grew, was removed or was written together, nor on when detect ran in between.
 func TestOnlyWhatIsNew(t *testing.T) {
 	compared, overtaken := 0, 0
 	for seed := range uint64(4) {
@@ -125,7 +125,7 @@ func TestOnlyWhatIsNew(t *testing.T) {
 	}
 }
 
-// overtaken counts the logs that the last run wrote results of although they had not changed.
+// overtaken counts the unchanged logs whose results the last run wrote.
 func (n *night) overtaken(t *testing.T) (out int) {
 	last, err := n.Result(t.Context(), store.Detect)
 	if err != nil {
@@ -139,7 +139,7 @@ func (n *night) overtaken(t *testing.T) (out int) {
 	return out
 }
 
-// A night is compared with executions whose tasks no run of that night reads, and a log that comes late changes what is known
+// A night is compared with executions whose tasks no run of that night reads, and a log that arrives late changes what is known
 // of the nights after it: tasks that are slower than usual are found either way, the same as from scratch, here and on a
 // cluster.
 func TestSlowerThanUsualNightByNight(t *testing.T) {
@@ -150,7 +150,7 @@ func TestSlowerThanUsualNightByNight(t *testing.T) {
 			seconds[task] = 10 + 0.02*float64((task*7+night*3)%11)
 		}
 		if night >= 4 {
-			seconds[night] = 40 // each night another task
+			seconds[night] = 40 // a different task each night
 		}
 		m.phase(seconds...)
 		start := schema.Some(origin.Add(86400 * float64(night)))
@@ -160,7 +160,7 @@ func TestSlowerThanUsualNightByNight(t *testing.T) {
 	}
 	n, onCopies := newNight(t), newNight(t)
 	slower := 0
-	for _, night := range []int{0, 1, 2, 4, 5, 6, 3} { // the fourth log comes last
+	for _, night := range []int{0, 1, 2, 4, 5, 6, 3} { // the fourth log arrives last
 		n.ingest(t, log(night))
 		onCopies.ingest(t, log(night))
 		got, want := runStore(t, n.Store, Options{}), n.fromScratch(t)
@@ -179,7 +179,8 @@ func TestSlowerThanUsualNightByNight(t *testing.T) {
 	}
 }
 
-// Wherever a run stops, the results are those from before it or its own, and the next run finds what a run from scratch does.
+// Wherever a run stops, the results are either the previous ones or its own, and the next run finds the same as a run from
+// scratch.
 func TestStopsAtEachStep(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 34))
 	n := newNight(t)
@@ -269,8 +270,8 @@ func (s *stopping) Choose(ctx context.Context, inputs []schema.Key) error {
 	return s.Engine.Choose(ctx, inputs)
 }
 
-// A log of the night after is written next to what is known: no row of the nights before is written again. One of the night
-// before them all is compared with by all, which are then written again.
+// A log of the following night is added to the results: no row of the nights before is rewritten. All nights are compared with
+// a log from before the first night, so they are then rewritten.
 func TestWritesOnlyWhatIsNew(t *testing.T) {
 	n := newNight(t)
 	ingest := func(input schema.Key, day float64) {
@@ -299,8 +300,8 @@ func TestWritesOnlyWhatIsNew(t *testing.T) {
 	}
 }
 
-// narrowed runs detect for one application: what it finds of that one is what a run of everything finds, but for the history,
-// and rows about others stay.
+// narrowed runs detect for one application: its results for that application are those of a full run, except for the history,
+// and rows about others are kept.
 func (n *night) narrowed(t *testing.T, r *rand.Rand, what string) {
 	for input := range schema.Key(7) {
 		if n.Shown[input] == nil || r.IntN(2) == 0 {
@@ -348,7 +349,7 @@ func (n *night) inputs(t *testing.T) []store.InputRecord {
 	return in
 }
 
-// change does something to the store and says what.
+// change changes the store and describes how.
 func (n *night) change(t *testing.T, r *rand.Rand) string {
 	input := schema.Key(1 + r.IntN(6))
 	switch op := r.IntN(8); {
@@ -372,7 +373,7 @@ func (n *night) change(t *testing.T, r *rand.Rand) string {
 	return "nothing"
 }
 
-// Only what is new is worked on: the rows of earlier results lie in the files of earlier commits.
+// Only new inputs are processed: the rows of earlier results are in the files of earlier commits.
 func TestKeepsEarlierResults(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 32))
 	n := newNight(t)
@@ -389,14 +390,14 @@ func TestKeepsEarlierResults(t *testing.T) {
 	if err != nil || last.Rows()["phase_stats"] != 5 || len(last.Saw) != 1 || len(last.Kept) != 1 {
 		t.Errorf("the second run committed %+v, %v", last, err)
 	}
-	// With nothing new there is nothing to commit, by another version of straggler or on demand everything.
+	// With nothing new there is nothing to commit; with another version of straggler, or on request, everything is.
 	if d := runStore(t, n.Store, Options{}); !d.summary.Kept || d.summary.Inputs != 0 {
 		t.Errorf("a third run says %+v", d.summary)
 	}
 	if c, err := n.Result(t.Context(), store.Detect); err != nil || c.Sequence != last.Sequence {
 		t.Errorf("a run of nothing committed %+v, %v", c, err)
 	}
-	// The same log read again, with the same content, may have been read in another way.
+	// The same log, read again with the same content, may have been read differently.
 	n.Read = 0
 	n.ingest(t, map[schema.Key]*schema.Trace{1: first})
 	if d := runStore(t, n.Store, Options{}); d.summary.Inputs != 1 {
@@ -412,7 +413,7 @@ func TestKeepsEarlierResults(t *testing.T) {
 	}
 }
 
-// Attempts of another input's phase: nothing can be worked on by itself, and nothing is missed.
+// Attempts of another input's phase: no input can be processed separately, and nothing is missed.
 func TestSharedPhases(t *testing.T) {
 	n := newNight(t)
 	first := newMade()
@@ -436,7 +437,7 @@ func TestSharedPhases(t *testing.T) {
 	}
 }
 
-// Whose keys the attempts of inputs have is found while they are counted, and no other than in inputs.sql.
+// The check of the keys that attempts name, done while they are counted, agrees with inputs.sql.
 func TestContainedAsInSQL(t *testing.T) {
 	for shared, share := range map[string]func(a, of *schema.Attempt){
 		"nothing":        func(a, of *schema.Attempt) {},

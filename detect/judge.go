@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// stageTasks judges the attempts of one stage after the other, in memory that is used again.
+// stageTasks judges the attempts of one stage after another, reusing its memory.
 type stageTasks struct {
 	part   *part
 	stored *storedRows
@@ -22,16 +22,16 @@ type stageTasks struct {
 	column     []float64
 
 	executions              []pastExecution // that have tasks others are compared with
-	at                      []int32         // by place: one more than the number of the one of them that is there, or 0
+	at                      []int32         // by place: index + 1 of the one of them at that place, or 0
 	seconds, bytes, records history
-	usual, factor           float64 // of the task that seconds is of, by its own history
+	usual, factor           float64 // of the task in seconds, by its own history
 	found                   []foundSlow
 }
 
-// pastExecution is where the tasks of an execution lie in stageTasks.past.
+// pastExecution locates the tasks of an execution in stageTasks.past.
 type pastExecution struct {
 	from, to int32
-	dense    bool // it has each task from 0 on once
+	dense    bool // it has each task from 0 on exactly once
 }
 
 // candidate is an attempt of candidates.sql; NaN is unknown.
@@ -48,8 +48,8 @@ type foundSlow struct {
 	slow      slowAttempt
 }
 
-// judge finds the attempts of a stage's executions that are slow against the others. Those of a task are looked at one after
-// the other, from the first execution on, since each is compared with nearly the same times as the one before.
+// judge finds the attempts of a stage's executions that are slow compared with the others. Those of a task are judged in the
+// order of executions, since each is compared with nearly the same times as the previous one.
 func (s *stageTasks) judge(stage []timedExecution) error {
 	if err := s.read(stage); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *stageTasks) judge(stage []timedExecution) error {
 	return nil
 }
 
-// find finds the slow ones among the candidates, task by task, and those of a task in the order of executions.
+// find finds the slow ones among the candidates, task by task, and within a task in the order of executions.
 func (s *stageTasks) find(stage []timedExecution) {
 	s.keys = s.keys[:0]
 	for i := range s.candidates {
@@ -94,7 +94,7 @@ func (s *stageTasks) find(stage []timedExecution) {
 	}
 }
 
-// setPlaces says in s.at where the executions are that have tasks others are compared with, or forgets it.
+// setPlaces records in s.at the places of the executions that have tasks others are compared with, or clears it.
 func (s *stageTasks) setPlaces(stage []timedExecution, known bool) {
 	if n := int(stage[len(stage)-1].place) + 1; n > len(s.at) {
 		s.at = append(s.at, make([]int32, n-len(s.at))...)
@@ -109,7 +109,7 @@ func (s *stageTasks) setPlaces(stage []timedExecution, known bool) {
 	}
 }
 
-// read gathers the candidates of a stage's executions, and the tasks of those that others are compared with.
+// read collects the candidates of a stage's executions, and the tasks of the executions that others are compared with.
 func (s *stageTasks) read(stage []timedExecution) error {
 	s.candidates = s.candidates[:0]
 	s.past.reset()
@@ -141,8 +141,8 @@ func (s *stageTasks) read(stage []timedExecution) error {
 	return nil
 }
 
-// take keeps the candidates among some rows of the k-th execution, and the tasks that succeeded and took time where others are
-// compared with it.
+// take keeps the candidates among some rows of the k-th execution, and, if others are compared with it, the tasks that
+// succeeded and took time.
 func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int) {
 	if e.mayHaveCandidates() {
 		for i := from; i < to; i++ {
@@ -163,7 +163,7 @@ func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int
 	}
 }
 
-// takeCandidates keeps the candidates among the rows of the k-th execution, with which no other is compared.
+// takeCandidates keeps the candidates among the rows of the k-th execution, which no other is compared with.
 func (s *stageTasks) takeCandidates(k int, e *timedExecution, rows *packedTimes) {
 	for i := range rows.rows {
 		if d, mark := rows.duration.at(i), rows.mark(i); e.isCandidate(d, mark) {
@@ -172,7 +172,7 @@ func (s *stageTasks) takeCandidates(k int, e *timedExecution, rows *packedTimes)
 	}
 }
 
-// orderPast puts the tasks of an execution that others are compared with in order.
+// orderPast sorts the tasks of an execution that others are compared with.
 func (s *stageTasks) orderPast(e *timedExecution) {
 	p := &s.past
 	e.to = p.len()
@@ -198,8 +198,8 @@ func (s *stageTasks) orderPast(e *timedExecution) {
 	}
 }
 
-// judgeOne says whether a candidate is slow against its own history, else that of its stage; slower_than_usual.sql has the
-// formulas.
+// judgeOne reports whether a candidate is slow compared with its own history, or else that of its stage; slower_than_usual.sql
+// has the formulas.
 func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt, bool) {
 	own := &stage[c.execution]
 	byTask := false
@@ -211,7 +211,7 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 	}
 	var usual, factor float64
 	if byTask {
-		// What is usual is at least the 25th percentile and so the time at the rank below it.
+		// The usual time is at least the 25th percentile and so the time at the rank below it.
 		times := s.seconds.sorted
 		if !(schema.OutlierRatio*times[(len(times)-1)/4] < c.d) {
 			return slowAttempt{}, false
@@ -265,8 +265,9 @@ func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt
 	return slowAttempt{c.attempt, c.d / usual, c.d - usual, slowerThanUsual}, true
 }
 
-// leastLimit is at most usual × factor of a task with n earlier times, and mostly just below it, without the logarithm and the
-// exponentials: ln q ≥ 2(q−1)/(q+1) for q ≥ 1, and exp x ≥ 1 + x + x²/2 for x ≥ 0. What rounding takes away is far under 1e-9.
+// leastLimit is a lower bound of usual × factor for a task with n earlier times, usually close to it, computed without the
+// logarithm and the exponentials: ln q ≥ 2(q−1)/(q+1) for q ≥ 1, and exp x ≥ 1 + x + x²/2 for x ≥ 0. Rounding errors are far
+// under 1e-9.
 func leastLimit(n, p10, p25, p50 float64) float64 {
 	q := p25 / p10
 	spread := max(2*(q-1)/((q+1)*0.6071), 0.01)
@@ -274,8 +275,8 @@ func leastLimit(n, p10, p25, p50 float64) float64 {
 	return min(p50, p25*(1+x+x*x/2)) * max(schema.OutlierRatio, 1+y+y*y/2) * (1 - 1e-9)
 }
 
-// normalFactor is how many standard deviations above what is usual a time by chance lies at most, the deviation being known from n
-// times.
+// normalFactor is the largest number of standard deviations by which a time exceeds the usual one by chance, if the deviation
+// is known from n times.
 func normalFactor(n float64) float64 { return 2.33 + 3.73/(n-1) + 5.72/((n-1)*(n-1)) }
 
 // factorOf is how much longer than usual a task may take by chance: sd is the deviation of one more value, in logarithms.
@@ -287,15 +288,15 @@ func factorOf(n, sd float64) float64 {
 type history struct {
 	of           []float64 // the figure of all tasks
 	task         int64
-	stride, next int64     // of the places of executions that it is known of
-	sorted       []float64 // in ascending order, where it is known
-	places       []int32   // of the executions that these are of
+	stride, next int64     // of the places of the executions with known figures
+	sorted       []float64 // in ascending order, if known
+	places       []int32   // of the executions of these figures
 }
 
 func (h *history) begin(of []float64) { h.of, h.stride = of, 0 }
 
-// follow makes the history that of a task by a stride. Of the same task with a longer one, which is a multiple, some of the
-// figures stay.
+// follow changes the history to that of a task by a stride. If it has the same task with a longer stride, which is a multiple,
+// some of the figures are kept.
 func (h *history) follow(task, stride int64) {
 	n := 0
 	if h.stride > 0 && h.task == task && stride > h.stride {
@@ -312,8 +313,8 @@ func (h *history) follow(task, stride int64) {
 	h.task, h.stride, h.sorted, h.places = task, stride, h.sorted[:n], h.places[:n]
 }
 
-// extend makes a history that of a task as the execution at a place is compared with it, and says whether it was another.
-// Candidates of a task come by their executions.
+// extend changes the history to that of a task as the execution at a place is compared with it, and reports whether it was
+// another. Candidates of a task arrive in the order of executions.
 func (s *stageTasks) extend(h *history, task, place int64) (changed bool) {
 	if stride := strideAt(place); h.stride != stride || h.task != task {
 		h.follow(task, stride)
@@ -340,7 +341,7 @@ func (s *stageTasks) extend(h *history, task, place int64) (changed bool) {
 	return changed
 }
 
-// add puts the figure of an execution among the others, if it is known.
+// add inserts the figure of an execution among the others, if it is known.
 func (h *history) add(v float64, place int64) {
 	if math.IsNaN(v) {
 		return
@@ -354,10 +355,10 @@ func (h *history) add(v float64, place int64) {
 	sorted[i], places[i] = v, int32(place)
 }
 
-// keySorter puts rows in the order of keys, equal ones as they are.
+// keySorter sorts rows by key, stably.
 type keySorter struct{ rows, starts []int32 }
 
-// order gives the places of keys in their order. It counts keys that are small numbers, as those of tasks mostly are.
+// order returns the places of keys in sorted order. It uses a counting sort for small numbers, which tasks mostly have.
 func (s *keySorter) order(keys []int64) []int32 {
 	s.rows = slices.Grow(s.rows[:0], len(keys))[:len(keys)]
 	if len(keys) == 0 {
@@ -386,7 +387,7 @@ func (s *keySorter) order(keys []int64) []int32 {
 	return s.rows
 }
 
-// ratioOf is NULL where a value is unknown, or the second 0.
+// ratioOf is NULL if a value is unknown, or the second is 0.
 func ratioOf(a float64, b schema.Null[float64]) schema.Null[float64] {
 	return schema.Null[float64]{V: a / b.V, OK: !math.IsNaN(a) && b.OK && b.V != 0}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A history that follows a task from execution to execution has the times of those that each is compared with, whatever
-// executions are left out and however far candidates lie apart.
+// A history that follows a task from execution to execution has the times of those that each is compared with, whichever
+// executions are left out and however far apart candidates are.
 func TestHistoryFollowsTask(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 41))
 	const places = 700
@@ -17,7 +17,7 @@ func TestHistoryFollowsTask(t *testing.T) {
 		seconds := make(map[int64]float64)
 		for place := int64(1); place <= places; place++ {
 			if r.IntN(20) == 0 {
-				continue // an execution that is left out
+				continue // this execution is left out
 			}
 			n := int32(s.past.len())
 			s.past.duration = append(s.past.duration, math.Round(100*r.ExpFloat64()))
@@ -42,7 +42,7 @@ func TestHistoryFollowsTask(t *testing.T) {
 	}
 }
 
-// A task that is under the least limit is under the limit, however its times are spread.
+// A task under the least limit is under the limit, whatever the spread of its times.
 func TestLeastLimit(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 41))
 	near := 0

@@ -14,7 +14,7 @@ import (
 	"straggler/store"
 )
 
-// Law 4: tasks that are all alike have no outliers, whatever they are measured in.
+// Law 4: tasks that are all alike have no outliers, by any measure.
 func TestUniformHasNone(t *testing.T) {
 	m := newMade()
 	for n := range 30 {
@@ -34,7 +34,7 @@ func TestUniformHasNone(t *testing.T) {
 	}
 }
 
-// Law 3: with all times k-fold, seconds are k-fold, rates a k-th, and the rest is as it was.
+// Law 3: if all times are multiplied by k, so are seconds, rates are divided by k, and the rest is unchanged.
 func TestScaling(t *testing.T) {
 	const k = 8 // a power of two, so that the expectation is exact
 	tr := random(rand.New(rand.NewPCG(11, 5)), 80)
@@ -63,7 +63,7 @@ func TestScaling(t *testing.T) {
 	differ(t, "scaled", want, got, closely)
 }
 
-// Law 3: names do not matter. Tasks get other numbers, phases and attempts other keys and places.
+// Law 3: names do not matter. Tasks get other numbers, phases and attempts other keys and positions.
 func TestPermutation(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 5))
 	tr := random(r, 80)
@@ -90,16 +90,16 @@ func TestPermutation(t *testing.T) {
 	differ(t, "permuted", want, got)
 }
 
-// Law 7: the number of threads does not show, to the last bit.
+// Law 7: the number of threads makes no difference, to the last bit.
 func TestThreads(t *testing.T) {
-	tr := random(rand.New(rand.NewPCG(13, 5)), 12000) // more rows than one thread takes
+	tr := random(rand.New(rand.NewPCG(13, 5)), 12000) // more rows than one thread processes
 	want := runOn(t, tr, 1)
 	for range 2 {
 		differ(t, "with four threads", want, runOn(t, tr, 4))
 	}
 }
 
-// Neither does the number of phases that are looked at together.
+// Neither does the number of phases that are processed together.
 func TestChunks(t *testing.T) {
 	tr := random(rand.New(rand.NewPCG(14, 5)), 100)
 	want := run(t, tr)

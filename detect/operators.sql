@@ -1,7 +1,9 @@
--- What each phase ran of its query's plan: takes queries, plan_nodes and node_phases, gives the fingerprint of one operator for each phase of a query.
+-- The part of its query's plan that each phase ran: takes queries, plan_nodes and node_phases, returns the fingerprint of one
+-- operator for each phase of a query.
 --
--- It is the operator nearest to the top, since its fingerprint is that of all below it, and one that does something to the rows where there is
--- one. What a phase reads of an exchange another phase ran. Of a phase that several queries share, the first query counts.
+-- It is the operator nearest to the root, since its fingerprint covers all those below it, preferably one that transforms the
+-- rows. What a phase reads from an exchange was run by another phase. For a phase shared by several queries, the first query
+-- counts.
 SELECT phase_id, fingerprint
 FROM (
   SELECT x.phase_id, n.fingerprint,

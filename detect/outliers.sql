@@ -1,4 +1,5 @@
--- The attempts that a rule calls slow, one row a rule: takes attempts, applications and phase_stats, gives the rows of outliers.
+-- The attempts that a rule calls slow, one row per rule: takes attempts, applications and phase_stats, returns the rows of
+-- outliers.
 --
 -- It begins with SELECT, so that WITH phase_stats AS (...) can be put before it.
 --
@@ -12,9 +13,9 @@
 --
 -- Phases without a verdict (see their note) have recompute rows only. Attempts that were cut off ran at least as long as the
 -- log says: a killed attempt, such as an original beaten by its copy, and one still running when an incomplete log stops, are
--- judged by the time until then, and their ratio and excess are lower bounds. Failed and lost attempts ended for
--- other reasons, often long before that was noticed: they are not judged. A rate needs the whole input to be read, so only
--- successful attempts have one.
+-- judged by the time until then, and their ratio and excess are lower bounds. Failed and lost attempts ended for other reasons,
+-- often long before that was noticed, so they are not judged. A rate requires that the whole input was read, so only successful
+-- attempts have one.
 SELECT c.attempt_id, c.phase_id, r.rule,
   CASE WHEN r.rule = 'straggler' AND c.rate IS NOT NULL THEN c.median_rate / c.rate
        WHEN r.rule = 'late_slow_task' THEN c.d / nullif(c.p75_s, 0)
@@ -35,7 +36,7 @@ FROM (
         CASE WHEN n.basis = 'bytes' AND n.input_bytes > 0 THEN n.input_bytes / n.duration_s
              WHEN n.basis = 'records' AND n.input_records > 0 THEN n.input_records / n.duration_s END END AS rate
     FROM (
-      -- Most attempts are not slow by any measure and go no further than this.
+      -- Most attempts are not slow by any measure and are dropped here.
       SELECT a.attempt_id, a.phase_id, a.application_id, a.status, a.recompute, a.start_time, a.finish_time, a.duration_s,
         a.input_bytes, a.input_records, p.*
       FROM attempts a JOIN (

@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// timeWidths are how many bytes of each row the columns of a phase take, but for the duration, which takes 8. A column of 0 has
-// one value for all rows, which stands before the columns, as do the least attempt and task, from which the others are counted.
+// timeWidths are the bytes per row of the columns of a phase, except the duration, which takes 8. A column of width 0 has one
+// value for all rows, which is stored before the columns, as are the least attempt and task, to which the others are relative.
 type timeWidths struct{ attempt, task, bytes, records, mark uint8 }
 
 const (
-	timeHead  = 8 + 8 + 1 // of the least attempt and task, and the mark
-	timeBytes = 41        // that a row takes at most, where its phase has several
+	timeHead  = 8 + 8 + 1 // the least attempt and task, and the mark
+	timeBytes = 41        // largest size of a row, if its phase has several
 )
 
-// size is how many bytes the rows take.
+// size returns the bytes that the rows take.
 func (p *phaseTimes) size() int {
 	w := &p.widths
 	return timeHead + int(p.rows)*(8+int(w.attempt)+int(w.task)+int(w.bytes)+int(w.records)+int(w.mark))
 }
 
-// appendTo appends the rows as they are in the file.
+// appendTo appends the rows in the format of the file.
 func (t *taskRows) appendTo(b []byte) ([]byte, timeWidths) {
 	if t.len() == 0 {
 		return append(b, make([]byte, timeHead)...), timeWidths{}
@@ -49,7 +49,7 @@ func (t *taskRows) appendTo(b []byte) ([]byte, timeWidths) {
 	return b, w
 }
 
-// widthOf is the least of some integers, and how many bytes the others take that are counted from it: 0, 2, 4 or 8.
+// widthOf returns the least of some integers, and the width in bytes of the others relative to it: 0, 2, 4 or 8.
 func widthOf(values []int64) (least int64, width uint8) {
 	least, most := values[0], values[0]
 	for _, v := range values {
@@ -66,7 +66,7 @@ func widthOf(values []int64) (least int64, width uint8) {
 	return least, 8
 }
 
-// wholeWidth is how many bytes some numbers take: 0 where none is known, 4 where they are whole and small, or 8.
+// wholeWidth returns the width in bytes of some numbers: 0 if none is known, 4 if they are whole and small, or 8.
 func wholeWidth(values []float64) uint8 {
 	if i := slices.IndexFunc(values, func(v float64) bool { return v != float64(uint32(v)) }); i < 0 {
 		return 4
@@ -111,16 +111,16 @@ func appendWholes(b []byte, values []float64, width uint8) []byte {
 	return b
 }
 
-// packedTimes are rows as they lie in the file, of which each value can be had by itself.
+// packedTimes are rows in the format of the file, with access to each value.
 type packedTimes struct {
 	rows                     int
 	attempt, task            narrowColumn
 	duration, bytes, records wholeColumn
-	marks                    []byte // nil: all rows have the same
+	marks                    []byte // nil: the same for all rows
 	same                     byte
 }
 
-// narrowColumn is integers that are counted from the least of them.
+// narrowColumn is integers relative to the least of them.
 type narrowColumn struct {
 	data  []byte
 	from  int64
@@ -133,7 +133,7 @@ type wholeColumn struct {
 	width uint8
 }
 
-// readPacked reads rows; they are valid as long as buf is not used again.
+// readPacked reads rows; they are valid until buf is reused.
 func (t *phaseFile) readPacked(of *phaseTimes, buf *[]byte) (packedTimes, error) {
 	b, err := t.read(of.at, of.size(), buf)
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *wholeColumn) at(i int) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(c.data[8*i:]))
 }
 
-// readTimes appends rows; buf is used again.
+// readTimes appends rows; buf is reused.
 func (t *phaseFile) readTimes(of *phaseTimes, to *taskRows, buf *[]byte) error {
 	p, err := t.readPacked(of, buf)
 	if err != nil {
@@ -203,7 +203,7 @@ func (t *phaseFile) readTimes(of *phaseTimes, to *taskRows, buf *[]byte) error {
 	return nil
 }
 
-// added makes room for n more values, and gives it.
+// added makes room for n more values, and returns it.
 func added[T any](to []T, n int) (all, room []T) {
 	at := len(to)
 	to = slices.Grow(to, n)[:at+n]

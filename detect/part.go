@@ -14,34 +14,34 @@ import (
 //go:embed inputs.sql
 var inputsSQL string
 
-// part is what of a store a run works on: the inputs that the results of earlier runs have not seen, or all of it.
+// part is the part of a store that a run works on: the inputs that earlier runs have not processed, or all of it.
 type part struct {
 	whole   bool
-	kept    bool // results of inputs that have not changed are
+	kept    bool // results of unchanged inputs are kept
 	nothing bool // there is nothing to do for the chosen applications
 	inputs  []store.InputRecord
-	chosen  []store.InputRecord // whose rows the part's tables have
-	others  store.Owners        // of the keys of inputs that are left out
-	owners  store.Owners        // of those of inputs; nil: rows have no input
-	again   store.Owners        // of those of inputs whose results are written again, since their history is another
+	chosen  []store.InputRecord // whose rows are in the part's tables
+	others  store.Owners        // of the keys of inputs left out
+	owners  store.Owners        // of the keys of inputs; nil: rows have no input
+	again   store.Owners        // of the keys of inputs whose results are rewritten, since their history has changed
 
-	// On an engine in this process: the phases whose attempts were read, by id, and the file of what is known of these, with
-	// the times of tasks where programs have names.
+	// On an engine in this process: the phases whose attempts were read, by id, and the file with what is known of these,
+	// including the times of tasks if programs have names.
 	scanned     []scannedPhase
 	freeScanned func() // nil: there is nothing to free
 	file        *phaseFile
 	named       bool
 
-	unnumbered   *engine.Seen // detected_before, where detected_stages is not kept but read once
-	slowAppended func() error // waits until the attempts are written that are slow against their phase
-	timesAtOnce  int64        // how many tasks are held that others are compared with
+	unnumbered   *engine.Seen // detected_before, if detected_stages is not kept but read once
+	slowAppended func() error // waits until the attempts that are slow within their phase are written
+	timesAtOnce  int64        // number of tasks held that others are compared with
 	limits       limits
 
-	attempts int64 // about how many, on an engine of many machines
-	onCopies bool  // of which copies of this program do what concerns attempts
+	attempts int64 // approximate number, on an engine of many machines
+	onCopies bool  // whether copies of this program process the attempts
 }
 
-// free gives the memory of the phases back.
+// free releases the memory of the phases.
 func (p *part) free() {
 	if p.freeScanned != nil {
 		p.freeScanned()
@@ -50,7 +50,7 @@ func (p *part) free() {
 }
 
 // choose decides what to work on. Inputs whose attempts belong to phases or applications of others, such as exported tables
-// that were loaded one by one, cannot be worked on by themselves: then all is worked on, now and the next time.
+// that were loaded one by one, cannot be processed separately: then everything is processed, now and the next time.
 func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (part, error) {
 	todo, ok := tx.Resume(o.Again)
 	if !ok {
@@ -93,9 +93,9 @@ func choose(ctx context.Context, tx *store.Tx, eng engine.Engine, o Options) (pa
 }
 
 var (
-	// ErrShared is returned when the logs of some applications cannot be worked on without the others.
+	// ErrShared is returned when the logs of some applications cannot be processed without the others.
 	ErrShared = errors.New("logs of the store share phases or applications, so that none can be worked on alone; work on all of them")
-	// ErrReplaces is returned when results of some applications would take the place of those of the others.
+	// ErrReplaces is returned when results of some applications would replace those of the others.
 	ErrReplaces = errors.New("the results in the store are of another version of straggler, or of logs that have all changed, and would be lost; work on all of them")
 )
 
@@ -106,8 +106,8 @@ func (o *Options) mustBeAll() error {
 	return ErrShared
 }
 
-// selfContained says that no input of the part names phases or applications that are not its own. On an engine in this process
-// readPhases looks at the attempts for it.
+// selfContained reports that no input of the part names phases or applications of another. On an engine in this process
+// readPhases checks the attempts.
 func (p *part) selfContained(ctx context.Context, eng engine.Engine) (bool, error) {
 	type named struct {
 		Input schema.Key `col:"input_key"`
@@ -136,13 +136,13 @@ func (p *part) selfContained(ctx context.Context, eng engine.Engine) (bool, erro
 // noAttempts has the columns of attempts that inputs.sql reads.
 const noAttempts = "SELECT CAST(NULL AS BIGINT) AS input_key, CAST(NULL AS BIGINT) AS phase_id, CAST(NULL AS BIGINT) AS application_id WHERE FALSE"
 
-// owns says that a key of a table is one of an input of the part.
+// owns reports whether a key of a table belongs to an input of the part.
 func (p *part) owns(input schema.Key, table string, key schema.Key) bool {
 	owner, ok := p.owners.Of(table, key)
 	return ok && owner == input
 }
 
-// choose makes the rows of inputs those of the part's tables.
+// choose makes the rows of inputs the rows of the part's tables.
 func (p *part) choose(ctx context.Context, eng engine.Engine, inputs []store.InputRecord) error {
 	if p.whole {
 		return nil
@@ -151,7 +151,7 @@ func (p *part) choose(ctx context.Context, eng engine.Engine, inputs []store.Inp
 	return eng.Choose(ctx, store.KeysOf(inputs))
 }
 
-// from is the query of a table of the part; as is how it names the table.
+// from returns the query of a table of the part; as is the name used for the table.
 func (p *part) from(table string) string {
 	if p.whole {
 		return table
@@ -160,7 +160,7 @@ func (p *part) from(table string) string {
 }
 
 // seen restricts the log tables that a query sees to the part, and to a span of its phases. Nothing is copied: the restriction
-// goes under the tables' names.
+// is defined under the tables' names.
 func (p *part) seen(s span) (out []engine.Seen) {
 	for _, table := range []string{"attempts", "phases", "jobs", "applications"} {
 		where := ""
@@ -174,7 +174,7 @@ func (p *part) seen(s span) (out []engine.Seen) {
 	return out
 }
 
-// inputOf is the input that a phase came from, the key that rows about it have in the store; 0 where that is not recorded.
+// inputOf returns the input that a phase came from, which is the key of rows about it in the store; 0 if not recorded.
 func (p *part) inputOf(phase schema.Key) schema.Key {
 	input, ok := p.owners.Of("phases", phase)
 	if !ok {
@@ -183,7 +183,7 @@ func (p *part) inputOf(phase schema.Key) schema.Key {
 	return input
 }
 
-// inputsByBlock are the inputs of all phases that inputOf knows, by the first key of each block.
+// inputsByBlock returns the inputs of all phases that inputOf knows, by the first key of each block.
 func (p *part) inputsByBlock() map[schema.Key]schema.Key {
 	out := make(map[schema.Key]schema.Key)
 	for _, owners := range []store.Owners{p.again, p.owners} {

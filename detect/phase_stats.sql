@@ -1,8 +1,8 @@
--- How the tasks of each phase compare: takes phases and attempts, gives the rows of phase_stats.
+-- How the tasks of each phase compare: takes phases and attempts, returns the rows of phase_stats.
 --
 -- A task is judged by the attempt that won it: the successful one that finished first. Failed, killed, lost and running
--- attempts are counted in `attempts` and not compared. A duration that is negative, NaN or infinite is unknown. A rate
--- needs work and time: a task that read nothing, or took less than a tick of the clock, has none.
+-- attempts are counted in `attempts` but not compared. A duration that is negative, NaN or infinite is unknown. A rate needs
+-- work and time: a task that read nothing, or took less than a tick of the clock, has none.
 --
 -- The parameters, each of which occurs once below:
 --   1.5   an outlier runs longer than 1.5 x the median duration (MANTRI 4.1)
@@ -15,10 +15,10 @@
 -- Beaten attempts (copies that lost) are found by a join: within CASE or OR, Spark evaluates NOT IN by comparing every
 -- attempt with each of them.
 --
--- unix_micros and percentile, which is percentile_cont, are Spark's; DuckDB sessions of straggler have macros of those names.
--- The three percentiles are one aggregate there, which keeps every duration once.
+-- unix_micros and percentile, which is percentile_cont, are Spark's; DuckDB sessions of straggler define macros with those
+-- names. The three percentiles are one aggregate there, which stores every duration once.
 WITH
--- Most tasks have one attempt and nothing to compare; (phase_id, task, number) is unique.
+-- Most tasks have one attempt and need no comparison; (phase_id, task, number) is unique.
 repeated AS (
   SELECT DISTINCT phase_id, task FROM attempts WHERE number > 0
 ),
@@ -108,11 +108,12 @@ rated AS (
 -- Third pass, with the medians: which tasks are slow, when the phase would have ended without them, and the sums of the
 -- model.
 --
--- Every task takes at most the median and starts when it did: tasks are not moved to slots that would have become free
--- earlier. A lost output that was recomputed ends the phase when it is recomputed. 9e12 s, 285 000 years, are the most that microseconds hold.
+-- Every task takes at most the median and starts when it did: tasks are not moved to slots that would have become free earlier.
+-- A lost output that was recomputed ends the phase when it is recomputed. 9e12 s, 285 000 years, is the most that microseconds
+-- can hold.
 --
--- A sum of doubles depends on the order of its terms, and so on threads, unless no step rounds: the sums of the model are
--- of integers, in units of n/4e15, and stay under 2^53.
+-- A sum of doubles depends on the order of its terms, and so on threads, unless no step rounds: the sums of the model are of
+-- integers, in units of n/4e15, and stay under 2^53.
 slow AS (
   SELECT phase_id,
     count(*) FILTER (WHERE won = 1 AND duration_s > 1.5 * median_s) AS outliers,

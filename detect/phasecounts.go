@@ -8,9 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// readPhases makes p.scanned of the phases of the part, with how many attempts each has. The attempts are read once for it, three
-// columns of few distinct values, which takes a quarter of the time of grouping them. The same pass does for attempts what
-// inputs.sql does: contained says that none of an input names a phase or an application of another.
+// readPhases sets p.scanned to the phases of the part, with the number of attempts of each. It reads the attempts once, three
+// columns with few distinct values, which takes a quarter of the time of grouping them. The same pass checks attempts as
+// inputs.sql does: contained reports that none of an input names a phase or an application of another.
 func (p *part) readPhases(ctx context.Context, eng engine.Engine) (contained bool, err error) {
 	if err := p.listPhases(ctx, eng); err != nil {
 		return false, fmt.Errorf("phases: %w", err)
@@ -21,7 +21,7 @@ func (p *part) readPhases(ctx context.Context, eng engine.Engine) (contained boo
 	return contained, nil
 }
 
-// listPhases makes p.scanned of the rows of phases.
+// listPhases sets p.scanned from the rows of phases.
 func (p *part) listPhases(ctx context.Context, eng engine.Engine) error {
 	type row struct {
 		PhaseID schema.Key        `col:"phase_id"`
@@ -45,7 +45,7 @@ func (p *part) listPhases(ctx context.Context, eng engine.Engine) error {
 	return nil
 }
 
-// countByPhase counts the attempts of each phase, and stops where the part turns out not to be self-contained.
+// countByPhase counts the attempts of each phase, and stops if the part turns out not to be self-contained.
 func (p *part) countByPhase(ctx context.Context, eng engine.Engine) (contained bool, err error) {
 	input, check := "CAST(0 AS BIGINT)", !p.whole
 	if check {
@@ -63,7 +63,7 @@ func (p *part) countByPhase(ctx context.Context, eng engine.Engine) (contained b
 	}
 	for i := range p.scanned {
 		of := &p.scanned[i]
-		if i > 0 && p.scanned[i-1].id == of.id { // a store that is not sound may have several
+		if i > 0 && p.scanned[i-1].id == of.id { // a corrupt store may have several
 			of.attempts = p.scanned[i-1].attempts
 		}
 		of.wanted = of.attempts > 0
@@ -71,14 +71,14 @@ func (p *part) countByPhase(ctx context.Context, eng engine.Engine) (contained b
 	return true, nil
 }
 
-// attemptCounts counts attempts, of which most name the same phase, application and input as those before them.
+// attemptCounts counts attempts, most of which name the same phase, application and input as the previous one.
 type attemptCounts struct {
 	part   *part
 	check  bool
 	finder phaseFinder
 }
 
-// add counts those of a batch; false: some of an input names a phase or an application of another.
+// add counts those of a batch; false if an attempt of an input names a phase or an application of another.
 func (c *attemptCounts) add(b *engine.Batch) (contained bool) {
 	phases, applications, inputs := &b.Columns[0], &b.Columns[1], &b.Columns[2]
 	phase, application, input := phases.Int64s[:b.Len], applications.Int64s[:b.Len], inputs.Int64s[:b.Len]
@@ -101,8 +101,8 @@ func (c *attemptCounts) add(b *engine.Batch) (contained bool) {
 	return true
 }
 
-// phaseFinder finds phases in a list in the order of ids: the first of those with an id, which mostly is the one after that
-// which was found before.
+// phaseFinder finds phases in a list ordered by id: the first one with an id, which mostly is the one after the previous
+// result.
 type phaseFinder struct{ last int }
 
 func (f *phaseFinder) find(phases []scannedPhase, id schema.Key) (int, bool) {

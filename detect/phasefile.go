@@ -11,12 +11,12 @@ import (
 	"straggler/schema"
 )
 
-// What is found when attempts are read and needed when all have been lies in a file, phase by phase: the attempts that a rule
-// calls slow, which are written in the order of phases; and of each attempt what the rule needs that compares tasks with their
-// own history, since the executions of a stage lie all over the store. Nothing of the store is read a second time, and in
-// memory are a few phases, or a stage or two.
+// What is computed while attempts are read and needed once all have been is stored in a file, phase by phase: the attempts that
+// a rule calls slow, which are written in the order of phases; and, for each attempt, the columns needed by the rule that
+// compares tasks with their own history, since the executions of a stage are spread over the whole store. Nothing of the store
+// is read a second time, and memory holds a few phases, or a stage or two.
 
-// phaseFile is that file, which is there once something is put into it.
+// phaseFile is that file, created on first use.
 type phaseFile struct {
 	mu   sync.Mutex
 	file *os.File
@@ -31,7 +31,7 @@ func (t *phaseFile) close() {
 	}
 }
 
-// append writes what is known of some phases and says where.
+// append writes the data of some phases and returns where.
 func (t *phaseFile) append(b []byte) (at int64, err error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -46,7 +46,7 @@ func (t *phaseFile) append(b []byte) (at int64, err error) {
 	return at, nil
 }
 
-// place makes room for n bytes at the end.
+// place reserves n bytes at the end.
 func (t *phaseFile) place(n int) (at int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *phaseFile) place(n int) (at int64, err error) {
 	return at, nil
 }
 
-// read gives bytes of it in memory that is used again.
+// read reads bytes of it into reused memory.
 func (t *phaseFile) read(at int64, n int, buf *[]byte) ([]byte, error) {
 	*buf = slices.Grow((*buf)[:0], n)[:n]
 	if _, err := t.file.ReadAt(*buf, at); err != nil {
@@ -69,10 +69,10 @@ func (t *phaseFile) read(at int64, n int, buf *[]byte) ([]byte, error) {
 	return *buf, nil
 }
 
-// slowBytes are those of a slow attempt: id, ratio and excess, each in a column, and the rule.
+// slowBytes is the size of a slow attempt: id, ratio and excess, each in a column, and the rule.
 const slowBytes = 25
 
-// appendSlow appends the slow attempts of a phase as they are in the file.
+// appendSlow appends the slow attempts of a phase in the format of the file.
 func appendSlow(b []byte, slow []slowAttempt) []byte {
 	for i := range slow {
 		b = binary.LittleEndian.AppendUint64(b, uint64(slow[i].id))
@@ -94,15 +94,15 @@ func (t *phaseFile) readSlow(of *scannedPhase, to []slowAttempt, buf *[]byte) ([
 	return to, err
 }
 
-// phaseTimes are the rows of a phase in the file.
+// phaseTimes locates the rows of a phase in the file.
 type phaseTimes struct {
 	at       int64
-	longestS float64 // of those that may be slow against others
+	longestS float64 // of those that may be slow compared with others
 	rows     uint32
 	widths   timeWidths
 }
 
-// scannedOf is a phase of the part, or nil where none of its attempts were read.
+// scannedOf returns a phase of the part, or nil if none of its attempts were read.
 func (p *part) scannedOf(phase schema.Key) *scannedPhase {
 	i, found := findScanned(p.scanned, phase)
 	if !found || p.scanned[i].attempts == 0 {
@@ -118,8 +118,8 @@ const (
 	timeNoPartition
 )
 
-// taskRows are attempts that tasks are compared with, or that may be slow against others, column by column; NaN is an unknown
-// number.
+// taskRows are attempts that tasks are compared with, or that may be slow compared with others, column by column; NaN is an
+// unknown number.
 type taskRows struct {
 	attempt, task            []int64
 	duration, bytes, records []float64
@@ -128,7 +128,7 @@ type taskRows struct {
 
 func (t *taskRows) len() int { return len(t.duration) }
 
-// reset forgets the rows, and keeps the memory.
+// reset discards the rows, but keeps the memory.
 func (t *taskRows) reset() {
 	t.attempt, t.task = t.attempt[:0], t.task[:0]
 	t.duration, t.bytes, t.records, t.mark = t.duration[:0], t.bytes[:0], t.records[:0], t.mark[:0]
@@ -140,7 +140,7 @@ func (t *taskRows) grow(n int) {
 	t.bytes, t.records = slices.Grow(t.bytes, n), slices.Grow(t.records, n)
 }
 
-// longest is the duration of the longest attempt that may be slow against others, or 0.
+// longest returns the duration of the longest attempt that may be slow compared with others, or 0.
 func (t *taskRows) longest() (s float64) {
 	for i, d := range t.duration {
 		if t.mark[i]&timeRecompute == 0 {
@@ -150,8 +150,8 @@ func (t *taskRows) longest() (s float64) {
 	return s
 }
 
-// ofAttempts gives those of the attempts of a phase that may be such: the columns of the attempts themselves where all are, else
-// rows, which are used again, as are the marks.
+// ofAttempts returns the attempts of a phase that may be such rows: the columns of the attempts themselves if all are, else
+// rows, which are reused, as are the marks.
 func (t *taskRows) ofAttempts(a *attempts) taskRows {
 	t.reset()
 	all := true
@@ -176,7 +176,7 @@ func (t *taskRows) ofAttempts(a *attempts) taskRows {
 	return *t
 }
 
-// marks are those of attempts by their flags. As in candidates.sql, what may recompute is not compared.
+// marks returns those of attempts from their flags. As in candidates.sql, attempts that may recompute are not compared.
 var marks = func() (of [256]byte) {
 	for flags := range of {
 		for _, m := range [...]struct{ flags, mark int }{{succeeded, timeSucceeded}, {recompute | recomputeUnknown, timeRecompute}, {noPartition, timeNoPartition}} {

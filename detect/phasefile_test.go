@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// What is put into the file comes out of it, whatever the values and however far they lie apart.
+// Values written to the file are read back unchanged, whatever they are and however far apart.
 func TestPhaseFile(t *testing.T) {
 	var file phaseFile
 	defer file.close()

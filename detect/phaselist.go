@@ -7,12 +7,12 @@ import (
 	"unsafe"
 )
 
-// heapPhases is how many phases are held in Go's heap, in 56 bytes each: 450 MB, beside 768 MB of the engine's memory and some
-// 300 MB of attempts and buffers. More of them, as of a billion attempts, lie in a file that is mapped into memory: the system
-// keeps as much of it there as there is room for.
+// heapPhases is the number of phases held in Go's heap, at 56 bytes each: 450 MB, in addition to 768 MB of the engine's memory
+// and about 300 MB of attempts and buffers. A larger list, as for a billion attempts, is in a file that is mapped into memory:
+// the system keeps as much of it there as there is room for.
 const heapPhases = 8 << 20
 
-// phaseList makes room for n phases, which is there until it is freed; in the heap where they are no more than inHeap.
+// phaseList allocates n phases, which are valid until freed; in the heap if there are at most inHeap.
 func phaseList(n, inHeap int64) (phases []scannedPhase, free func(), err error) {
 	free = func() {}
 	if n <= inHeap {
@@ -26,8 +26,8 @@ func phaseList(n, inHeap int64) (phases []scannedPhase, free func(), err error) 
 	return unsafe.Slice((*scannedPhase)(unsafe.Pointer(&b[0])), n)[:0], func() { syscall.Munmap(b) }, nil
 }
 
-// mapped maps a temporary file of zeros, which has no name any more. The zeros are written: where the disk is full that fails
-// here, and not at some later use of the memory, which would end the program.
+// mapped maps a temporary file of zeros that has been unlinked. The zeros are written: if the disk is full, that fails here,
+// and not at some later use of the memory, which would crash the program.
 func mapped(size int64) ([]byte, error) {
 	f, err := os.CreateTemp("", "straggler-phases-")
 	if err != nil {

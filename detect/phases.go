@@ -8,19 +8,19 @@ import (
 	"straggler/schema"
 )
 
-// On an engine in this process phase_stats.sql, usage.sql and, in slowattempts.go, outliers.sql are worked out phase by phase, from
-// attempts that are read once; the formulas and the reasons for them are there. Figures are the same to the last bit: quantiles
-// are of the same two ranks, and the sums of the model of integers.
+// On an engine in this process phase_stats.sql, usage.sql and, in slowattempts.go, outliers.sql are computed phase by phase,
+// from attempts that are read once; the SQL has the formulas and the reasons for them. Figures are equal to the last bit:
+// quantiles use the same two ranks, and the sums of the model are of integers.
 
-// phaseFigures is what the attempts of a phase say.
+// phaseFigures are the figures computed from the attempts of a phase.
 type phaseFigures struct {
-	stats schema.PhaseStats // without what follows from the row of the phase, which is part of Note
+	stats schema.PhaseStats // without what depends on the row of the phase, which includes part of Note
 	note  [2]string         // of the statistics, and of the model
 	usage taskUsage
 	slow  []slowAttempt
 }
 
-// taskUsage is what executions.sql needs of phase_stats and what usage.sql gives.
+// taskUsage is what executions.sql needs of phase_stats, and the result of usage.sql.
 type taskUsage struct {
 	PhaseID      schema.Key           `col:"phase_id"`
 	Succeeded    int64                `col:"succeeded"`
@@ -33,11 +33,11 @@ type taskUsage struct {
 	TickS        schema.Null[float64] `col:"tick_s"` // NULL: there is no such attempt
 }
 
-// figurer works out the figures of one phase after the other, in memory that it uses again.
+// figurer computes the figures of one phase after another, reusing its memory.
 type figurer struct {
-	lastSeen map[schema.Key]int64 // of applications whose logs are incomplete: the last time in them
+	lastSeen map[schema.Key]int64 // last time in the logs of applications that are incomplete
 
-	repeated []int32 // rows of tasks that were tried again
+	repeated []int32 // rows of tasks with several attempts
 	again    []int64 // these tasks, in order
 	suspects []int32 // rows that may be slow
 	beaten   []bool
@@ -50,7 +50,7 @@ type figurer struct {
 // exceeds is SQL's a > b, where NaN is greater than all numbers.
 func exceeds(a, b float64) bool { return a > b || math.IsNaN(a) && !math.IsNaN(b) }
 
-// bounds are the least and the greatest of some values.
+// bounds returns the least and the greatest of some values.
 type bounds struct{ low, high float64 }
 
 var noBounds = bounds{math.Inf(1), math.Inf(-1)}
@@ -59,7 +59,7 @@ func (b *bounds) extend(v float64) { b.low, b.high = min(b.low, v), max(b.high, 
 
 func (b *bounds) vary() bool { return b.high > b.low }
 
-// unitScale shifts and scales what lies between the bounds to [-1, 1]; a range of 0 makes it 0.
+// unitScale shifts and scales the range between the bounds to [-1, 1]; a range of 0 becomes 0.
 func (b bounds) unitScale() (mid, scale float64) {
 	if b.high != b.low {
 		scale = 2 / (b.high - b.low)
@@ -67,10 +67,10 @@ func (b bounds) unitScale() (mid, scale float64) {
 	return (b.low + b.high) / 2, scale
 }
 
-// thresholds are what the attempts of a phase are compared with.
+// thresholds are the values that the attempts of a phase are compared with.
 type thresholds struct {
 	medianS, p75S, medianRate schema.Null[float64]
-	basis                     schema.Basis // "" where there is no verdict
+	basis                     schema.Basis // "" if there is no verdict
 	lastStart                 int64        // of first attempts
 }
 
@@ -78,17 +78,17 @@ type thresholds struct {
 type winners struct {
 	n                      int
 	longest                float64
-	byteRates, recordRates int // how many have one
+	byteRates, recordRates int // how many have a rate
 	model                  modelled
 }
 
-// modelled are the winners whose input is known, by which the model explains durations.
+// modelled are the winners whose input is known, from which the model explains durations.
 type modelled struct {
 	n, remotes             int
 	seconds, bytes, remote bounds
 }
 
-// figures works out those of a phase from all of its attempts.
+// figures computes those of a phase from all of its attempts.
 func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 	repeats := f.findBeaten(a)
 	s := &out.stats
@@ -131,8 +131,8 @@ func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 	return out
 }
 
-// winners finds them, with their durations and their rates of bytes as the first of f.values, and counts all that succeeded and
-// were not beaten.
+// winners finds them, with their durations and their rates of bytes at the start of f.values, and counts all attempts that
+// succeeded and were not beaten.
 func (f *figurer) winners(a *attempts) (w winners, all int64) {
 	durations, rates := f.values[0][:0], f.values[1][:0]
 	y, x, z := noBounds, noBounds, noBounds
@@ -155,7 +155,7 @@ func (f *figurer) winners(a *attempts) (w winners, all int64) {
 		if a.records[i] > 0 && d > 0 {
 			recordRates++
 		}
-		if bytes == bytes { // is known
+		if bytes == bytes { // it is known
 			n++
 			y.extend(d)
 			x.extend(bytes)
@@ -169,7 +169,7 @@ func (f *figurer) winners(a *attempts) (w winners, all int64) {
 	return winners{len(durations), longest, len(rates), recordRates, modelled{n, remotes, y, x, z}}, all
 }
 
-// basis is what a slowdown is measured by; "": there is no verdict.
+// basis returns what a slowdown is measured by; "" if there is no verdict.
 func (w *winners) basis(medianS float64) schema.Basis {
 	switch {
 	case w.n < 3 || medianS == 0:
@@ -182,7 +182,7 @@ func (w *winners) basis(medianS float64) schema.Basis {
 	return schema.BasisDuration
 }
 
-// rates are those of bytes, which winners has found, or of records.
+// rates returns those of bytes, which winners has found, or of records.
 func (f *figurer) rates(a *attempts, basis schema.Basis) []float64 {
 	if basis == schema.BasisBytes {
 		return f.values[1]
@@ -197,7 +197,7 @@ func (f *figurer) rates(a *attempts, basis schema.Basis) []float64 {
 	return rates
 }
 
-// varies says that there is something to explain and something that may explain it.
+// varies reports that there is something to explain and something that may explain it.
 func (m *modelled) varies() bool {
 	return m.n >= 10 && m.seconds.vary() && (m.bytes.vary() || m.remoteVaries())
 }
@@ -205,7 +205,7 @@ func (m *modelled) varies() bool {
 func (m *modelled) allRemote() bool    { return m.remotes == m.n }
 func (m *modelled) remoteVaries() bool { return m.allRemote() && m.remote.vary() }
 
-// whyNoVerdict is the note of a phase without a verdict, or without rates.
+// whyNoVerdict returns the note of a phase without a verdict, or without rates.
 func (w *winners) whyNoVerdict(s *schema.PhaseStats) string {
 	switch {
 	case s.Succeeded == 0:
@@ -226,7 +226,7 @@ func (w *winners) whyNoVerdict(s *schema.PhaseStats) string {
 	return ""
 }
 
-// whyNone is the note of a phase without a model.
+// whyNone returns the note of a phase without a model.
 func (m *modelled) whyNone() string {
 	switch {
 	case m.n < 10:
@@ -237,8 +237,8 @@ func (m *modelled) whyNone() string {
 	return "no model: inputs do not vary"
 }
 
-// findBeaten finds the attempts that succeeded after another of their task had, and counts those of repeated tasks beside the
-// winner.
+// findBeaten finds the attempts that succeeded after another of their task had, and counts the attempts of repeated tasks other
+// than the winner.
 func (f *figurer) findBeaten(a *attempts) (repeats int64) {
 	f.beaten = nil
 	if !slices.ContainsFunc(a.number, func(n int32) bool { return n > 0 }) {
@@ -277,7 +277,7 @@ func (f *figurer) findBeaten(a *attempts) (repeats int64) {
 	return repeats
 }
 
-// countSlow counts outliers and stragglers and works out what they cost the phase.
+// countSlow counts outliers and stragglers and computes what they cost the phase.
 func (f *figurer) countSlow(a *attempts, t *thresholds, s *schema.PhaseStats) {
 	medianS := t.medianS.V
 	outliers, stragglers := int64(0), int64(0)
@@ -329,8 +329,8 @@ func (t *thresholds) isStraggler(a *attempts, i int) bool {
 	return d > 2*t.medianS.V
 }
 
-// explained gives the share of the variance of durations that inputs explain. Sums are of integers, in units of n/4e15, and stay
-// under 2^53.
+// explained returns the share of the variance of durations that inputs explain. Sums are of integers, in units of n/4e15, and
+// stay under 2^53.
 func (f *figurer) explained(a *attempts, m *modelled) float64 {
 	unit := 4e15 / float64(m.n)
 	yMid, yScale := m.seconds.unitScale()
@@ -343,7 +343,7 @@ func (f *figurer) explained(a *attempts, m *modelled) float64 {
 			continue
 		}
 		x, y := (a.bytes[i]-xMid)*xScale, (a.duration[i]-yMid)*yScale
-		ux, uy := float64(unit*x), float64(unit*y) // rounded after each step, as on machines that do not fuse a multiplication and an addition
+		ux, uy := float64(unit*x), float64(unit*y) // rounded after each step, also on machines that could fuse a multiplication and an addition
 		sx += math.Floor(ux + 0.5)
 		sy += math.Floor(uy + 0.5)
 		sxx += math.Floor(float64(ux*x) + 0.5)
@@ -377,7 +377,7 @@ func (f *figurer) explained(a *attempts, m *modelled) float64 {
 	return r2
 }
 
-// usage is what a task had to do and spent its time on: medians of the successful attempts.
+// usage is a task's work and what it spent its time on: medians of the successful attempts.
 func (f *figurer) usage(phase schema.Key, a *attempts, s *schema.PhaseStats) taskUsage {
 	out := taskUsage{PhaseID: phase, Succeeded: s.Succeeded, MedianS: s.MedianS, P95S: s.P95S}
 	v := &f.values

@@ -19,7 +19,7 @@ import (
 	"straggler/store"
 )
 
-// inSQL is what the queries find, as engines of many machines run them.
+// inSQL returns the results of the queries, as engines of many machines run them.
 func inSQL(t *testing.T, st *store.Store) *detected {
 	t.Helper()
 	eng, err := engines.Open(t.Context(), st, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
@@ -36,12 +36,12 @@ func inSQL(t *testing.T, st *store.Store) *detected {
 	return d
 }
 
-// lastBits is of floats that logarithms are part of: two libraries differ in the last bit of one.
+// lastBits allows for floats computed with logarithms: two libraries differ in the last bit of one.
 var lastBits = gocmp.Comparer(func(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-13*max(math.Abs(a), math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b)
 })
 
-// sameAsSQL compares to the last bit, but for the history and what is slower than usual, of which logarithms are part.
+// sameAsSQL compares to the last bit, except for the history and slower_than_usual, which use logarithms.
 func sameAsSQL(t *testing.T, want, got *detected) {
 	t.Helper()
 	for _, slower := range []bool{true, false} {
@@ -60,11 +60,11 @@ func sameAsSQL(t *testing.T, want, got *detected) {
 	}
 }
 
-// sameBits is of floats, where NaN is NaN.
+// sameBits compares floats, with NaN equal to NaN.
 var sameBits = gocmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
 
-// What is found of phases in this process is what the queries find, to the last bit: on values that SQL has its own ideas
-// about, on phases whose attempts lie anywhere in the store, and some phases at a time.
+// The results for phases in this process are those of the queries, to the last bit: on values that SQL treats in its own way,
+// on phases whose attempts are anywhere in the store, and some phases at a time.
 func TestPhasesAsInSQL(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 61))
@@ -107,7 +107,7 @@ func TestPhasesAsInSQL(t *testing.T) {
 	}
 }
 
-// edgesOf are runs of a program whose logs hold what logs should not hold, or rarely do.
+// edgesOf are runs of a program whose logs contain what logs should not contain, or rarely do.
 func edgesOf(r *rand.Rand) (out []*schema.Trace) {
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, math.Copysign(0, -1), 1e15, 1e300, 5e-324}
 	for range 6 {
@@ -120,7 +120,7 @@ func edgesOf(r *rand.Rand) (out []*schema.Trace) {
 			seconds := math.Ldexp(1, r.IntN(20)-10)
 			for task := range []int{1, 2, 3, 10, 11, 30, 200, 1000}[r.IntN(8)] {
 				d := seconds
-				if stage == 10 { // which its input explains altogether
+				if stage == 10 { // which its input explains completely
 					d *= 1 + 0.1*float64(task)
 				}
 				if stage%3 > 0 {
@@ -139,7 +139,7 @@ func edgesOf(r *rand.Rand) (out []*schema.Trace) {
 	return out
 }
 
-// oddAttempt adds an attempt of which anything may be unknown.
+// oddAttempt adds an attempt with any of its values unknown.
 func (m *made) oddAttempt(r *rand.Rand, p schema.Key, task int64, d float64, stage int, odd []float64) {
 	a := m.attempt(p, task, 0)
 	a.DurationS = schema.Null[float64]{V: d, OK: r.IntN(40) > 0}
@@ -168,20 +168,20 @@ func (m *made) oddAttempt(r *rand.Rand, p schema.Key, task int64, d float64, sta
 	}
 }
 
-// scanned is what is found of a phase, in memory and in the file.
+// scanned is the result for a phase, in memory and in the file.
 type scanned struct {
 	phaseFigures
 	times taskRows
 }
 
-// Phases whose attempts lie all over the store are put off and read again where too many attempts would wait, and are no others
-// then.
+// Phases whose attempts are all over the store are postponed and read again if too many attempts would wait, with the same
+// results.
 func TestPhasesPutOff(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 61))
 	tr := random(r, 150)
 	r.Shuffle(len(tr.Attempts), func(i, j int) { tr.Attempts[i], tr.Attempts[j] = tr.Attempts[j], tr.Attempts[i] })
 	st := enginetest.Store(t)
-	for i, part := range slices.Collect(slices.Chunk(tr.Attempts, len(tr.Attempts)/5+1)) { // row groups put phases together
+	for i, part := range slices.Collect(slices.Chunk(tr.Attempts, len(tr.Attempts)/5+1)) { // adjacent row groups put phases together
 		enginetest.Ingest(t, st, schema.Key(i+1), part)
 	}
 	enginetest.Ingest(t, st, 10, tr.Phases)
@@ -236,7 +236,7 @@ func TestPhasesPutOff(t *testing.T) {
 	}
 }
 
-// Quantiles are those of sorted values, whatever the values and their order; with NaN behind all others.
+// Quantiles are those of sorted values, whatever the values and their order; with NaN after all others.
 func TestQuantiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 61))
 	fractions := []float64{0, 0.1, 0.25, 0.5, 0.75, 0.95, 1}

@@ -9,10 +9,10 @@ import (
 	"straggler/schema"
 )
 
-// pin makes a session table of the rows of another by reading and loading them. Where Spark keeps session tables in memory, in
-// a bucket or with ?results=server, it plans anew, each time that one is named, all that it was made from, and one that is
-// joined with itself several times over takes minutes to plan; a loaded one needs no planning. In DuckDB, which keeps the rows
-// alone, it only gives them another name. R is a struct of keys and doubles, which may be NULL.
+// pin creates a session table with the rows of another by reading and loading them. If Spark keeps session tables in memory,
+// for a store in a bucket or with ?results=server, it plans a table's whole lineage anew each time the table is named, and one
+// that is joined with itself several times over takes minutes to plan; a loaded one needs no planning. In DuckDB, which keeps
+// only the rows, pin just gives them another name. R is a struct of keys and doubles, which may be NULL.
 func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error {
 	in, ok := eng.(engine.Loader)
 	if _, many := eng.(engine.RemoteRunner); !many || !ok {
@@ -37,7 +37,7 @@ func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error
 	})
 }
 
-// pinRows is pin for rows that are here.
+// pinRows is pin for rows in this process.
 func pinRows[R any](ctx context.Context, eng engine.Engine, name string, rows []R) error {
 	in, ok := eng.(engine.Loader)
 	if !ok {

@@ -7,15 +7,15 @@ import (
 	"straggler/schema"
 )
 
-// quantiles are SQL's percentile_cont of some fractions, in ascending order: between two ranks it is linear. The values are put
-// into another order, and not sorted: each rank, the greatest first, is selected among the values that it can be among, and the
-// one after it is the least of those behind it. NaN is the greatest value, as in SQL.
+// quantiles returns SQL's percentile_cont for some fractions, in ascending order: it is linear between two ranks. The values
+// are reordered, but not sorted: each rank, the greatest first, is selected from the range of values that can contain it, and
+// the next one is the least of those after it. NaN is the greatest value, as in SQL.
 func quantiles(values []float64, fractions []float64, out []schema.Null[float64]) {
 	if len(values) == 0 {
 		clear(out)
 		return
 	}
-	end := nansLast(values) // from here on all ranks that are still asked for are where sorting would put them
+	end := nansLast(values) // from here on, all ranks still to be found are where sorting would put them
 	for i := len(fractions) - 1; i >= 0; i-- {
 		k, part := rankOf(fractions[i], len(values))
 		if k < end {
@@ -35,15 +35,15 @@ func quantiles(values []float64, fractions []float64, out []schema.Null[float64]
 	}
 }
 
-// rankOf is the rank below a quantile of n values, and how far it is from there to the next. Products are rounded before they
-// are added to or subtracted from, also on machines that need not.
+// rankOf returns the rank below a quantile of n values, and the fraction of the way to the next. Products are rounded before
+// they are added to or subtracted from, also on machines that could fuse the operations.
 func rankOf(fraction float64, n int) (rank int, part float64) {
 	at := float64(fraction * float64(n-1))
 	below := math.Floor(at)
 	return int(below), at - below
 }
 
-// interpolated is the value at a part of the way from a rank to the next; values are in order as far as these two go.
+// interpolated returns the value at a fraction of the way from a rank to the next; values are sorted as far as these two go.
 func interpolated(values []float64, rank int, part float64) float64 {
 	v := values[rank]
 	if part > 0 {
@@ -52,13 +52,13 @@ func interpolated(values []float64, rank int, part float64) float64 {
 	return v
 }
 
-// quantileOf is a quantile of values in ascending order.
+// quantileOf returns a quantile of values in ascending order.
 func quantileOf(sorted []float64, fraction float64) float64 {
 	rank, part := rankOf(fraction, len(sorted))
 	return interpolated(sorted, rank, part)
 }
 
-// nansLast puts values that are no numbers behind the others and says how many numbers there are.
+// nansLast moves NaNs behind the other values and returns the number of the latter.
 func nansLast(values []float64) int {
 	n := len(values)
 	for i := 0; i < n; {
@@ -72,15 +72,14 @@ func nansLast(values []float64) int {
 	return n
 }
 
-// median is the quantile of 0.5.
+// median returns the quantile of 0.5.
 func median(values []float64) schema.Null[float64] {
 	var out [1]schema.Null[float64]
 	quantiles(values, []float64{0.5}, out[:])
 	return out[0]
 }
 
-// inserted puts a value among some in ascending order. Of the few that there are, this takes less time than looking for the
-// place by halves.
+// inserted inserts a value into some in ascending order. As there are few, this is faster than a binary search.
 func inserted(sorted []float64, v float64) []float64 {
 	sorted = append(sorted, v)
 	i := len(sorted) - 1

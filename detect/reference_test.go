@@ -14,9 +14,9 @@ import (
 	"straggler/schema"
 )
 
-// The same figures by other means: sorting and least squares in Go, task by task, as policies and papers word them.
+// The same figures by other methods: sorting and least squares in Go, task by task, as policies and papers word them.
 
-// refer is what the figures of a phase should be; the notes are left out.
+// refer returns the expected figures of a phase, without the notes.
 func refer(tr *schema.Trace, p *schema.Phase) (schema.PhaseStats, []schema.Attempt) {
 	s := schema.PhaseStats{PhaseID: p.PhaseID}
 	tasks := make(map[int64][]schema.Attempt)
@@ -182,7 +182,7 @@ func referModel(winners []schema.Attempt) (r2 schema.Null[float64], n schema.Nul
 	return schema.Some(explained * explained / (norm(y) * norm(y))), schema.Some(int64(len(rows)))
 }
 
-// column takes the mean out.
+// column subtracts the mean.
 func column(rows []schema.Attempt, of func(schema.Attempt) float64) []float64 {
 	out := make([]float64, len(rows))
 	mean := 0.
@@ -201,7 +201,7 @@ func norm(x []float64) float64 {
 	for _, v := range x {
 		s += v * v
 	}
-	if s < 1e-12 { // what taking a mean out of equal numbers leaves
+	if s < 1e-12 { // rounding errors left by subtracting the mean of equal numbers
 		return 0
 	}
 	return math.Sqrt(s)
@@ -278,7 +278,7 @@ func known(v float64, ok bool) schema.Null[float64] {
 	return schema.Some(v)
 }
 
-// random makes phases of every shape that the definitions tell apart.
+// random makes phases of every shape that the definitions distinguish.
 func random(r *rand.Rand, phases int) *schema.Trace {
 	m := newMade()
 	for range phases {
@@ -322,7 +322,7 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// compare holds what Run found against the reference.
+// compare compares the results of Run with the reference.
 func compare(t *testing.T, tr *schema.Trace, d *detected, seen map[string]int) {
 	t.Helper()
 	if len(d.phases) != len(tr.Phases) {

@@ -15,55 +15,56 @@ import (
 	"straggler/store"
 )
 
-// Attempts are read once, in the order in which they lie in the store. There most phases lie together, and are worked on as
-// soon as they have been read; the attempts of the others wait until the last of their phase has come.
+// Attempts are read once, in the order in which they are stored. The attempts of most phases are adjacent there, and are
+// processed as soon as they have been read; those of the others wait until the last of their phase has been read.
 
 const (
-	// blockRows is how many attempts are taken in at once: 1.5 MB.
+	// blockRows is the number of attempts in a block: 1.5 MB.
 	blockRows = 16 << 10
-	// mostWaiting is how many attempts wait for others of their phase, in some 90 bytes each. Where more would, as in traces in
-	// the order of time, phases are put off, and all is read again for some of them at a time. One phase may have more.
+	// mostWaiting bounds the attempts that wait for others of their phase, at about 90 bytes each. If more would, as in traces
+	// in the order of time, phases are postponed, and all is read again for some of them at a time. A single phase may have
+	// more.
 	mostWaiting = 4 << 20
-	// workers is how many blocks are worked on at once.
+	// workers is the number of blocks processed at once.
 	workers = 2
 )
 
-// scannedPhase is a phase whose attempts are read. There is one of each phase in memory, whatever the store's size.
+// scannedPhase is a phase whose attempts are read. One for each phase is in memory, whatever the store's size.
 type scannedPhase struct {
 	id            schema.Key
-	times         phaseTimes // behind its slow attempts, in the file
-	attempts      uint32     // a phase is held in memory as a whole, and so has fewer than 2^32
+	times         phaseTimes // after its slow attempts, in the file
+	attempts      uint32     // a phase is held in memory as a whole, so it has fewer than 2^32
 	slow          uint32     // rows of outliers
-	stride        uint8      // task_times is to have its tasks, with a stride of 1 << (stride - 1); 0: it is not
+	stride        uint8      // its tasks go to task_times, with a stride of 1 << (stride - 1); 0: they do not
 	gang, skipped bool
-	wanted        bool // it is still to be worked on
+	wanted        bool // still to be processed
 }
 
-// phaseScan reads attempts and gives the figures of whole phases.
+// phaseScan reads attempts and returns the figures of whole phases.
 type phaseScan struct {
 	eng      engine.Engine
 	sql      string // of the attempts
 	lastSeen map[schema.Key]int64
-	phases   []scannedPhase // by id, those with attempts wanted
+	phases   []scannedPhase // by id, with wanted set for those with attempts
 	file     *phaseFile
-	times    bool  // of tasks are kept in the file
-	waiting  int64 // how many attempts may wait for others of their phase
-	rows     int   // how many are taken in at once
+	times    bool  // times of tasks are kept in the file
+	waiting  int64 // number of attempts that may wait for others of their phase
+	rows     int   // attempts per block
 
 	finder phaseFinder
-	wait   map[int]*attempts // of phases of which others are to come
+	wait   map[int]*attempts // of phases with attempts still to be read
 	waits  int64
 	putOff []int // phases that are to be read again
 	free   sync.Pool
 }
 
-// phaseWork is attempts of whole phases: pieces of a block, and phases that have waited; then the figures of these phases.
+// phaseWork is attempts of whole phases: pieces of a block, and phases that have waited; and then the figures of these phases.
 type phaseWork struct {
 	block  attempts
 	pieces []blockPiece
 	whole  []wholePhase
 	found  []phaseFigures
-	done   chan struct{} // takes a value once they are found
+	done   chan struct{} // receives a value once the figures are computed
 }
 
 type blockPiece struct{ phase, from, to int }
@@ -73,8 +74,8 @@ type wholePhase struct {
 	attempts *attempts
 }
 
-// read gives the figures of the phases, some at a time, in an order that follows from that of the attempts. They are valid
-// until emit returns.
+// read returns the figures of the phases, some at a time, in an order determined by that of the attempts. They are valid until
+// emit returns.
 func (s *phaseScan) read(ctx context.Context, emit func([]phaseFigures) error) error {
 	s.free.New = func() any { return &phaseWork{done: make(chan struct{}, 1)} }
 	if err := s.pass(ctx, s.sql, emit); err != nil {
@@ -87,7 +88,7 @@ func (s *phaseScan) read(ctx context.Context, emit func([]phaseFigures) error) e
 			s.phases[again[n]].wanted = true
 			held += int64(s.phases[again[n]].attempts)
 		}
-		s.waiting = max(s.waiting, held) // of a phase that has more
+		s.waiting = max(s.waiting, held) // for a phase that has more
 		some := span{low: s.phases[again[0]].id, high: s.phases[again[n-1]].id}
 		if err := s.pass(ctx, s.sql+some.where(), emit); err != nil {
 			return err
@@ -97,8 +98,8 @@ func (s *phaseScan) read(ctx context.Context, emit func([]phaseFigures) error) e
 	return nil
 }
 
-// pass reads attempts once and works on those of the phases that are wanted. Each worker reads a block, which only one of them
-// does at a time, and then works on it, so that reading is not a third task on two cores.
+// pass reads attempts once and processes those of the wanted phases. Each worker reads a block, one worker at a time, and then
+// processes it, so that reading is not a third task on two cores.
 func (s *phaseScan) pass(ctx context.Context, sql string, emit func([]phaseFigures) error) error {
 	s.wait, s.waits = make(map[int]*attempts), 0
 	ctx, cancel := context.WithCancel(ctx)
@@ -156,7 +157,7 @@ func (s *phaseScan) pass(ctx context.Context, sql string, emit func([]phaseFigur
 	return failed
 }
 
-// block reads attempts and makes work of them; nil where there are no more.
+// block reads attempts and returns them as work; nil if there are no more.
 func (s *phaseScan) block(next func() (*engine.Batch, error, bool)) (*phaseWork, error) {
 	w := s.free.Get().(*phaseWork)
 	for w.block.len() < s.rows {
@@ -176,7 +177,7 @@ func (s *phaseScan) block(next func() (*engine.Batch, error, bool)) (*phaseWork,
 	return w, nil
 }
 
-// collect gives what is found, in the order in which the work was made.
+// collect passes on the results, in the order in which the work was created.
 func (s *phaseScan) collect(ctx context.Context, work <-chan *phaseWork, emit func([]phaseFigures) error) error {
 	for {
 		var w *phaseWork
@@ -185,7 +186,7 @@ func (s *phaseScan) collect(ctx context.Context, work <-chan *phaseWork, emit fu
 		case <-ctx.Done():
 		}
 		if w == nil {
-			return nil // there is no more, or the group says why
+			return nil // there is no more, or the group has the error
 		}
 		select {
 		case <-w.done:
@@ -215,7 +216,7 @@ func (s *phaseScan) take(w *phaseWork) {
 		}
 		i, found := s.finder.find(s.phases, phase)
 		if !found || !s.phases[i].wanted {
-			continue // of a phase that has no row, that is put off, or done
+			continue // of a phase that has no row, is postponed, or is done
 		}
 		n := int(s.phases[i].attempts)
 		if to-from == n {
@@ -243,7 +244,7 @@ func (s *phaseScan) take(w *phaseWork) {
 	}
 }
 
-// putOffSome puts off the phases that most attempts are still to come of, until half as many wait as may.
+// putOffSome postpones the phases with the most attempts still to be read, until half the allowed number wait.
 func (s *phaseScan) putOffSome() {
 	type missing struct{ phase, attempts int }
 	var waiting []missing
@@ -264,7 +265,7 @@ func (s *phaseScan) putOffSome() {
 	}
 }
 
-// all works out the figures of some phases, and puts what is needed later into the file.
+// all computes the figures of some phases, and writes what is needed later to the file.
 func (f *figurer) all(w *phaseWork, s *phaseScan) error {
 	f.kept = f.kept[:0]
 	for _, p := range w.pieces {
@@ -284,7 +285,7 @@ func (f *figurer) all(w *phaseWork, s *phaseScan) error {
 	return err
 }
 
-// keep works out the figures of a phase, of which nothing is in memory that is in the file.
+// keep computes the figures of a phase; nothing that is in the file stays in memory.
 func (f *figurer) keep(a *attempts, of *scannedPhase, times bool) phaseFigures {
 	f.slow = f.slow[:0]
 	out := f.figures(of.id, a)

@@ -44,7 +44,7 @@ func (f *figurer) outliers(a *attempts, t *thresholds) []slowAttempt {
 		f.judge(a, int(i), t)
 	}
 	out := f.slow[from:len(f.slow):len(f.slow)]
-	if !slices.IsSortedFunc(out, bySlowAttempt) { // a store that is not sound may have an attempt twice
+	if !slices.IsSortedFunc(out, bySlowAttempt) { // a corrupt store may have an attempt twice
 		slices.SortFunc(out, bySlowAttempt)
 	}
 	return out
@@ -57,7 +57,7 @@ func bySlowAttempt(a, b slowAttempt) int {
 	return cmp.Compare(a.rule, b.rule)
 }
 
-// judge appends what the rules say of an attempt.
+// judge appends the rows of the rules that an attempt meets.
 func (f *figurer) judge(a *attempts, i int, t *thresholds) {
 	flags, d, start := a.flags[i], a.duration[i], a.start[i]
 	if !schema.IsDuration(d) {

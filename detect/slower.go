@@ -19,12 +19,12 @@ var candidatesSQL string
 //go:embed slower_than_usual.sql
 var slowerThanUsualSQL string
 
-// candidateAttempts is how many attempts are looked at at once for what is slow against its history: a tenth of them may be,
-// and each is compared with 64 others of 32 bytes, 400 MB in all.
+// candidateAttempts is the number of attempts compared with their history at once: a tenth of them may be candidates, and each
+// is compared with 64 others of 32 bytes, 400 MB in all.
 const candidateAttempts = 2_000_000
 
-// slower writes the attempts that are slow against the history of their stage. Of earlier executions it reads the attempts of
-// those that a candidate is compared with, at most 64 a stage.
+// slower writes the attempts that are slow compared with the history of their stage. Of earlier executions it reads only the
+// attempts of those that a candidate is compared with, at most 64 per stage.
 func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	if many, ok := eng.(engine.RemoteRunner); ok {
 		if err := p.slowerOnCopies(ctx, tx, many); !errors.Is(err, errors.ErrUnsupported) {
@@ -60,7 +60,7 @@ func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 	return writeRows(ctx, tx, eng, p, slower, "phase_id, attempt_id", p.attempts, phaseOfOutlier)
 }
 
-// comparedWith are the inputs of the executions that candidates are compared with.
+// comparedWith returns the inputs of the executions that candidates are compared with.
 func (p *part) comparedWith(ctx context.Context, tx *store.Tx, eng engine.Engine, candidates string) (out []store.InputRecord, err error) {
 	owners, wanted := store.OwnersOf(slices.Concat(p.inputs, tx.Kept())), make(map[schema.Key]bool)
 	sql := "SELECT DISTINCT e.earlier_phase & " + blockBits + " AS first FROM detected_earlier e SEMI JOIN (" + candidates +

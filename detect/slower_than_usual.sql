@@ -1,16 +1,18 @@
--- The attempts that are slow against the history of their stage: takes attempts, detected_candidates and detected_earlier,
--- gives rows of outliers.
+-- The attempts that are slow compared with the history of their stage: takes attempts, detected_candidates and
+-- detected_earlier, returns rows of outliers.
 --
---   slower_than_usual  ran longer than 1.5 x what is usual: of the same task in earlier executions where three of them or more have it, else of
---                      the median task of its stage; and longer than its work, where that has grown, and chance account for
+--   slower_than_usual  ran longer than 1.5 x what is usual: for the same task in earlier executions if three of them or more
+--                      have it, else for the median task of its stage; and longer than chance and its work, if that has
+--                      grown, account for
 --
--- The task is the partition, and its history says what its keys and files usually take. Where a log numbers tasks anew in each
--- run, the earlier executions of a number are a sample of the stage and say what the stage does.
+-- The task is the partition, and its history shows what its keys and files usually take. If a log numbers tasks differently in
+-- each run, the earlier executions of a number are a sample of the stage and show what the stage does.
 --
--- The logarithms of a task's times are taken as normal, and their median and standard deviation sd from their 10th and 25th
--- percentiles: what disturbed some executions made them longer, so the lower quarter holds the times without disturbance as long as these
--- are a quarter of all. The median is no more than that of all times. Normal quantiles: 1.2816 and 0.6745; 0.6071 is their difference.
--- Without such times the spread is that of the tasks within and between the executions of the stage.
+-- The logarithms of a task's times are assumed to be normal, and their median and standard deviation sd are estimated from
+-- their 10th and 25th percentiles: disturbances make some executions longer, so the lower quarter contains the undisturbed
+-- times as long as these are a quarter of all. The estimate is at most the median of all times. Normal quantiles: 1.2816 and
+-- 0.6745; 0.6071 is their difference. Without such times the spread is that of the tasks within and between the executions of
+-- the stage.
 --
 -- Chance is one more value of that distribution, one-sided 0.01, by Student's t with v = n - 1 degrees of freedom, 2.33 + 3.73/v +
 -- 5.72/v^2 (Abramowitz and Stegun 26.7.5). sd is at least 0.01, since copies of a log do not differ at all.
@@ -44,7 +46,7 @@ expected AS (
          ELSE sqrt(c.within_run * c.within_run + c.between_runs * c.between_runs * (1 + 1e0 / c.compared)) END AS sd
   FROM detected_candidates c LEFT JOIN own o ON o.attempt_id = c.attempt_id
 ),
--- Work only raises the limit: the usual inputs are looked up of those that are over it without.
+-- Work only raises the limit: the usual inputs are looked up only for attempts that exceed it without.
 longer AS (
   SELECT e.*, greatest(1.5e0, exp((2.33e0 + 3.73e0 / (n - 1) + 5.72e0 / ((n - 1) * (n - 1))) * sd)) AS factor
   FROM expected e

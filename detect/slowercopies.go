@@ -14,9 +14,9 @@ import (
 	"straggler/store"
 )
 
-// On an engine of many machines slower_than_usual.sql is worked out by copies of this program, for the reason that
-// slowertasks.go gives. Each task of a stage goes to one copy, with its attempts in all executions: they are sent once, and a
-// copy holds those of one task.
+// On an engine of many machines slower_than_usual.sql is computed by copies of this program, for the reason given in
+// slowertasks.go. Each task of a stage goes to one copy, with its attempts in all executions: they are sent once, and a copy
+// holds those of one task.
 
 //go:embed copies_compared.sql
 var comparedSQL string
@@ -56,7 +56,7 @@ func (p *part) slowerOnCopies(ctx context.Context, tx *store.Tx, eng engine.Remo
 	}, of.seen(span{all: true})...)
 }
 
-// ofCompared are the inputs of the executions in detected_compared, and how many tasks these have.
+// ofCompared returns the inputs of the executions in detected_compared, and the number of their tasks.
 func (p *part) ofCompared(ctx context.Context, tx *store.Tx, eng engine.Engine) (inputs []store.InputRecord, tasks int64, err error) {
 	all := slices.Concat(p.inputs, tx.Kept())
 	owners, wanted := store.OwnersOf(all), make(map[schema.Key]bool)
@@ -75,7 +75,7 @@ func (p *part) ofCompared(ctx context.Context, tx *store.Tx, eng engine.Engine) 
 	return slices.DeleteFunc(all, func(in store.InputRecord) bool { return !wanted[schema.Key(in.Key)] }), tasks, nil
 }
 
-// write writes the attempts that are slow, once all have been read.
+// write writes the slow attempts, once all have been read.
 func (c *comparer) write(ctx context.Context, w *copies.Writer, inputs map[schema.Key]schema.Key) error {
 	c.flush()
 	slices.SortFunc(c.slow, func(a, b schema.Outlier) int {
@@ -86,7 +86,7 @@ func (c *comparer) write(ctx context.Context, w *copies.Writer, inputs map[schem
 		for n < min(len(rest), chunk) && rest[n].PhaseID&^(schema.BlockKeys-1) == block {
 			n++
 		}
-		// The share that came first is the key: no other copy has it, while any may have attempts of the same phase.
+		// The share of the first row is the key: no other copy has it, while any may have attempts of the same phase.
 		if err := cmp.Or(ctx.Err(), copies.Append(w, c.first, inputs[block], rest[:n])); err != nil {
 			return err
 		}
@@ -95,11 +95,11 @@ func (c *comparer) write(ctx context.Context, w *copies.Writer, inputs map[schem
 	return nil
 }
 
-// comparer compares the attempts of one task after the other.
+// comparer compares the attempts of one task after another.
 type comparer struct {
 	first      schema.Key // share of the first row
 	any        bool
-	stage      schema.Key // of the task, whose executions come one after the other
+	stage      schema.Key // of the task, whose executions are adjacent
 	task       int64
 	executions []timedExecution
 	tasks      stageTasks
@@ -138,7 +138,7 @@ func (c *comparer) add(fields []engine.RemoteField) error {
 	return r.err
 }
 
-// flush judges the candidates of a task once all of its attempts are there.
+// flush judges the candidates of a task once all of its attempts have been read.
 func (c *comparer) flush() {
 	if len(c.tasks.candidates) > 0 {
 		c.tasks.find(c.executions)

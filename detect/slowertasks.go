@@ -14,17 +14,17 @@ import (
 	"straggler/store"
 )
 
-// On an engine in this process slower_than_usual.sql is worked out here. Each attempt of an execution is one of the earlier
-// ones of up to 64 tasks of each of the executions after it; SQL makes a row of each such pair, and here the times of a stage's
-// executions lie side by side in memory once, where a task finds its own by its number.
+// On an engine in this process slower_than_usual.sql is computed here. Each attempt of an execution is one of the earlier ones
+// of up to 64 tasks of each of the executions after it; SQL makes a row of each such pair, whereas here the times of a stage's
+// executions are side by side in memory once, and a task finds its own by its number.
 
-// mostTimes is how many earlier attempts are held at once, in up to 41 bytes each, unless one stage has more.
+// mostTimes is the number of earlier attempts held at once, in up to 41 bytes each, unless a single stage has more.
 const mostTimes = 4_000_000
 
-// executionTasks is how many such tasks take as much memory as an execution: 160 bytes.
+// executionTasks is the number of such tasks that take as much memory as an execution: 160 bytes.
 const executionTasks = 4
 
-// timedExecution is an execution of a stage, what is usual for it where it is todo, and where its tasks' times are.
+// timedExecution is an execution of a stage, what is usual for it if it is todo, and the location of its tasks' times.
 type timedExecution struct {
 	phase, stage schema.Key
 	place, tasks int64
@@ -34,28 +34,28 @@ type timedExecution struct {
 	withinRun, betweenRuns   float64 // NaN is NULL, here and below
 	usualBytes, usualRecords float64
 
-	scanned  *scannedPhase // nil: its attempts are not part of the run, and its times are in the store alone
+	scanned  *scannedPhase // nil: its attempts are not part of the run, and its times are only in the store
 	longestS float64       // of those in the file
 
 	past     bool          // one that may have candidates is compared with it
 	from, to int           // of stageTasks.past
-	dense    bool          // it has each task from 0 on once there
-	slow     []slowAttempt // what is found of it
+	dense    bool          // it has each task from 0 on exactly once there
+	slow     []slowAttempt // its slow attempts
 }
 
-// mayHaveCandidates is false where no attempt is one of candidates.sql; of attempts that are in the store alone that is not
-// known yet.
+// mayHaveCandidates is false if no attempt is one of candidates.sql; for attempts that are only in the store that is not known
+// yet.
 func (e *timedExecution) mayHaveCandidates() bool {
 	return e.compared > 0 && (e.scanned == nil || e.longestS > schema.OutlierRatio*e.usualS)
 }
 
-// isCandidate says that an attempt of the execution is one of candidates.sql, by its duration and mark.
+// isCandidate reports whether an attempt of the execution is one of candidates.sql, by its duration and mark.
 func (e *timedExecution) isCandidate(d float64, mark byte) bool {
 	return schema.IsDuration(d) && d > schema.OutlierRatio*e.usualS && mark&timeRecompute == 0
 }
 
-// stageGroups gathers executions whose tasks are compared, stage by stage, each from the first on, and gives those on that are
-// looked at together: as many stages as have no more than atOnce tasks that others are compared with, or one.
+// stageGroups collects executions whose tasks are compared, stage by stage, each from the first on, and passes on groups that
+// are processed together: as many stages as have at most atOnce tasks that others are compared with, or one.
 type stageGroups struct {
 	part   *part
 	atOnce int64
@@ -66,8 +66,8 @@ type stageGroups struct {
 	size  int64
 }
 
-// add adds the executions of a stage that may have candidates, and those that they are compared with; usual is of those that
-// are todo.
+// add adds the executions of a stage that may have candidates, and those that they are compared with; usual has values for
+// those that are todo.
 func (g *stageGroups) add(executions []stageExecution, usual []expectation) error {
 	g.stage = g.stage[:0]
 	for i := range executions {
@@ -108,7 +108,7 @@ func (g *stageGroups) add(executions []stageExecution, usual []expectation) erro
 	return nil
 }
 
-// end gives the last group on.
+// end passes on the last group.
 func (g *stageGroups) end() error {
 	group := g.group
 	if g.group, g.size = nil, 0; len(group) == 0 {
@@ -117,7 +117,7 @@ func (g *stageGroups) end() error {
 	return g.give(group)
 }
 
-// markPast marks the executions of a stage that one which may have candidates is compared with.
+// markPast marks the executions of a stage that an execution with possible candidates is compared with.
 func markPast(stage []timedExecution) {
 	for i := range stage {
 		if !stage[i].mayHaveCandidates() {
@@ -131,7 +131,7 @@ func markPast(stage []timedExecution) {
 	}
 }
 
-// slowerOf appends the attempts of some stages' executions that are slow against the history of their stage.
+// slowerOf appends the attempts of some stages' executions that are slow compared with the history of their stage.
 func (p *part) slowerOf(ctx context.Context, tx *store.Tx, eng engine.Loader, stages [][]timedExecution) error {
 	stored, err := p.readStored(ctx, tx, eng, stages)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"straggler/schema"
 )
 
-// What is found in this process is what slower_than_usual.sql finds, and so is what copies on a cluster find, also some stages
-// at a time: on executions with attempts that failed, were beaten or are there twice, inputs that grow, are unknown or 0, and
-// tasks in any order.
+// The results in this process, and those of copies on a cluster, also some stages at a time, are those of
+// slower_than_usual.sql: on executions with attempts that failed, were beaten or are duplicates, inputs that grow, are unknown
+// or 0, and tasks in any order.
 func TestSlowerTasksAsInSQL(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 41))
@@ -47,7 +47,7 @@ func TestSlowerTasksAsInSQL(t *testing.T) {
 			t.Errorf("only %d attempts are slower than usual: the runs are too tame", slow)
 		}
 		last := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-13*max(math.Abs(a), math.Abs(b)) })
-		for _, most := range []int64{-1, copiedPhases} { // without the figures of phases, which SQL finds then, and with them
+		for _, most := range []int64{-1, copiedPhases} { // without the figures of phases, which SQL then computes, and with them
 			got, _ := runCopies(t, st, Options{Again: true, limits: limits{copiedPhases: most}})
 			if diff := gocmp.Diff(want.outliers, got.outliers, last); diff != "" {
 				t.Errorf("seed %d, at most %d phases on copies (- SQL, + copies):\n%.3000s", seed, most, diff)
@@ -66,7 +66,7 @@ func TestSlowerTasksAsInSQL(t *testing.T) {
 	}
 }
 
-// repeatedRuns are runs of one program with five stages, of as many tasks each time or not.
+// repeatedRuns are runs of one program with five stages, with or without the same number of tasks each time.
 func repeatedRuns(r *rand.Rand, runs int) *schema.Trace {
 	m := newMade()
 	usual := make([]float64, 40)
@@ -99,7 +99,7 @@ func repeatedRuns(r *rand.Rand, runs int) *schema.Trace {
 	return &m.Trace
 }
 
-// vary gives an attempt an input and, now and then, another end, another try at its task, or a number that is not its
+// vary gives an attempt an input and, sometimes, another end, another attempt at its task, or a number that is not its
 // partition's.
 func (m *made) vary(r *rand.Rand, i, stage, run int) {
 	a := &m.Attempts[i]
@@ -124,7 +124,7 @@ func (m *made) vary(r *rand.Rand, i, stage, run int) {
 	}
 }
 
-// The times of tasks go to a file where a program has a name, and nowhere where no stage can have a history.
+// The times of tasks go to a file if a program has a name, and nowhere if no stage can have a history.
 func TestTimesOfTasksOnlyWithNames(t *testing.T) {
 	for _, named := range []bool{false, true} {
 		t.Run(fmt.Sprint("named ", named), func(t *testing.T) {

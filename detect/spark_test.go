@@ -21,7 +21,7 @@ import (
 	"straggler/store"
 )
 
-// TestMain is this program's copies on a cluster, which run what started them: this test.
+// TestMain also serves as this program's copies on a cluster, which run the executable that started them: this test.
 func TestMain(m *testing.M) {
 	if args := os.Args; len(args) > 2 && args[1] == "copy" {
 		if err := copyWork(context.Background(), args[2], args[slices.Index(args, "--pieces")+1], args[len(args)-1], os.Stdin, os.Stdout); err != nil {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// copyWork is what a copy does.
+// copyWork does the work of a copy.
 func copyWork(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
 	if step == FiguresStep || step == SlowerStep {
 		return Copy(ctx, step, pieces, file, in, out)
@@ -41,7 +41,7 @@ func copyWork(ctx context.Context, step, pieces, file string, in io.Reader, out 
 	return copies.WriteRows(ctx, step, pieces, file, in, out)
 }
 
-// runCopies is runStore on a cluster of copies, whose steps it gives.
+// runCopies is runStore on a cluster of copies, and returns their steps.
 func runCopies(t *testing.T, st *store.Store, o Options) (*detected, []string) {
 	t.Helper()
 	eng, err := engines.Open(t.Context(), st, engine.Options{Threads: 2, MemoryBytes: 1 << 30})
@@ -59,8 +59,8 @@ func runCopies(t *testing.T, st *store.Store, o Options) (*detected, []string) {
 	return d, cluster.Steps
 }
 
-// What the copies of a cluster write is what one process finds, in the same order, in the life of a store with inputs that
-// come, change and go.
+// The copies of a cluster write what one process finds, in the same order, over the life of a store whose inputs are added,
+// changed and removed.
 func TestCopiesWriteTheSame(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 31))
 	n := newNight(t)
@@ -93,7 +93,7 @@ func TestCopiesWriteTheSame(t *testing.T) {
 	differ(t, "where the cluster cannot write", want, resultsOf(t, eng))
 }
 
-// What a real Spark finds, with ANSI SQL or without.
+// The results of a real Spark, with ANSI SQL or without.
 func TestSpark(t *testing.T) {
 	server := sparktest.Engine(t, sparktest.Options{})
 	open := func(st *store.Store) engine.Engine {
@@ -110,7 +110,8 @@ func TestSpark(t *testing.T) {
 	t.Run("only what is new", func(t *testing.T) { sparkOnlyWhatIsNew(t, open) })
 }
 
-// A run on Spark finds what a run in this process finds, on traces with everything that SQL can trip over, a chunk at a time.
+// A run on Spark finds what a run in this process finds, on traces with everything that is difficult for SQL, a chunk at a
+// time.
 func sparkAgrees(t *testing.T, open func(*store.Store) engine.Engine) {
 	st, err := store.Temp(t.Context())
 	if err != nil {
@@ -127,7 +128,7 @@ func sparkAgrees(t *testing.T, open func(*store.Store) engine.Engine) {
 	enginetest.Shift(&m.Trace, 1_000_000)
 	tr.Applications, tr.Jobs = append(tr.Applications, m.Applications...), append(tr.Jobs, m.Jobs...)
 	tr.Phases, tr.Attempts = append(tr.Phases, m.Phases...), append(tr.Attempts, m.Attempts...)
-	tr.Applications[0].Name = schema.Some("a\tname\r\nof \\\\N lines, 'quoted'") // which copies are given in lines
+	tr.Applications[0].Name = schema.Some("a\tname\r\nof \\\\N lines, 'quoted'") // which is passed to copies in lines
 	enginetest.IngestTrace(t, st, tr)
 	want := runStore(t, st, Options{})
 	all := int64(0)
@@ -136,7 +137,7 @@ func sparkAgrees(t *testing.T, open func(*store.Store) engine.Engine) {
 	}
 	eng := open(st)
 	defer eng.Close()
-	if _, err := Run(t.Context(), st, eng, Options{ChunkAttempts: all / 2, Again: true}); err != nil { // and not what the run before found
+	if _, err := Run(t.Context(), st, eng, Options{ChunkAttempts: all / 2, Again: true}); err != nil { // instead of the results of the previous run
 		t.Fatal(err)
 	}
 	got := resultsOf(t, eng)
@@ -146,7 +147,7 @@ func sparkAgrees(t *testing.T, open func(*store.Store) engine.Engine) {
 	differ(t, "on Spark", want, got, closely)
 }
 
-// A run on Spark keeps what a run in this process found, and finds what is new alike.
+// A run on Spark keeps the results of a run in this process, and finds the same for new inputs.
 func sparkOnlyWhatIsNew(t *testing.T, open func(*store.Store) engine.Engine) {
 	r := rand.New(rand.NewPCG(2, 33))
 	n := newNight(t)

@@ -1,5 +1,5 @@
--- How each phase compares with the earlier executions of its stage, or why that cannot be said: takes detected_own and detected_usual,
--- gives the rows of stage_history.
+-- How each phase compares with the earlier executions of its stage, or why that is unknown: takes detected_own and
+-- detected_usual, returns the rows of stage_history.
 SELECT o.phase_id, o.program, o.stage, o.identity, o.kind, o.ordinal, o.run_start_time,
   coalesce(l.executions, 0) AS executions, coalesce(l.compared, 0) AS compared,
   o.tasks, l.usual_tasks, o.median_s, o.spread, l.usual_s, o.median_s / l.usual_s AS ratio, CASE WHEN l.usual_s IS NOT NULL THEN l.work_ratio END AS work_ratio,

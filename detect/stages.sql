@@ -1,15 +1,15 @@
--- The executions of the stages that something has changed of, numbered by time: takes detected_own, the executions that are
--- new, detected_before, those that earlier results know, and whether they stand, and detected_strides. Gives the executions of
--- these stages that are looked at.
+-- The executions of the stages that have changed, numbered by time: takes detected_own, the executions that are new,
+-- detected_before, those known from earlier results and whether they are still valid, and detected_strides. Returns the
+-- executions of these stages that matter.
 --
--- place numbers the executions of a stage from 1 in the order in which their applications started; what is earlier has a
--- smaller one. stage_id is the key of one of them. todo says that what is said of an execution has to be worked out: it is
--- new, or one before it is new, has changed or gone. known says that earlier results have it. Of the states of an execution,
--- settled is one that started before all that has changed.
+-- place numbers the executions of a stage from 1 in the order in which their applications started: an earlier execution has a
+-- smaller one. stage_id is the key of one of them. todo says that the results for an execution must be computed: it is new, or
+-- one before it is new, has changed or was removed. known says that earlier results have it. Of the states of an execution,
+-- settled means that it started before everything that has changed.
 --
--- Executions that started before all that has changed have the places that earlier results gave them. Of these there are only
--- those that others are compared with, every so manyth from the first on: those that the first to do is compared with, since
--- later ones are compared with no others.
+-- Executions that started before everything that has changed have the places that earlier results gave them. Of these, only
+-- those that others are compared with are present, every k-th counted from the first: those that the first one to do is
+-- compared with, since later ones are compared with no others.
 WITH
 changed AS (
   SELECT program, identity, kind, ordinal, min(run_start_time) AS since
@@ -20,7 +20,7 @@ changed AS (
   ) AS e
   GROUP BY program, identity, kind, ordinal
 ),
--- number stands for the four columns, which need not be kept of each execution then.
+-- number replaces the four columns, which then need not be kept for each execution.
 placed AS (
   SELECT p.*, r.stride, row_number() OVER (ORDER BY program NULLS LAST, identity NULLS LAST, kind NULLS LAST, ordinal NULLS LAST) AS number
   FROM (

@@ -25,12 +25,12 @@ type numberedRun struct {
 }
 
 func byStart(a, b *numberedRun) int {
-	last := func(k *numberedRun) uint { return uint(k.at) } // of -1 the greatest
+	last := func(k *numberedRun) uint { return uint(k.at) } // -1 becomes the greatest
 	return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(last(a), last(b)), cmp.Compare(a.phase, b.phase))
 }
 
-// What stages.sql says of executions is what numbering all of them says, and none is missing that is to do or that one to do is
-// compared with: after nights, late logs and logs that have gone, of few executions and of more than are compared with.
+// stages.sql agrees with numbering all executions, and lacks none that is to do or that one to do is compared with: after
+// nights, late logs and removed logs, with few executions and with more than are compared with.
 func TestStagesOfWhatChanged(t *testing.T) {
 	eng, err := duckdb.Open(t.Context(), enginetest.Store(t), engine.Options{Threads: 1})
 	if err != nil {
@@ -93,11 +93,11 @@ func TestStagesOfWhatChanged(t *testing.T) {
 	}
 }
 
-// someExecutions are those of two stages, what is expected of them, and of those that are known what earlier results say.
+// someExecutions are those of two stages, what is expected of them, and, for those known from earlier results, what these say.
 func someExecutions(r *rand.Rand) (all []*numberedRun) {
 	horizon := 1 + r.IntN(400)
 	for stage := range 2 {
-		late := r.IntN(3) == 0 // what is new, or gone, lies anywhere
+		late := r.IntN(3) == 0 // new or removed executions are anywhere
 		for range r.IntN(400) {
 			k := &numberedRun{stage: stage, at: r.IntN(horizon), gone: late && r.IntN(150) == 0}
 			if r.IntN(60) == 0 {
@@ -145,7 +145,7 @@ func someExecutions(r *rand.Rand) (all []*numberedRun) {
 	return all
 }
 
-// valuesOf are executions as rows of detected_own, or of detected_before.
+// valuesOf formats executions as rows of detected_own, or of detected_before.
 func valuesOf(all []*numberedRun, isNew bool) string {
 	var rows []string
 	for _, k := range all {

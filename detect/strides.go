@@ -9,13 +9,13 @@ import (
 	"straggler/engine"
 )
 
-// Which executions of a stage one is compared with follows from its place alone: every so manyth before it, from the first on,
-// by a stride that is a power of two. earlier.sql says why. SQL looks strides up in the table detected_strides.
+// The executions of a stage that one is compared with depend only on its place: every k-th before it, counted from the first,
+// with a stride k that is a power of two. earlier.sql says why. SQL looks strides up in the table detected_strides.
 
 // lastPlace is that of the last execution that is compared by a stride: it has 64 before it.
 func lastPlace(stride int64) int64 { return 64*stride + 1 }
 
-// strideAt is every how manyth execution the one at a place is compared with.
+// strideAt is the stride by which the execution at a place is compared.
 func strideAt(place int64) int64 {
 	stride := int64(1)
 	for lastPlace(stride) < place {
@@ -24,7 +24,7 @@ func strideAt(place int64) int64 {
 	return stride
 }
 
-// longestStride is the longest by which the execution at a place is one of those that others are compared with: task_times.sql.
+// longestStride is the longest stride by which others are compared with the execution at a place: task_times.sql.
 func longestStride(place int64) int64 {
 	if place == 1 {
 		return 1 << 62
@@ -32,10 +32,10 @@ func longestStride(place int64) int64 {
 	return (place - 1) & (1 - place)
 }
 
-// comparedLater says that executions after the one at a place may be compared with it.
+// comparedLater reports whether executions after the one at a place may be compared with it.
 func comparedLater(place int64) bool { return longestStride(place) >= strideAt(place+1) }
 
-// earlierPlaces are the places of the executions that the one at a place is compared with: earlier.sql.
+// earlierPlaces returns the places of the executions that the one at a place is compared with: earlier.sql.
 func earlierPlaces(place int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for p := int64(1); p < place && yield(p); p += strideAt(place) {
@@ -46,7 +46,7 @@ func earlierPlaces(place int64) iter.Seq[int64] {
 // mostPlaces is more executions than a stage has.
 const mostPlaces = 1 << 40
 
-// loadStrides makes the table detected_strides: for each stride the first and the last place that have it.
+// loadStrides creates the table detected_strides: for each stride the first and the last place that have it.
 func loadStrides(ctx context.Context, eng engine.Engine) error {
 	var rows []string
 	for first := int64(1); first < mostPlaces; {

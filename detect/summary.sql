@@ -1,4 +1,4 @@
--- What the results of a store say in all, in one row: takes phase_stats and stage_history.
+-- The totals of the results of a store, in one row: takes phase_stats and stage_history.
 SELECT s.phases, s.judged, s.attempts, s.lost_s, h.repeated, h.slow
 FROM (
   SELECT count(*) AS phases, count(slowdown_basis) AS judged, CAST(coalesce(sum(attempts), 0) AS BIGINT) AS attempts,

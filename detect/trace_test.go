@@ -40,7 +40,7 @@ func (m *made) phase(seconds ...float64) schema.Key {
 	return p
 }
 
-// attempt adds a successful attempt of a task; the caller may change it through the pointer until the next one.
+// attempt adds a successful attempt of a task; the caller may modify it through the pointer until the next call.
 func (m *made) attempt(phase schema.Key, task int64, seconds float64) *schema.Attempt {
 	m.next++
 	a := schema.Attempt{AttemptID: m.next, PhaseID: phase, JobID: 1, ApplicationID: 1, Task: task, NativeID: fmt.Sprint(m.next),
@@ -57,7 +57,7 @@ func startAt(a *schema.Attempt, s float64) {
 	a.FinishTime = schema.Some(origin.Add(s + a.DurationS.V))
 }
 
-// detected is what Run made of a trace.
+// detected is the result of Run for a trace.
 type detected struct {
 	phases   []schema.PhaseStats
 	outliers []schema.Outlier
@@ -66,7 +66,7 @@ type detected struct {
 	summary  Summary
 }
 
-// of is the row of a phase.
+// of returns the row of a phase.
 func (d *detected) of(t *testing.T, phase schema.Key) schema.PhaseStats {
 	t.Helper()
 	for _, p := range d.phases {
@@ -78,7 +78,7 @@ func (d *detected) of(t *testing.T, phase schema.Key) schema.PhaseStats {
 	return schema.PhaseStats{}
 }
 
-// slow is the outlier row of an attempt under a rule, and whether there is one.
+// slow returns the outlier row of an attempt under a rule, and whether there is one.
 func (d *detected) slow(attempt schema.Key, rule schema.Rule) (schema.Outlier, bool) {
 	for _, o := range d.outliers {
 		if o.AttemptID == attempt && o.Rule == rule {
@@ -88,7 +88,7 @@ func (d *detected) slow(attempt schema.Key, rule schema.Rule) (schema.Outlier, b
 	return schema.Outlier{}, false
 }
 
-// run detects in a trace, with the threads that users have.
+// run runs detect on a trace, with the number of threads that users have.
 func run(t *testing.T, tr *schema.Trace) *detected { return runOn(t, tr, 0) }
 
 func runOn(t *testing.T, tr *schema.Trace, threads int) *detected {
@@ -120,7 +120,7 @@ func runStoreOn(t *testing.T, st *store.Store, threads int, o Options) *detected
 	return d
 }
 
-// resultsOf reads what is in the store.
+// resultsOf reads the results in the store.
 func resultsOf(t *testing.T, eng engine.Engine) *detected {
 	t.Helper()
 	return &detected{

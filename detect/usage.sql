@@ -1,5 +1,5 @@
--- What a task of each execution of a stage had to do and what it spent its time on: takes attempts and detected_executions, gives a
--- median per phase, and how long a tick of the log's clock is where that shows: a second, or no time.
+-- A task's work and what it spent its time on, for each execution of a stage: takes attempts and detected_executions, returns a
+-- median per phase, and the tick of the log's clock if it can be seen: a second, or 0.
 SELECT a.phase_id,
   percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(a.input_bytes AS DOUBLE)) AS input_bytes,
   percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(a.input_records AS DOUBLE)) AS input_records,

@@ -15,11 +15,11 @@ import (
 	"straggler/store"
 )
 
-// On an engine in this process usual.sql is worked out here, stage by stage, and the pairs of earlier.sql are not needed.
+// On an engine in this process usual.sql is computed here, stage by stage, and the pairs of earlier.sql are not needed.
 
-// compareHere makes the table detected_usual, and writes the attempts that are slow against the history of their stage: those of
-// some stages while what is usual for the next ones is worked out. Once that is known of all, it writes stage_history and
-// task_times meanwhile: a table is written on one core.
+// compareHere creates the table detected_usual, and writes the attempts that are slow compared with the history of their stage:
+// those of some stages while the usual figures of the next ones are computed. Once these are known for all stages, it writes
+// stage_history and task_times concurrently: a table is written on one core.
 func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader, again []schema.Key) error {
 	compared := make(chan [][]timedExecution)
 	group, running := errgroup.WithContext(ctx)
@@ -81,7 +81,7 @@ func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine) error {
 	return pinRows(ctx, eng, "detected_compared", rows)
 }
 
-// expectations gives what is usual stage by stage, and to compare the executions whose tasks are compared.
+// expectations returns what is usual stage by stage, and passes to compare the executions whose tasks are compared.
 func (p *part) expectations(ctx context.Context, eng engine.Engine, compare func([][]timedExecution) error) iter.Seq2[[]expectation, error] {
 	var s stage
 	groups := stageGroups{part: p, atOnce: p.timesAtOnce, give: compare}
@@ -105,7 +105,7 @@ func (p *part) expectations(ctx context.Context, eng engine.Engine, compare func
 	}
 }
 
-// stages gives executions stage by stage, in memory that is used again.
+// stages passes on executions stage by stage, in reused memory.
 func stages(executions iter.Seq2[*stageExecution, error]) iter.Seq2[[]stageExecution, error] {
 	return func(yield func([]stageExecution, error) bool) {
 		var held []stageExecution
@@ -128,7 +128,7 @@ func stages(executions iter.Seq2[*stageExecution, error]) iter.Seq2[[]stageExecu
 	}
 }
 
-// findPlace finds the execution at a place among the first n of a stage, in order, of which some may be left out.
+// findPlace finds the execution at a place among the first n of a stage, which are ordered and may have gaps.
 func findPlace(n int, place int64, of func(int) int64) (int, bool) {
 	if k := place - 1; k < int64(n) && of(int(k)) == place {
 		return int(k), true
@@ -136,12 +136,12 @@ func findPlace(n int, place int64, of func(int) int64) (int, bool) {
 	return sort.Find(n, func(k int) int { return cmp.Compare(place, of(k)) })
 }
 
-// stage has the figures of the executions that one of a stage is compared with, which nearly all are those of the one before,
-// too.
+// stage has the figures of the executions that one of a stage is compared with, nearly all of which are those of the previous
+// one too.
 type stage struct {
 	usual        []expectation
-	stride, next int64                  // of the places of executions that the figures are of
-	figures      [figureCount][]float64 // in ascending order, where they are known
+	stride, next int64                  // of the places of executions with figures
+	figures      [figureCount][]float64 // in ascending order, if known
 	tick         float64
 	values       []float64
 }
@@ -157,7 +157,7 @@ const (
 	figureCount
 )
 
-// extend makes the figures those that the execution at a place is compared with.
+// extend changes the figures to those that the execution at a place is compared with.
 func (s *stage) extend(executions []stageExecution, place int64) {
 	if stride := strideAt(place); s.stride != stride {
 		s.stride, s.next, s.tick = stride, 1, 0
@@ -181,7 +181,7 @@ func (s *stage) add(e *stageExecution) {
 	s.tick = max(s.tick, e.TickS.V)
 }
 
-// median is that of a figure.
+// median returns that of a figure.
 func (s *stage) median(figure int) schema.Null[float64] {
 	if len(s.figures[figure]) == 0 {
 		return schema.Null[float64]{}
@@ -189,7 +189,7 @@ func (s *stage) median(figure int) schema.Null[float64] {
 	return schema.Some(quantileOf(s.figures[figure], 0.5))
 }
 
-// deviation is the median of how far the durations are from one of them, in logarithms.
+// deviation returns the median absolute difference of the durations from a given one, in logarithms.
 func (s *stage) deviation(from float64) float64 {
 	s.values = s.values[:0]
 	for _, d := range s.figures[ofDuration] {
@@ -198,7 +198,7 @@ func (s *stage) deviation(from float64) float64 {
 	return median(s.values).V
 }
 
-// expectAll says what is usual for the executions of a stage that are to do.
+// expectAll computes what is usual for the executions of a stage that are to do.
 func (s *stage) expectAll(executions []stageExecution) {
 	s.usual, s.stride = s.usual[:0], 0
 	for i := range executions {
@@ -208,8 +208,8 @@ func (s *stage) expectAll(executions []stageExecution) {
 	}
 }
 
-// expect says what is usual for an execution of a stage. Products are rounded before they are added to, also on machines that
-// need not.
+// expect computes what is usual for an execution of a stage. Products are rounded before they are added to, also on machines
+// that could fuse the operations.
 func (s *stage) expect(executions []stageExecution, i int) expectation {
 	own := &executions[i]
 	out := expectation{PhaseID: own.PhaseID, Executions: own.Place - 1, MedianS: own.MedianS}

@@ -1,7 +1,9 @@
--- What is usual for each execution of a stage that is to do: takes detected_stages and detected_earlier, gives a row per phase.
+-- What is usual for each execution of a stage that is to do: takes detected_stages and detected_earlier, returns a row per
+-- phase.
 --
--- usual_s is the median over the earlier executions of the median duration of their tasks: fewer than half of them may be anything. What
--- a phase may take is a prediction interval for one more execution, in logarithms, since causes of slowness multiply:
+-- usual_s is the median over the earlier executions of the median duration of their tasks, so fewer than half of them may be
+-- arbitrary. The limit for a phase is a prediction interval for one more execution, in logarithms, since causes of slowness
+-- multiply:
 --
 --   sd       robust standard deviation of the executions, 1.4826 x the median absolute deviation; of n executions at least
 --            (highest - lowest) / (4 sqrt n), since of four or five the median of deviations says little; at least 0.01, since copies of

@@ -13,15 +13,15 @@ import (
 	"straggler/store"
 )
 
-// fileAttempts is about how many attempts the rows of a file are about that a machine of a cluster writes.
+// fileAttempts is the approximate number of attempts that the rows of a file written by a machine of a cluster are about.
 const fileAttempts = 2_000_000
 
-// chunk is how many rows are appended at once.
+// chunk is the number of rows appended at once.
 const chunk = 4096
 
-// writeRows writes the rows of a query into the transaction in an order that phase_id comes first in, each under the key of the
-// input that its phase came from. On an engine of many machines these write them, and none comes here; attempts is about how
-// many the rows are about.
+// writeRows writes the rows of a query into the transaction in an order that begins with phase_id, each under the key of the
+// input that its phase came from. The machines of an engine of many machines write them themselves; attempts is the approximate
+// number of attempts that the rows are about.
 func writeRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, p *part, sql, order string, attempts int64, phaseOf func(*R) schema.Key) error {
 	if many, ok := eng.(engine.RemoteRunner); ok {
 		r := copies.Rows{Table: schema.TableOf[R](), SQL: sql, Order: order, Partitions: int(attempts/fileAttempts) + 1, Tool: tx.Tool(), Inputs: p.inputsByBlock()}
@@ -77,13 +77,13 @@ func (a *inputRows[R]) flush() error {
 	return err
 }
 
-// ordered puts the rows of a query in an order.
+// ordered returns the rows of a query in an order.
 func ordered(sql, order string) string {
 	return fmt.Sprintf("%s ORDER BY %s NULLS LAST", sql, strings.ReplaceAll(order, ",", " NULLS LAST,"))
 }
 
-// countAttempts is how many attempts some phases have, by their statistics; 0 on an engine in this process, which need not
-// know.
+// countAttempts returns the number of attempts of some phases, from their statistics; 0 on an engine in this process, which
+// does not need it.
 func countAttempts(ctx context.Context, eng engine.Engine, phaseStats string) (n int64, err error) {
 	if _, many := eng.(engine.RemoteRunner); !many {
 		return 0, nil
@@ -91,7 +91,7 @@ func countAttempts(ctx context.Context, eng engine.Engine, phaseStats string) (n
 	return count(ctx, eng, "SELECT CAST(coalesce(sum(attempts), 0) AS BIGINT) AS n FROM ("+phaseStats+") AS s")
 }
 
-// count is the number n that a query gives in one row.
+// count returns the number n that a query returns in one row.
 func count(ctx context.Context, eng engine.Engine, sql string) (n int64, err error) {
 	for r, err := range engine.Read[struct {
 		N int64 `col:"n"`
