@@ -45,7 +45,7 @@ type avroField struct {
 type avroDecoder struct {
 	schema *avroType
 
-	b    []byte // the datum and what follows it
+	b    []byte // the datum and the bytes after it
 	i    int
 	text []byte
 }
@@ -104,7 +104,7 @@ func (d *avroDecoder) value(t *avroType, depth int) error {
 	case "array", "map":
 		return d.list(t, depth)
 	}
-	d.text = append(d.text, "null"...) // no event has a use for what follows
+	d.text = append(d.text, "null"...) // no event uses what follows
 	switch t.kind {
 	case "boolean":
 		return d.skip(1)
@@ -199,7 +199,7 @@ func (d *avroDecoder) quote(s string) {
 	d.text = append(d.text, '"')
 }
 
-// index reads the position of a symbol or branch, of which there are n.
+// index reads the position of a symbol or branch, below n.
 func (d *avroDecoder) index(what string, n int) (int64, error) {
 	i, err := d.long()
 	if err == nil && (i < 0 || i >= int64(n)) {
@@ -353,7 +353,7 @@ func (p *avroParser) fields(t *avroType, m map[string]any, space string, depth i
 	return nil
 }
 
-// fullName is a name with its namespace.
+// fullName returns a name with its namespace.
 func fullName(name, space string) string {
 	if space == "" || strings.Contains(name, ".") {
 		return name

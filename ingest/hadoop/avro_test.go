@@ -43,7 +43,7 @@ func TestBinaryEqualsJSON(t *testing.T) {
 	}
 }
 
-// toBinary encodes the events of an Avro-JSON history as the Avro specification has it.
+// toBinary encodes the events of an Avro-JSON history according to the Avro specification.
 func toBinary(t *testing.T, b []byte) []byte {
 	t.Helper()
 	parts := bytes.SplitN(b, []byte("\n"), 3)
@@ -68,7 +68,7 @@ func toBinary(t *testing.T, b []byte) []byte {
 
 func appendAvro(t *testing.T, out []byte, typ *avroType, v any) []byte {
 	t.Helper()
-	count := func(n int) { out = binary.AppendVarint(out, int64(n)) } // which is zig-zag too
+	count := func(n int) { out = binary.AppendVarint(out, int64(n)) } // the encoding of which is zig-zag too
 	switch v := v.(type) {
 	case bool:
 		if v {
@@ -106,7 +106,7 @@ func appendAvro(t *testing.T, out []byte, typ *avroType, v any) []byte {
 			return out
 		case "map":
 			for _, name := range slices.Sorted(maps.Keys(v)) {
-				count(1) // a block of its own
+				count(1) // in its own block
 				out = appendAvro(t, out, &avroType{kind: "string"}, name)
 				out = appendAvro(t, out, typ.items, v[name])
 			}
@@ -145,7 +145,7 @@ func TestAvroSpecification(t *testing.T) {
 		{`{"type":"record","name":"test","fields":[{"name":"a","type":"long"},{"name":"b","type":"string"}]}`, "\x36\x06foo", `{"a":27,"b":"foo"}`},
 		{`{"type":"array","items":"long"}`, "\x04\x06\x36\x00", `[3,27]`},
 		{`["null","string"]`, "\x00", `null`}, {`["null","string"]`, "\x02\x02\x61", `"a"`},
-		// Not an example: a block that says its size, and an enum.
+		// Not an example: a block with its size, and an enum.
 		{`{"type":"array","items":"long"}`, "\x03\x04\x06\x36\x00", `[3,27]`}, {`{"type":"enum","name":"E","symbols":["A","B"]}`, "\x02", `"B"`},
 	} {
 		typ, err := parseAvro([]byte(`{"type":"record","name":"R","fields":[{"name":"v","type":` + c.typ + `}]}`))
@@ -160,7 +160,7 @@ func TestAvroSpecification(t *testing.T) {
 	}
 }
 
-// A schema may make a few bytes stand for any number of values; what they are put into is bounded.
+// A schema may let a few bytes stand for any number of values; the memory for them is bounded.
 func TestAvroBombs(t *testing.T) {
 	for _, c := range []struct{ typ, datum string }{
 		{`{"type":"array","items":"null"}`, string(binary.AppendVarint(nil, 1<<40))},
@@ -196,7 +196,7 @@ func FuzzAvroDatum(f *testing.F) {
 		if n <= 0 || n > len(datum) {
 			t.Fatalf("%d of %d bytes", n, len(datum))
 		}
-		// What is read of the datum does not depend on what follows it, and a part of it is no datum.
+		// The result for the datum does not depend on what follows it, and a prefix of it is not a datum.
 		if again, m, err := d.json(datum[:n]); err != nil || m != n || !bytes.Equal(whole, again) {
 			t.Errorf("%d bytes, then %d, %v: %s and %s", n, m, err, whole, again)
 		}

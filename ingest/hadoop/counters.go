@@ -13,7 +13,7 @@ type counter uint8
 
 const (
 	notUsed      counter = iota
-	bytesRead            // of all file systems but the local one
+	bytesRead            // of all file systems except the local one
 	bytesWritten         // likewise
 	localWritten
 	mapInputBytes // of the split, in old logs
@@ -32,7 +32,7 @@ const (
 // counters are the counters of an attempt.
 type counters struct {
 	values [numCounters]int64
-	known  uint32 // a bit each; that of notUsed says that the log counted at all
+	known  uint32 // a bit each; that of notUsed means that the log has counters at all
 }
 
 func (c *counters) counted() bool { return c.known != 0 }
@@ -83,7 +83,7 @@ func (n *counterNames) find(fileSystems bool, name []byte) counter {
 	return k
 }
 
-// fileCounter reads SCHEME_BYTES_READ, SCHEME_BYTES_WRITTEN, and the 'Local bytes read' of 0.18.
+// fileCounter parses SCHEME_BYTES_READ, SCHEME_BYTES_WRITTEN, and the 'Local bytes read' of 0.18.
 func fileCounter(name string) counter {
 	scheme, read := bytes.CutSuffix([]byte(name), []byte("bytesread"))
 	if !read {
@@ -180,8 +180,8 @@ func (n *counterNames) pullCount(p *pull.Puller, c *counters, fileSystems bool) 
 	}
 }
 
-// parse reads the counters of a text history, {(group)(display)[(name)(display)(value)]…}…, or the older
-// 'Group.display name:value,…'. What would end a part has a backslash before it.
+// parse reads the counters of a text history, {(group)(display)[(name)(display)(value)]…}…, or the older 'Group.display
+// name:value,…'. Characters that would end a part are escaped by a backslash.
 func (n *counterNames) parse(s []byte, c *counters) {
 	if len(s) == 0 || s[0] != '{' {
 		n.parseOld(s, c)

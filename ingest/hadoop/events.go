@@ -10,10 +10,10 @@ import (
 // event is one record of a job history of any kind.
 type event struct {
 	kind    eventKind
-	job     string  // its id; "" where the record names only a task
+	job     string  // its id; "" if the record names only a task
 	task    taskKey // by its id
 	hasTask bool
-	typed   kind // what the record calls the task
+	typed   kind // the record's type of the task
 	isTyped bool
 	attempt string // its id
 	number  int32  // of the attempt
@@ -74,7 +74,7 @@ func kindOfEvent(typ []byte) (k eventKind, status string) {
 	return otherEvent, ""
 }
 
-// textAt is the destination of the text of a member of an event; nil if unused.
+// textAt returns the destination of the text of a member of an event; nil if unused.
 func (e *event) textAt(member []byte) *string {
 	switch string(member) {
 	case "jobid":
@@ -107,7 +107,7 @@ func (e *event) textAt(member []byte) *string {
 	return nil
 }
 
-// numberAt is the destination of the number of a member of an event; nil if unused.
+// numberAt returns the destination of the number of a member of an event; nil if unused.
 func (e *event) numberAt(member []byte) *int64 {
 	switch string(member) {
 	case "submitTime":
@@ -162,7 +162,7 @@ func (e *event) take(member, text []byte, names *read.Interner) {
 	}
 }
 
-// key is that of the event's task. Set-up and clean-up tasks carry ids of maps in old histories.
+// key returns that of the event's task. Set-up and clean-up tasks have ids of maps in old histories.
 func (e *event) key() taskKey {
 	if e.isTyped {
 		return taskKey{e.typed, e.task.index}
@@ -271,7 +271,7 @@ func (a *attempt) ended(e *event, s schema.AttemptStatus) {
 	}
 }
 
-// gaveUp ends an attempt without success; a success that is given up afterwards stays one whose output was lost.
+// gaveUp ends an attempt without success; if it had succeeded, it remains successful and its output was lost.
 func (a *attempt) gaveUp(e *event, s schema.AttemptStatus) {
 	if a.status == schema.Success {
 		if outputLost(e.error) {
@@ -339,7 +339,7 @@ func locationOf(s string) location {
 	return location{host: s[i+1:], rack: rackOf(s[:i])}
 }
 
-// rackOf is a rack without its leading slash; the rack that everything is on by default is none.
+// rackOf returns a rack without its leading slash; the default rack counts as none.
 func rackOf(s string) string {
 	s = strings.TrimPrefix(s, "/")
 	if s == "UNKNOWN" || s == "default-rack" {

@@ -20,7 +20,7 @@ import (
 	"straggler/schema"
 )
 
-// corpus gives the decompressed files of the real logs below a folder.
+// corpus returns the decompressed files of the real logs below a folder.
 func corpus(tb testing.TB, glob string) map[string][]byte {
 	tb.Helper()
 	files := map[string][]byte{}
@@ -43,7 +43,7 @@ func corpus(tb testing.TB, glob string) map[string][]byte {
 	return files
 }
 
-// counts are what a log holds, counted by other means than the reader's.
+// counts are the contents of a log, counted by other means than the reader's.
 type counts struct{ jobs, tasks, attempts int }
 
 func rowCounts(r *ingesttest.Result) counts {
@@ -175,8 +175,8 @@ func TestRealRumen(t *testing.T) {
 	}
 }
 
-// checkWaits checks that each phase of a job waits for what comes before it: what a replay takes away of the reduces ends
-// the job earlier only when its cleanup waits for them.
+// checkWaits checks that each phase of a job waits for those before it: the time that a replay takes off the reduces ends the
+// job earlier only if its cleanup waits for them.
 func checkWaits(t *testing.T, r *ingesttest.Result) {
 	t.Helper()
 	kinds := map[schema.Key]string{}
@@ -217,7 +217,7 @@ func checkWaits(t *testing.T, r *ingesttest.Result) {
 	t.Log(orders)
 }
 
-// lostMap is a job whose map 0 finished on m1 and was run again when a reducer could not fetch from it.
+// lostMap is a job whose map 0 finished on m1 and was run again because a reducer could not fetch from it.
 const lostMap = `Avro-Json
 {"type":"record","name":"Event","fields":[]}
 {"type":"JOB_SUBMITTED","event":{"x.JobSubmitted":{"jobid":"job_1_0001","jobName":"<b>lost</b>","userName":"u","submitTime":1000,"jobQueueName":"q"}}}
@@ -260,7 +260,7 @@ func TestLostMapOutput(t *testing.T) {
 	}
 }
 
-// A reduce without splits has done a third when all is copied and two thirds when all is sorted.
+// A reduce without splits has completed a third when all is copied and two thirds when all is sorted.
 func TestProgressAnchors(t *testing.T) {
 	row := schema.Attempt{AttemptID: 7, DurationS: schema.Some(9.0), Status: schema.Success}
 	for _, x := range []struct {
@@ -285,7 +285,7 @@ func TestProgressAnchors(t *testing.T) {
 	}
 }
 
-// An attempt that starts while another of its task runs is a copy, where the log has no word for it.
+// An attempt that starts while another of its task runs is a copy, if the log does not say.
 func TestSpeculationInferred(t *testing.T) {
 	const log = `Meta VERSION="1" .
 Job JOBID="job_1_0001" JOBNAME="a \"quoted\" name\." USER="u" SUBMIT_TIME="1000" .
@@ -319,7 +319,7 @@ Job JOBID="job_1_0001" FINISH_TIME="7000" JOB_STATUS="SUCCESS" .
 	}
 }
 
-// Only what bears on stragglers passes; a credential never does.
+// Only settings relevant to stragglers are kept; a credential never is.
 func TestConfigurationKeepsNoSecrets(t *testing.T) {
 	const conf = `<?xml version="1.0"?><configuration>
 <property><name>mapreduce.map.speculative</name><value>true</value></property>
@@ -335,7 +335,7 @@ func TestConfigurationKeepsNoSecrets(t *testing.T) {
 	}
 }
 
-// A file that is cut anywhere gives what stands before the cut and never panics.
+// A file truncated anywhere yields what precedes the cut and never panics.
 func TestCutAnywhere(t *testing.T) {
 	for cut := range len(lostMap) {
 		r := ingesttest.Bytes(t, JobHistory(), "job_1_0001.jhist", []byte(lostMap[:cut]))
@@ -376,7 +376,7 @@ func FuzzRumen(f *testing.F) {
 	})
 }
 
-// corpusOrNone gives seeds where the real logs are at hand.
+// corpusOrNone returns seeds if the real logs are available.
 func corpusOrNone(glob string) [][]byte {
 	var out [][]byte
 	for _, p := range ingesttest.CorpusOrNone(glob) {
@@ -405,7 +405,7 @@ func benchmark(b *testing.B, f ingest.Format, path string) {
 	}
 }
 
-// Two attempts of a task whose ids, in a damaged log, say the same number have different ones in the table.
+// Two attempts of a task whose ids, in a damaged log, have the same number have different ones in the table.
 func TestAttemptNumbersAreUnique(t *testing.T) {
 	log := strings.ReplaceAll(lostMap, "attempt_1_0001_m_000000_1", "attempt_9_0001_m_000000_0")
 	r := ingesttest.Bytes(t, JobHistory(), "job_1_0001.jhist", []byte(log))

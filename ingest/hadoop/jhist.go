@@ -35,7 +35,7 @@ Avro-Binary was tried on files re-encoded from real Avro-JSON ones; no real bina
 
 var jobID = regexp.MustCompile(`^job_\d+_\d+`)
 
-// claimHistory puts a history and the configuration of the same job together.
+// claimHistory groups a history and the configuration of the same job.
 func claimHistory(dir ingest.Dir) []ingest.Group {
 	confs := map[string]string{}
 	for _, name := range dir.Names {
@@ -75,7 +75,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 const (
 	maxSchema = 1 << 20  // bytes of the schema line; real ones have 8 KiB
-	maxRecord = 16 << 20 // bytes of one event; counters make some 10 KiB
+	maxRecord = 16 << 20 // bytes of one event; counters take about 10 KiB
 )
 
 func readJobHistory(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
@@ -92,7 +92,7 @@ func readJobHistory(ctx context.Context, in *ingest.Input, out *ingest.Sink) err
 	return errors.Join(err, rows.emit(out))
 }
 
-// confOf reads a configuration; one that cannot be read costs its settings and no more.
+// confOf reads a configuration; if it cannot be read, only its settings are missing.
 func confOf(ctx context.Context, p ingest.Part, out *ingest.Sink) []schema.Setting {
 	r, err := p.Open(ctx)
 	if err == nil {
@@ -115,7 +115,7 @@ func readEvents(ctx context.Context, p ingest.Part, out *ingest.Sink, j *job) er
 		return err
 	}
 	defer r.Close()
-	br := bufio.NewReaderSize(r, 16<<10) // for the lines of the header; blocks go past it
+	br := bufio.NewReaderSize(r, 16<<10) // for the lines of the header; blocks bypass it
 	e := eventReader{part: p, out: out, job: j}
 	word, err := e.header(br)
 	if err != nil {
@@ -130,7 +130,7 @@ func readEvents(ctx context.Context, p ingest.Part, out *ingest.Sink, j *job) er
 	}{br, io.NopCloser(nil)})
 }
 
-// eventReader reads the events of a history. It folds them as they come.
+// eventReader reads the events of a history, and folds them one by one.
 type eventReader struct {
 	part   ingest.Part
 	out    *ingest.Sink
@@ -175,7 +175,7 @@ func (e *eventReader) line(br *bufio.Reader, limit int) (string, error) {
 	return "", fmt.Errorf("a header line has more than %d bytes", limit)
 }
 
-// json reads events that stand one a line, several on a line, or spread over lines.
+// json reads events that are one per line, several on a line, or spread over lines.
 func (e *eventReader) json(ctx context.Context, r io.ReadCloser) error {
 	part := e.part
 	part.Open = func(context.Context) (io.ReadCloser, error) { return r, nil }
@@ -204,7 +204,7 @@ func (e *eventReader) json(ctx context.Context, r io.ReadCloser) error {
 	return p.Run(ctx, []ingest.Part{part}, e.out)
 }
 
-// lastEvent is where the last event in b starts that stands at the start of a line; what comes before it is whole.
+// lastEvent returns where the last event in b that is at the start of a line starts; everything before it is whole.
 func lastEvent(b []byte) int {
 	for end := len(b); ; {
 		i := bytes.LastIndexByte(b[:end], '\n')
@@ -215,7 +215,7 @@ func lastEvent(b []byte) int {
 	}
 }
 
-// binary reads bare datums. There are no sync marks: after one that does not fit, no other can be found.
+// binary reads bare datums. There are no sync marks: after an invalid one, no other can be found.
 func (e *eventReader) binary(ctx context.Context, br *bufio.Reader) error {
 	d := avroDecoder{schema: e.schema}
 	var events eventDecoder
@@ -237,7 +237,7 @@ func (e *eventReader) binary(ctx context.Context, br *bufio.Reader) error {
 			e.order++
 			used += n
 			continue
-		case end == nil && errors.Is(err, io.ErrUnexpectedEOF) && len(buf)-used < maxRecord: // there may be more of it
+		case end == nil && errors.Is(err, io.ErrUnexpectedEOF) && len(buf)-used < maxRecord: // more of it may follow
 			at += int64(used)
 			buf, end = refill(br, buf[:copy(buf, buf[used:])])
 			used = 0
@@ -257,7 +257,7 @@ func (e *eventReader) binary(ctx context.Context, br *bufio.Reader) error {
 	return ctx.Err()
 }
 
-// refill reads more behind what buf holds; the error is that of the reader's end.
+// refill appends more data to buf; the error is that of the reader's end.
 func refill(r io.Reader, buf []byte) ([]byte, error) {
 	if cap(buf)-len(buf) < cap(buf)/2 {
 		buf = append(make([]byte, 0, 2*cap(buf)), buf...)
@@ -265,7 +265,7 @@ func refill(r io.Reader, buf []byte) ([]byte, error) {
 	n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 	buf = buf[:len(buf)+n]
 	if err == io.ErrUnexpectedEOF && n < cap(buf) {
-		// ReadFull says so at the regular end too; the next read says which it is.
+		// ReadFull returns this at the regular end too; the next read distinguishes them.
 		_, err = r.Read(make([]byte, 1))
 		if err == nil {
 			err = io.ErrNoProgress

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// eventBatch is what a block of a history in Avro-JSON holds.
+// eventBatch is the contents of a block of a history in Avro-JSON.
 type eventBatch struct {
 	events  []event
 	decoded int64
@@ -20,18 +20,18 @@ type eventDecoder struct {
 	pull     pull.Puller
 	names    read.Interner
 	counters counterNames
-	pending  []byte // the start of an event that goes on in the next line
+	pending  []byte // the start of an event that continues on the next line
 }
 
 func (d *eventDecoder) block(b *read.Block, out *eventBatch) {
-	clear(out.events) // they hold strings
+	clear(out.events) // they reference strings
 	out.events, out.rejects, out.decoded = out.events[:0], out.rejects[:0], 0
 	d.pending = d.pending[:0]
 	var at read.Line
 	for line := range b.Lines() {
 		text := line.Data
 		if len(d.pending) > 0 {
-			if startsEvent(text) { // the one before was cut
+			if startsEvent(text) { // the previous one was cut off
 				out.reject(at, d.pending, cutEvent)
 				d.pending = d.pending[:0]
 			} else {
@@ -69,7 +69,7 @@ func startsEvent(text []byte) bool {
 	return ok && bytes.HasPrefix(bytes.TrimLeft(text, " \t"), []byte(`"type"`))
 }
 
-// values decodes the events in text and gives back what follows the last whole one, and why it is none.
+// values decodes the events in text and returns what follows the last whole one, and why that is not an event.
 func (d *eventDecoder) values(text []byte, out *eventBatch) (rest []byte, why string) {
 	for {
 		if text = bytes.TrimLeft(text, " \t\r\n"); len(text) == 0 {
@@ -81,7 +81,7 @@ func (d *eventDecoder) values(text []byte, out *eventBatch) (rest []byte, why st
 		out.events = append(out.events, event{})
 		e := &out.events[len(out.events)-1]
 		d.event(text, e)
-		if d.pull.Why != "" || e.kind == otherEvent { // which says nothing
+		if d.pull.Why != "" || e.kind == otherEvent { // which is of no use
 			*e = event{}
 			out.events = out.events[:len(out.events)-1]
 		}
@@ -142,7 +142,7 @@ func (d *eventDecoder) body(e *event) {
 	}
 }
 
-// text reads a string that newer schemas write as {"string": "x"} and older ones bare.
+// text reads a string, which newer schemas write as {"string": "x"} and older ones bare.
 func (d *eventDecoder) text(e *event) {
 	p := &d.pull
 	switch p.Peek() {
@@ -169,7 +169,7 @@ func (d *eventDecoder) text(e *event) {
 	}
 }
 
-// number reads a number, which a union would wrap.
+// number reads a number, which may be wrapped by a union.
 func (d *eventDecoder) number(at *int64) {
 	p := &d.pull
 	if p.Peek() == '{' {
@@ -183,7 +183,7 @@ func (d *eventDecoder) number(at *int64) {
 	}
 }
 
-// splits reads a list of numbers, which a union would wrap.
+// splits reads a list of numbers, which may be wrapped by a union.
 func (d *eventDecoder) splits(e *event) {
 	p := &d.pull
 	if p.Peek() == '{' {

@@ -25,7 +25,7 @@ end of copy and of sort, a third each; what else is missing stays NULL.`,
 	}
 }
 
-// jobTrackerWords begin the lines of such a log. Every file of a folder is looked at for them: a regular expression would take
+// jobTrackerWords begin the lines of such a log. Every file of a folder is searched for them: a regular expression would take
 // longer than all other formats together.
 var jobTrackerWords = []string{`Meta VERSION="`, `Job JOBID="job_`, `Task TASKID="`, `MapAttempt TASK_TYPE="`, `ReduceAttempt TASK_TYPE="`}
 
@@ -43,7 +43,7 @@ func sniffJobTracker(h ingest.Head) ingest.Match {
 // maxTextRecord bounds a record that is spread over lines: a stack trace, or a quote that is never closed.
 const maxTextRecord = 1 << 20
 
-// maxHeld is how many attempts a file without marks may hold before its finished jobs are written out.
+// maxHeld is the number of attempts that a file without marks may hold before its finished jobs are emitted.
 const maxHeld = 200_000
 
 func readJobTracker(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
@@ -65,7 +65,7 @@ func readJobTracker(ctx context.Context, in *ingest.Input, out *ingest.Sink) err
 var recordStarts = [][]byte{[]byte(`MapAttempt TASK_TYPE="`), []byte(`ReduceAttempt TASK_TYPE="`), []byte(`Task TASKID="`),
 	[]byte(`Job JOBID="job_`), []byte(`Meta VERSION="`), []byte(`!!FILE=`)}
 
-// lastRecord is where the last record or mark in b starts; what comes before it is whole.
+// lastRecord returns where the last record or mark in b starts; everything before it is whole.
 func lastRecord(b []byte) int {
 	for end := len(b); ; {
 		i := bytes.LastIndexByte(b[:end], '\n')
@@ -76,7 +76,7 @@ func lastRecord(b []byte) int {
 	}
 }
 
-// recordBatch is what a block of a history holds.
+// recordBatch is the contents of a block of a history.
 type recordBatch struct {
 	events  []event
 	decoded int64
@@ -94,7 +94,7 @@ func (out *recordBatch) reject(at read.Line, text []byte, reason string) {
 
 // block decodes a block, which starts with a record or with a mark.
 func (d *recordDecoder) block(b *read.Block, out *recordBatch) {
-	clear(out.events) // they hold strings
+	clear(out.events) // they reference strings
 	out.events, out.rejects, out.decoded = out.events[:0], out.rejects[:0], 0
 	d.pending, d.inConf = d.pending[:0], false
 	var at read.Line
@@ -254,8 +254,8 @@ func (h *jobTrackerReader) job(id string) *job {
 	return j
 }
 
-// flush writes jobs out: all of them, or those that have ended. A configuration may come before its history, so a
-// job without tasks waits.
+// flush emits jobs: all of them, or those that have ended. A configuration may precede its history, so a job without tasks
+// waits.
 func (h *jobTrackerReader) flush(endedOnly bool) {
 	keep := h.jobs[:0]
 	for _, j := range h.jobs {
@@ -272,7 +272,7 @@ func (h *jobTrackerReader) flush(endedOnly bool) {
 	h.jobs, h.last, h.held = keep, nil, 0
 }
 
-// emitFull keeps memory bounded in a file of many jobs.
+// emitFull bounds the memory for a file of many jobs.
 func (h *jobTrackerReader) emitFull() error {
 	if h.held > maxHeld {
 		h.flush(true)

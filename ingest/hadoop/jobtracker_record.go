@@ -8,9 +8,9 @@ import (
 	"straggler/ingest/read"
 )
 
-// A JobTracker history (Hadoop 0.18 to 1.x) has one record a line, Type KEY="value" KEY="value" . with a backslash
-// before the characters that would end a value. A value may hold line breaks (stack traces do), so a record ends
-// with the line that closes its last quote.
+// A JobTracker history (Hadoop 0.18 to 1.x) has one record per line, Type KEY="value" KEY="value" . with a backslash before
+// characters that would end a value. A value may contain line breaks (stack traces do), so a record ends with the line that
+// closes its last quote.
 
 // recordDecoder decodes blocks of such records. It is used by one goroutine.
 type recordDecoder struct {
@@ -20,13 +20,13 @@ type recordDecoder struct {
 	buf      []byte // an unescaped value
 	pending  []byte // a record that is spread over lines
 	inConf   bool   // within a configuration
-	conf     []byte // the one that is being read
-	confFor  string // the job that it is of
+	conf     []byte // the current one
+	confFor  string // its job
 }
 
 type field struct{ key, raw []byte }
 
-// record decodes a record. ok is false when it is not of the form.
+// record decodes a record. ok is false if it does not have this form.
 func (d *recordDecoder) record(rec []byte, e *event) (ok bool) {
 	typ, rest, _ := bytes.Cut(rec, []byte(" "))
 	if len(typ) == 0 || len(typ) > 40 {
@@ -51,7 +51,7 @@ func (d *recordDecoder) record(rec []byte, e *event) (ok bool) {
 				d.id(key, f, e)
 			}
 		})
-		if e.start <= 0 && e.split == "" { // its end, which repeats what the attempts say
+		if e.start <= 0 && e.split == "" { // its end, which repeats what is known from the attempts
 			e.kind = otherEvent
 		}
 	case "MapAttempt", "ReduceAttempt":
@@ -63,11 +63,11 @@ func (d *recordDecoder) record(rec []byte, e *event) (ok bool) {
 func (d *recordDecoder) each(take func(key string, f *field)) {
 	for i := range d.fields {
 		f := &d.fields[i]
-		take(unsafe.String(unsafe.SliceData(f.key), len(f.key)), f) // the key is compared and not kept
+		take(unsafe.String(unsafe.SliceData(f.key), len(f.key)), f) // the key is compared, but not kept
 	}
 }
 
-// id takes what says which task or job a record is about.
+// id sets the task or job that a record is about.
 func (d *recordDecoder) id(key string, f *field, e *event) {
 	switch key {
 	case "JOBID":
@@ -85,7 +85,7 @@ func (d *recordDecoder) id(key string, f *field, e *event) {
 	}
 }
 
-// jobOf makes the id of a job out of that of one of its tasks, task_<cluster>_<job>_m_000001.
+// jobOf derives the id of a job from that of one of its tasks, task_<cluster>_<job>_m_000001.
 func (d *recordDecoder) jobOf(task []byte) string {
 	const prefix = "task_"
 	rest, ok := bytes.CutPrefix(task, []byte(prefix))
@@ -175,13 +175,13 @@ func endOf(status []byte) eventKind {
 	return attemptStarted
 }
 
-// number is 0 where a value is none.
+// number returns 0 if a value is not a number.
 func number(raw []byte) int64 {
 	n, _ := digits(raw)
 	return n
 }
 
-// text is a value without the backslashes before the characters that would end it, valid until the next one.
+// text returns a value without the backslashes before characters that would end it, valid until the next call.
 func (d *recordDecoder) text(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw
@@ -197,13 +197,13 @@ func (d *recordDecoder) text(raw []byte) []byte {
 	return b
 }
 
-// trackerHost takes the host out of tracker_HOST:localhost/127.0.0.1:54153.
+// trackerHost extracts the host from tracker_HOST:localhost/127.0.0.1:54153.
 func trackerHost(s []byte) []byte {
 	s, _, _ = bytes.Cut(bytes.TrimPrefix(s, []byte("tracker_")), []byte(":"))
 	return s
 }
 
-// quoteOpen says whether a quote is open at the end of text, given whether one was at its start.
+// quoteOpen reports whether a quote is open at the end of text, given whether one was at its start.
 func quoteOpen(text []byte, open bool) bool {
 	for len(text) > 0 {
 		i := bytes.IndexByte(text, '"')
@@ -218,7 +218,7 @@ func quoteOpen(text []byte, open bool) bool {
 	return open
 }
 
-// splitFields cuts KEY="value" pairs; they alias the record. ok is false when it is not of that form.
+// splitFields splits KEY="value" pairs; they alias the record. ok is false if it does not have this form.
 func splitFields(rest []byte, f []field) (_ []field, ok bool) {
 	for {
 		for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
@@ -253,7 +253,7 @@ func closingQuote(b []byte) int {
 	}
 }
 
-// escaped says whether what follows b has an odd number of backslashes before it.
+// escaped reports whether the byte after b is preceded by an odd number of backslashes.
 func escaped(b []byte) bool {
 	n := len(b)
 	for n > 0 && b[n-1] == '\\' {

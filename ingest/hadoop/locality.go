@@ -51,7 +51,7 @@ func (b *jobRows) remoteShare() map[string]float64 {
 	return share
 }
 
-// locality follows from the split's hosts if the log does not record it.
+// locality is derived from the split's hosts if the log does not record it.
 func (t *task) locality(p location) schema.Null[schema.Locality] {
 	if p.host == "" || len(t.hosts) == 0 {
 		return schema.Null[schema.Locality]{}

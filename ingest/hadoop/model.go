@@ -14,12 +14,12 @@ type job struct {
 	submit, launch        int64
 	finish                int64
 	maps, reduces         int64  // as planned
-	status                string // the log's own word
-	complete              bool   // the log says how the job ended
-	masters               int64  // application masters that it had
+	status                string // as written in the log
+	complete              bool   // the log records how the job ended
+	masters               int64  // number of its application masters
 	tasks                 [numKinds][]*task
 	byKey                 map[taskKey]*task
-	last                  *task // that an event named
+	last                  *task // most recently named by an event
 	settings              []schema.Setting
 	caveats               []schema.Caveat
 }
@@ -45,12 +45,12 @@ type taskKey struct {
 type task struct {
 	taskKey
 	scheduled int64
-	hosts     []location // where its input lies
+	hosts     []location // where its input is
 	attempts  []*attempt
 	byID      map[string]*attempt // once there are many
 }
 
-// location is a host, and its rack where the log says it.
+// location is a host, and its rack if the log has it.
 type location struct{ rack, host string }
 
 type attempt struct {
@@ -67,7 +67,7 @@ type attempt struct {
 	speculative   schema.Null[bool]
 	counters      counters
 	splits        []int64 // ms spent in each n-th of the progress
-	lostReason    string  // why its finished output was given up
+	lostReason    string  // why its finished output was discarded
 	order         int     // position of its first record in the log
 }
 
@@ -90,10 +90,10 @@ func (j *job) task(k taskKey) *task {
 	return t
 }
 
-// fewAttempts is how many of a task are looked through one by one.
+// fewAttempts is the number of attempts of a task up to which they are searched one by one.
 const fewAttempts = 16
 
-// attempt finds or makes the attempt of an id: an application master that was restarted writes recovered ones again.
+// attempt finds or creates the attempt with an id: a restarted application master writes recovered ones again.
 func (t *task) attempt(id string, order int) *attempt {
 	if t.byID != nil {
 		if a := t.byID[id]; a != nil {
@@ -120,7 +120,7 @@ func (t *task) attempt(id string, order int) *attempt {
 	return a
 }
 
-// sort puts the tasks into the order of their indices.
+// sort sorts the tasks by index.
 func (j *job) sort() {
 	for _, ts := range j.tasks {
 		slices.SortFunc(ts, func(a, b *task) int { return int(max(-1, min(1, a.index-b.index))) })
@@ -192,7 +192,7 @@ func digits[S string | []byte](s S) (int64, bool) {
 	return n, true
 }
 
-// kindOf reads a task type.
+// kindOf parses a task type.
 func kindOf(taskType []byte) (kind, bool) {
 	switch string(taskType) {
 	case "MAP":

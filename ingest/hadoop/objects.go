@@ -13,8 +13,8 @@ import (
 	"straggler/schema"
 )
 
-// readObjects gives each object of a stream of JSON objects, from an offset on, to take, which must read it whole. An object
-// that cannot be read is rejected, and reading goes on with the next that starts a line.
+// readObjects passes each object of a stream of JSON objects, from an offset on, to take, which must read it completely. An
+// object that cannot be read is rejected, and reading continues with the next one that starts a line.
 func readObjects(ctx context.Context, p ingest.Part, out *ingest.Sink, offset int64, take func(*jsontext.Decoder) error) error {
 	r, err := p.Open(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func readObjects(ctx context.Context, p ingest.Part, out *ingest.Sink, offset in
 	}
 }
 
-// takeAll gives the offset of the object that err is about.
+// takeAll returns the offset of the object that err is about.
 func takeAll(ctx context.Context, dec *jsontext.Decoder, out *ingest.Sink, take func(*jsontext.Decoder) error) (start int64, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -74,7 +74,7 @@ func takeAll(ctx context.Context, dec *jsontext.Decoder, out *ingest.Sink, take 
 type cutReader struct {
 	back []byte
 	r    *bufio.Reader
-	err  error // of r, but io.EOF
+	err  error // of r, except io.EOF
 }
 
 func (c *cutReader) Read(p []byte) (int, error) {

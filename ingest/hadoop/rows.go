@@ -71,7 +71,7 @@ type jobRows struct {
 	rackless  int64
 	running   int64
 	skewed    int64                // attempts that started, by their machine's clock, before they were scheduled
-	phaseKeys [numKinds]schema.Key // 0 where there is none
+	phaseKeys [numKinds]schema.Key // 0 if there is none
 	lost      []lostOutput
 	byID      map[string]schema.Key // keys of attempts, once an output is lost
 }
@@ -108,8 +108,8 @@ func (b *jobRows) build() {
 	}
 }
 
-// edges are what phases wait for: tasks for the job's setup, its cleanup for tasks. Reduces start while maps still run (slow
-// start), so that edge is no barrier.
+// edges adds what phases wait for: tasks for the job's setup, its cleanup for tasks. Reduces start while maps still run (slow
+// start), so that edge is not a barrier.
 func (b *jobRows) edges() {
 	first, last := mapTask, reduceTask
 	if b.phaseKeys[mapTask] == 0 {
@@ -128,10 +128,10 @@ func (b *jobRows) edges() {
 	}
 }
 
-// witness is the attempt that newer texts name: 'Last failure reported by attempt_… from host …'.
+// witness matches the attempt that newer texts name: 'Last failure reported by attempt_… from host …'.
 var witness = regexp.MustCompile(`attempt_\d+_\d+_[mr]_\d+_\d+`)
 
-// needIDs prepares to find attempts by their ids where a lost output may name one.
+// needIDs prepares to find attempts by their ids if a lost output may name one.
 func (b *jobRows) needIDs() {
 	for _, t := range b.job.tasks[mapTask] {
 		for _, a := range t.attempts {
@@ -143,8 +143,8 @@ func (b *jobRows) needIDs() {
 	}
 }
 
-// taskCount is the number of planned tasks of a phase: as logged for the job, or as implied by the indices, since the log may
-// lack some.
+// taskCount returns the number of planned tasks of a phase: as logged for the job, or as implied by the indices, since the log
+// may lack some.
 func (b *jobRows) taskCount(k kind, ts []*task) int64 {
 	n := max(int64(len(ts)), ts[len(ts)-1].index+1)
 	switch k {
@@ -174,7 +174,7 @@ func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
 		done := b.task(p.PhaseID, t, remoteShare, &p)
 		if !done && p.Status == schema.RunSucceeded {
 			p.Status = b.job.runStatus()
-			if p.Status == schema.RunSucceeded { // a task may be given up without failing the job
+			if p.Status == schema.RunSucceeded { // a task may fail without failing the job
 				p.Status = schema.RunFailed
 			}
 		}
@@ -188,13 +188,13 @@ func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
 	b.out.Phases = append(b.out.Phases, p)
 }
 
-// task emits the attempts of a task in the order of their start, and the losses of its output. It says whether one
-// of them succeeded.
+// task emits the attempts of a task in the order of their start, and the losses of its output. It reports whether one of them
+// succeeded.
 func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64, p *schema.Phase) bool {
 	slices.SortStableFunc(t.attempts, func(a, c *attempt) int {
 		return cmp.Or(cmp.Compare(a.number, c.number), cmp.Compare(a.order, c.order))
 	})
-	for i := 1; i < len(t.attempts); i++ { // ids of a damaged log may say the same number of two
+	for i := 1; i < len(t.attempts); i++ { // in a damaged log two ids may have the same number
 		t.attempts[i].number = max(t.attempts[i].number, t.attempts[i-1].number+1)
 	}
 	if len(t.attempts) > 1 {
@@ -221,8 +221,8 @@ func (b *jobRows) task(phase schema.Key, t *task, remoteShare map[string]float64
 			continue
 		}
 		loss := schema.Loss{PhaseID: phase, Task: t.index, AttemptID: schema.Some(keys[i]), Machine: read.NullText(a.location.host)}
-		// The record that gives the output up repeats the attempt's own finish time, so the loss is dated by the
-		// attempt that makes it again.
+		// The record that discards the output repeats the attempt's own finish time, so the loss is dated by the attempt that
+		// recomputes it.
 		for k := range t.attempts {
 			if c := t.attempts[k]; k != i && c.start > 0 && c.start >= a.finish && c.number > a.number {
 				b.out.Attempts[first+k].Recompute = true
@@ -307,7 +307,7 @@ func (c *counters) fill(row *schema.Attempt, k kind, remoteShare map[string]floa
 	}
 }
 
-// mapOutput is what a map wrote for the reduces: compressed, where the log says so.
+// mapOutput returns what a map wrote for the reduces: compressed, if the log has that.
 func (c *counters) mapOutput() schema.Null[int64] {
 	if n := c.get(outputMaterialized); n.OK {
 		return n
@@ -335,7 +335,7 @@ func inferSpeculative(as []*attempt) {
 	}
 }
 
-// anchors are the samples of a reduce whose history has no splits, of what its score is by definition: a third when all is
+// anchors returns samples for a reduce whose history has no splits, from the definition of its score: a third when all is
 // copied, two thirds when all is sorted, and the whole when it succeeded.
 func (b *jobRows) anchors(row *schema.Attempt, a *attempt) {
 	at := []int64{a.copied, a.sorted}
@@ -352,9 +352,9 @@ func (b *jobRows) anchors(row *schema.Attempt, a *attempt) {
 	}
 }
 
-// progress turns the splits of an attempt into samples: after Σ splits[0..i] milliseconds it had done (i+1)/n.
-// A sum that is off by more than 5 % is not scaled but left out. Of an attempt that did not succeed, the framework
-// books the buckets after its death as 0: samples end with the last heavy bucket.
+// progress converts the splits of an attempt to samples: after Σ splits[0..i] milliseconds it had completed (i+1)/n. If the sum
+// is off by more than 5 %, the splits are not scaled but ignored. For an attempt that did not succeed, the framework records
+// the buckets after its death as 0, so its samples end with the last bucket that has a substantial time.
 func (b *jobRows) progress(row *schema.Attempt, k kind, a *attempt) {
 	n := len(a.splits)
 	switch {
@@ -384,7 +384,7 @@ func (b *jobRows) progress(row *schema.Attempt, k kind, a *attempt) {
 	done := row.Status == schema.Success
 	var at int64
 	for i, ms := range a.splits {
-		if ms < 0 || !done && i >= last { // the inside of the bucket it died in is unknown
+		if ms < 0 || !done && i >= last { // the time within the bucket in which it died is unknown
 			return
 		}
 		at += ms
@@ -431,8 +431,8 @@ func (j *job) runStatus() schema.RunStatus {
 	return schema.RunUnknown
 }
 
-// before says that one instant is known to lie before another. Masters and machines have clocks of their own, minutes
-// apart in real logs: what started was submitted by then.
+// before reports whether one instant is known to precede another. Masters and machines have separate clocks, minutes apart in
+// real logs: what started had been submitted by then.
 func before(a, b schema.Null[schema.Time]) bool { return a.OK && b.OK && a.V < b.V }
 
 func seconds(ms schema.Null[int64]) schema.Null[float64] {

@@ -15,7 +15,7 @@ import (
 	"straggler/schema"
 )
 
-// Rumen is the trace that Hadoop's Rumen makes of job histories, and its topology.
+// Rumen is the trace that Hadoop's Rumen makes from job histories, and its topology.
 func Rumen() ingest.Format {
 	return ingest.Format{
 		Name: "rumen",
@@ -69,7 +69,7 @@ func readRumen(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	return errors.Join(errs...)
 }
 
-// rumenBatch is what a block of a trace or topology holds.
+// rumenBatch is the contents of a block of a trace or topology.
 type rumenBatch struct {
 	jobs     []*job
 	machines []schema.Machine
@@ -107,7 +107,7 @@ func (b *rumenBatch) fold(source string, rows *rows, out *ingest.Sink) error {
 	return nil
 }
 
-// lastObject is where the last whole object in b ends. Between objects there may be anything but a brace.
+// lastObject returns where the last whole object in b ends. Between objects there may be anything except a brace.
 func lastObject(b []byte) (end int) {
 	for {
 		i := bytes.IndexByte(b[end:], '{')
@@ -131,7 +131,7 @@ type rumenDecoder struct {
 	nodes int
 }
 
-// block decodes the objects of a block. After one that is damaged it goes on with the next line that a brace starts.
+// block decodes the objects of a block. After a damaged one it continues with the next line that starts with a brace.
 func (d *rumenDecoder) block(b *read.Block, out *rumenBatch) {
 	clear(out.jobs)
 	*out = rumenBatch{jobs: out.jobs[:0], machines: out.machines[:0], rejects: out.rejects[:0]}
@@ -165,10 +165,10 @@ func (d *rumenDecoder) block(b *read.Block, out *rumenBatch) {
 	}
 }
 
-// largeText is the size from which on an object that does not end may be one that is larger than a block.
+// largeText is the size from which an object without an end may be one that is larger than a block.
 const largeText = 16 << 20
 
-// nextObject is text from the next line on that a brace starts, in its first two columns.
+// nextObject returns text from the next line that has a brace in its first two columns.
 func nextObject(text []byte) []byte {
 	for {
 		i := bytes.IndexByte(text, '\n')
@@ -220,7 +220,7 @@ func (d *rumenDecoder) end(root *node, out *rumenBatch) {
 	out.jobs = append(out.jobs, d.job)
 }
 
-// member reads a member of a job, or of the root of a topology, whose name was read.
+// member reads a member of a job, or of the root of a topology, after its name.
 func (d *rumenDecoder) member(root *node) {
 	p, j := &d.pull, d.job
 	switch string(p.Name) {
@@ -272,7 +272,7 @@ func (d *rumenDecoder) number() int64 {
 	return n
 }
 
-// loggedTask is what a LoggedTask says beside its attempts.
+// loggedTask is a LoggedTask without its attempts.
 type loggedTask struct {
 	key      taskKey
 	named    bool
@@ -328,7 +328,7 @@ func (j *job) addLogged(l *loggedTask) {
 	t := j.task(l.key)
 	t.scheduled, t.hosts = l.start, l.hosts
 	for _, a := range l.attempts {
-		// Old traces carry the input of a map at its task and not at its attempt.
+		// Old traces have the input of a map at its task rather than at its attempt.
 		if c := &a.counters; t.kind == mapTask && a.status == schema.Success && !c.get(bytesRead).OK && !c.get(mapInputBytes).OK && l.input >= 0 {
 			c.set(mapInputBytes, l.input)
 		}

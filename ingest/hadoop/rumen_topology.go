@@ -11,7 +11,7 @@ type node struct {
 	children []node
 }
 
-// topology reads a member of a node whose name was read.
+// topology reads a member of a node after its name.
 func (d *rumenDecoder) topology(n *node) {
 	p := &d.pull
 	switch string(p.Name) {
@@ -32,7 +32,7 @@ func (d *rumenDecoder) topology(n *node) {
 	}
 }
 
-// machines lists the leaves below a node with the path to them as rack.
+// machines lists the leaves below a node, with the path to them as rack.
 func (n *node) machines(rack string, dst []schema.Machine) []schema.Machine {
 	for i := range n.children {
 		c := &n.children[i]

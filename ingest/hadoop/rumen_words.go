@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// loggedStatus is Rumen's word for the end of an attempt, which stays Running where the trace has none.
+// loggedStatus converts Rumen's word for the end of an attempt, which stays Running if the trace has none.
 func loggedStatus(word []byte) schema.AttemptStatus {
 	switch strings.ToUpper(string(word)) {
 	case "SUCCESS", "SUCCEEDED":
@@ -19,7 +19,7 @@ func loggedStatus(word []byte) schema.AttemptStatus {
 	return schema.Running
 }
 
-// loggedCounter is the counter that a member of an attempt holds.
+// loggedCounter returns the counter in a member of an attempt.
 func loggedCounter(member []byte) counter {
 	switch string(member) {
 	case "hdfsBytesRead":
@@ -44,7 +44,7 @@ func loggedCounter(member []byte) counter {
 	return notUsed
 }
 
-// loggedUse is the counter that a member of an attempt's resourceUsageMetrics holds.
+// loggedUse returns the counter in a member of an attempt's resourceUsageMetrics.
 func loggedUse(member []byte) counter {
 	switch string(member) {
 	case "cumulativeCpuUsage":
@@ -55,7 +55,7 @@ func loggedUse(member []byte) counter {
 	return notUsed
 }
 
-// dotted takes the backslashes away that anonymised traces have before the dots of names.
+// dotted removes the backslashes that anonymised traces have before the dots of names.
 func dotted(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s

@@ -71,7 +71,7 @@ type slsTask struct {
 	Type     string         `json:"container.type"`
 }
 
-// numberOrAbsent tells a 0, which is the start of the simulation, from a key that is not there.
+// numberOrAbsent distinguishes 0, which is the start of the simulation, from a missing key.
 type numberOrAbsent struct {
 	n  int64
 	ok bool
@@ -83,7 +83,7 @@ func (u *numberOrAbsent) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-const maxSLSCount = 1_000_000 // rows that one count may ask for
+const maxSLSCount = 1_000_000 // rows that one count may create
 
 func readSLS(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	s := slsReader{rows: newRows(in.Key, in.Name, "yarn"), out: out}
@@ -124,7 +124,7 @@ func (s *slsReader) take(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// nodes lists the machines of a rack. Node files end in empty nodes at times.
+// nodes lists the machines of a rack. Some node files end in empty nodes.
 func (s *slsReader) nodes(o *slsObject) {
 	for _, n := range o.Nodes {
 		if n.Node == "" {

@@ -38,8 +38,8 @@ func TestSLS(t *testing.T) {
 	}
 }
 
-// What the samples of Hadoop's own simulator have (hadoop-sls/src/test/resources: sls_dag.json, nodes-with-resources.json,
-// nodes.json).
+// The contents of the samples of Hadoop's own simulator (hadoop-sls/src/test/resources: sls_dag.json,
+// nodes-with-resources.json, nodes.json).
 func TestSLSVariants(t *testing.T) {
 	const log = `{"yarn.sls.am.type":"dag","job.start.ms":2000,"job.id":"job_1","job.tasks":[
  {"container.request.delay":1000,"container.start.ms":6664,"container.end.ms":23707,"container.execution.type":"GUARANTEED"},

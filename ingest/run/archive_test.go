@@ -33,7 +33,7 @@ func gzipped(t testing.TB, data []byte) []byte {
 	return b.Bytes()
 }
 
-// entry is a member of an archive that a test makes.
+// entry is a member of a test's archive.
 type entry struct {
 	name string
 	data []byte
@@ -72,7 +72,7 @@ func zipped(t testing.TB, entries ...entry) []byte {
 	return b.Bytes()
 }
 
-// members are what the archives of the tests hold: names that must never be paths, groups, and a log that is compressed.
+// members are the contents of the archives: names that must never be used as paths, groups, and a compressed log.
 func members(t testing.TB) []entry {
 	return []entry{
 		{"logs/a.log", toyLog("a", 3)},
@@ -123,7 +123,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// An archive that is cut, or damaged, gives what is left of it.
+// A truncated or damaged archive yields what is left of it.
 func TestCutArchives(t *testing.T) {
 	whole := tarred(t, entry{"a.log", toyLog("a", 300)}, entry{"b.log", toyLog("b", 300)}, entry{"c.log", toyLog("c", 1)})
 	for name, data := range map[string][]byte{"x.tar": whole[:len(whole)/2], "x.tar.gz": gzipped(t, whole)[:len(gzipped(t, whole))*2/3]} {
@@ -150,13 +150,13 @@ func TestCutArchives(t *testing.T) {
 	}
 }
 
-// Members that cannot be read say why, and the others are read.
+// Members that cannot be read are reported with the reason, and the others are read.
 func TestOddMembers(t *testing.T) {
 	data := zipped(t, entry{"secret.log", toyLog("secret", 1)}, entry{"good.log", toyLog("good", 1)}, entry{"odd.log", toyLog("odd", 1)})
 	first := bytes.Index(data, []byte("PK\x01\x02"))
 	data[first+8] |= 1 // encrypted
 	last := bytes.LastIndex(data, []byte("PK\x01\x02"))
-	data[last+10] = 99 // a compression method that nobody has
+	data[last+10] = 99 // a compression method that does not exist
 	dir := tree(t, map[string][]byte{"x.zip": data})
 	s := mustRun(t, newStore(t), run.Options{}, dir)
 	want(t, statuses(dir, s), []string{"x.zip/good.log read", "x.zip/odd.log failed", "x.zip/secret.log not recognised"})
@@ -237,7 +237,7 @@ func TestArchiveBombs(t *testing.T) {
 	}
 }
 
-// Whatever an archive says, it is listed within bounds, and its members stay below its name.
+// Whatever an archive contains, listing it is bounded, and its members stay below its name.
 func FuzzArchive(f *testing.F) {
 	all := members(f)
 	f.Add(tarred(f, all...))

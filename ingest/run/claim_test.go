@@ -10,7 +10,7 @@ import (
 	"straggler/store"
 )
 
-// shards is a format whose logs are the tables of a directory, each in a directory of its own.
+// shards is a format whose logs are the tables of a directory, each in its own directory.
 func shards() ingest.Format {
 	f := toy()
 	f.Name = "shards"
@@ -64,7 +64,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// alone is toy for logs that no directory holds together: it is never as sure as shards.
+// alone is toy for logs without a common directory: it is never as confident as shards.
 func alone() ingest.Format {
 	f := toy()
 	f.Sniff = func(h ingest.Head) ingest.Match {
@@ -77,7 +77,7 @@ func alone() ingest.Format {
 	return f
 }
 
-// Files that are named one by one are grouped too; a panic of a format's rules is no end of the run.
+// Files named one by one are grouped too; a panic in a format's rules does not end the run.
 func TestClaimsOfNamedFiles(t *testing.T) {
 	dir := tree(t, map[string][]byte{"c.toys/part1": toyLog("c", 1), "c.toys/part2": []byte("run x\n"), "c.toys/part3": []byte("run y\n")})
 	st := newStore(t)
@@ -93,7 +93,7 @@ func TestClaimsOfNamedFiles(t *testing.T) {
 	}
 }
 
-// A store that lies among the logs is not read as logs.
+// A store among the logs is not read as logs.
 func TestStoreAmongLogs(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 1)})
 	st, err := store.Open(t.Context(), filepath.Join(dir, "lake"), store.Options{})

@@ -140,7 +140,7 @@ func (m *merger) add(s *shardRead) {
 	}
 }
 
-// summary adds up the results. A log that no shard has read belongs to a shard that failed.
+// summary adds up the results. A log that no shard has read belongs to a failed shard.
 func (m *merger) summary(failures bool) Summary {
 	var s Summary
 	for _, r := range m.results {

@@ -17,7 +17,7 @@ import (
 	"straggler/schema"
 )
 
-// A file whose bytes do not fit its checksum is said to be damaged, whatever wrote it, and what was read of it is kept.
+// A file whose bytes do not match its checksum is reported as damaged, whatever wrote it, and what was read of it is kept.
 func TestDamage(t *testing.T) {
 	log := toyLog("good", 3)
 	var frame, snappy bytes.Buffer
@@ -34,14 +34,14 @@ func TestDamage(t *testing.T) {
 	directory := bytes.Index(z, []byte("PK\x01\x02"))
 	for name, c := range map[string]struct {
 		data []byte
-		at   int // a byte of the checksum, or one that it covers
+		at   int // a byte of the checksum, or one covered by it
 		keep []string
 	}{
 		// RFC 1952: the CRC, then the size, 4 bytes each
 		"x.log.gz":     {gzipped(t, log), len(gzipped(t, log)) - 8, []string{"good 3"}},
 		"x.tar.gz":     {gzipped(t, tarred(t, entry{"x.log", log})), len(gzipped(t, tarred(t, entry{"x.log", log}))) - 8, []string{"good 3"}},
 		"x.zip":        {z, directory + 16, []string{"good 3"}}, // APPNOTE 4.3.12: the CRC in the central directory
-		"x.log.bz2":    {toyBzip2, 10, []string{"good 2"}},      // behind the block's magic: its CRC
+		"x.log.bz2":    {toyBzip2, 10, []string{"good 2"}},      // after the block's magic: its CRC
 		"x.log.zst":    {zs.EncodeAll(log, nil), len(zs.EncodeAll(log, nil)) - 1, nil},
 		"x.log.lz4":    {frame.Bytes(), frame.Len() - 1, []string{"good 3"}},
 		"x.log.snappy": {snappy.Bytes(), snappyData, nil},
@@ -65,7 +65,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// oneWord is a format that reads what it wants and leaves the rest, as one does whose log is a single object.
+// oneWord is a format that reads what it needs and leaves the rest, like one whose log is a single object.
 func oneWord() ingest.Format {
 	f := toy()
 	f.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
@@ -83,7 +83,7 @@ func oneWord() ingest.Format {
 	return f
 }
 
-// A wrong checksum is found although the reader had all that it wanted before.
+// A wrong checksum is found even though the reader had everything it needed before.
 func TestDamageBehindTheLog(t *testing.T) {
 	data := gzipped(t, toyLog("good", 3))
 	data[len(data)-8] ^= 4
@@ -94,7 +94,8 @@ func TestDamageBehindTheLog(t *testing.T) {
 	}
 }
 
-// bzip2 gives the bytes of a block before it has seen the block's checksum: what is no log for that is said to be damaged.
+// bzip2 returns the bytes of a block before it has verified the block's checksum: if these are then not a log, the file is
+// reported as damaged.
 func TestDamagedBeyondRecognition(t *testing.T) {
 	data := bytes.Clone(toyBzip2)
 	data[45] ^= 4 // within the block
@@ -105,6 +106,6 @@ func TestDamagedBeyondRecognition(t *testing.T) {
 	}
 }
 
-// toyBzip2 is what bzip2 makes of the lines toy good, run a, run b.
+// toyBzip2 is the output of bzip2 for the lines toy good, run a, run b.
 var toyBzip2 = []byte("BZh9\x31\x41\x59\x26\x53\x59" +
 	"\x36\x7c\x3f\xf3\x00\x00\x08\xd1\x80\x00\x10\x40\x00\x34\x81\x96\x20\x20\x00\x31\x03\x40\xd0\x1a\x13\xd4\xf4\x9a\x7a\x1e\x14\x1a\x1e\x96\x2b\x1f\xe1\x83\xa2\xee\x48\xa7\x0a\x12\x06\xcf\x87\xfe\x60")

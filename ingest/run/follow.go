@@ -15,9 +15,9 @@ import (
 	"straggler/store"
 )
 
-// Follow runs repeatedly, every so often, until the context ends, and passes the summary of each round that did something to
-// each. Logs that are new, have grown or have rolled are read. All state that matters is in the store: a restart reads each
-// log at most once more, and loses or duplicates nothing. A round that fails is reported and tried again.
+// Follow runs repeatedly, at the given interval, until the context ends, and passes the summary of each round that did
+// something to each. Logs that are new, have grown or have rolled are read. All state that matters is in the store: a restart
+// reads each log at most once more, and loses or duplicates nothing. A failed round is reported and retried.
 //
 // A log that is still being written is read again when it has not changed for a round, or has grown by a tenth: all its
 // readings together cost a few times as much as one, however long it grows.
@@ -57,19 +57,19 @@ type followState struct {
 	mu     sync.Mutex
 	logs   map[string]*logState
 	failed map[string]int64 // by name, the modification times of logs that failed; 0 unknown
-	rounds int              // that left logs for the next one
+	rounds int              // that left logs to the next one
 }
 
-// The rounds of a follower begin small, so that the first logs are in the store soon, and double: every round has a commit.
+// The rounds of a follower start small, so that the first logs are soon in the store, and double: every round has a commit.
 const (
 	firstLogs = 64
 	mostLogs  = 1024
 )
 
-// most is how many logs this round reads, where rounds are bounded.
+// most is the number of logs read in this round, if rounds are bounded.
 func (f *followState) most() int { return min(firstLogs<<min(f.rounds, 8), mostLogs) }
 
-// newestFirst sorts the indexes of logs: those that failed before last, the others by when they changed.
+// newestFirst sorts the indexes of logs: the most recently changed first, except that those that failed before come last.
 func (f *followState) newestFirst(due []int, logs []Result) {
 	failed := func(i int) int {
 		if f.failedBefore(&logs[i]) {
@@ -82,7 +82,7 @@ func (f *followState) newestFirst(due []int, logs []Result) {
 	})
 }
 
-// postpone leaves a log that is due to the next round.
+// postpone leaves a due log to the next round.
 func (f *followState) postpone(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +102,7 @@ func (f *followState) failedBefore(r *Result) bool {
 
 // logState is what a follower knows of one log.
 type logState struct {
-	read  discover.FileVersion // when it was read last; the zero version is never
+	read  discover.FileVersion // when it was last read; the zero version means never
 	seen  discover.FileVersion // in the last round
 	taken bool                 // in this round
 	there bool                 // in this round
@@ -157,8 +157,8 @@ func (f *followState) settle(s *Summary, err error) {
 	}
 }
 
-// lost reports whether the error of a round leaves open what is in its logs: the store or their place failed, and not some of
-// them.
+// lost reports whether the error of a round leaves the contents of its logs unknown: the store or the location of the logs
+// failed, rather than some of the logs.
 func lost(err error) bool {
 	return err != nil && (errors.Is(err, discover.ErrSource) || !errors.Is(err, ErrNothingToRead) && !errors.Is(err, ErrUnreadable))
 }

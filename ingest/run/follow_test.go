@@ -16,7 +16,7 @@ import (
 	"straggler/store"
 )
 
-// following starts Follow on a directory and gives a way to wait until the store holds what is wanted.
+// following starts Follow on a directory and returns a function that waits until the store has the expected contents.
 func following(t *testing.T, st *store.Store, dir string) (until func(want ...string), stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -51,7 +51,7 @@ func following(t *testing.T, st *store.Store, dir string) (until func(want ...st
 	return until, stop
 }
 
-// Logs that come, grow, are renamed when they are whole, roll and go; and a follower that is started again.
+// Logs that appear, grow, are renamed when they are complete, roll and disappear; and a follower that is restarted.
 func TestFollow(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 2), "note.txt": []byte("no log")})
 	st := newStore(t)
@@ -61,7 +61,7 @@ func TestFollow(t *testing.T) {
 	until("a 2", "b 1")
 	write(t, filepath.Join(dir, "b.log.inprogress"), toyLog("b", 4000))
 	until("a 2", "b 4000")
-	write(t, filepath.Join(dir, "b.log.inprogress"), toyLog("b", 4001)) // less than a tenth: when it is quiet
+	write(t, filepath.Join(dir, "b.log.inprogress"), toyLog("b", 4001)) // less than a tenth: read when it is quiet
 	until("a 2", "b 4001")
 	if err := os.Rename(filepath.Join(dir, "b.log.inprogress"), filepath.Join(dir, "b.log")); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestFollowIsQuiet(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	rounds := 0
-	f.Claim = func(ingest.Dir) []ingest.Group { // called once a round
+	f.Claim = func(ingest.Dir) []ingest.Group { // called once per round
 		if rounds++; rounds == 20 {
 			cancel()
 		}
@@ -114,7 +114,7 @@ func TestFollowIsQuiet(t *testing.T) {
 	}
 }
 
-// An earlier state of a log that the store has does not replace it, unless --again says so.
+// An earlier state of a log in the store does not replace it, unless --again is set.
 func TestEarlierState(t *testing.T) {
 	long := toyLog("long", 9000)
 	dir := tree(t, map[string][]byte{"now/long.log": long, "then/long.log": long[:len(long)-50], "zip/long.log.gz": gzipped(t, append(long, "run late\n"...))})
@@ -126,7 +126,7 @@ func TestEarlierState(t *testing.T) {
 		t.Errorf("reason %q", s.Results[0].Reason)
 	}
 	want(t, attempts(t, st), []string{"long 9000"})
-	mustRun(t, st, run.Options{}, filepath.Join(dir, "zip")) // of compressed files the sizes say nothing
+	mustRun(t, st, run.Options{}, filepath.Join(dir, "zip")) // the sizes of compressed files are not comparable
 	want(t, attempts(t, st), []string{"long 9001"})
 	mustRun(t, st, run.Options{Again: true}, filepath.Join(dir, "then"))
 	if got := attempts(t, st); fmt.Sprint(got) == "[long 9001]" {
@@ -134,9 +134,9 @@ func TestEarlierState(t *testing.T) {
 	}
 }
 
-// A follower that reads a bounded number of bytes a round reads the logs that changed last first and, without a pause
-// between the rounds, all of them. A log that fails is tried last, and holds nothing up. All are listed by name before one is
-// opened, and each is looked into in its own round only.
+// A follower that reads a bounded number of bytes per round reads the most recently changed logs first and, without a pause
+// between the rounds, all of them. A log that fails is retried last, and delays no other. All are listed by name before one is
+// opened, and each is examined only in its own round.
 func TestRounds(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 6 {
@@ -203,7 +203,7 @@ func TestRounds(t *testing.T) {
 	if waiting < 4 || planned < 7 {
 		t.Errorf("%d waited, %d were planned", waiting, planned)
 	}
-	for i := 2; i < len(order); i++ { // two a round, which are listed by name
+	for i := 2; i < len(order); i++ { // two per round, which are listed by name
 		if order[i] > order[i-2] && order[i] > order[i-1] {
 			t.Errorf("read in the order %v", order)
 		}

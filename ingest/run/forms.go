@@ -17,13 +17,13 @@ import (
 	"straggler/store"
 )
 
-// mostForms is how many inputs of one application are held against each other. A log has few forms: one file, rolled,
-// compacted, cut. This bounds how often a log is read.
+// mostForms bounds the inputs of one application that are compared with each other. A log has few forms: one file, rolled,
+// compacted, truncated. This bounds how often a log is read.
 const mostForms = 8
 
 // withoutForms keeps one of several inputs that are one log in several forms, such as rolled into a directory and as one file,
-// compressed in two ways, or as it was and compacted. Of inputs of the same application one is left out when all of its
-// records are, in the same order, records of another. Inputs that only have records in common are all kept, and say so.
+// compressed in two ways, or original and compacted. Of inputs of the same application one is left out if all of its records
+// are, in the same order, records of another. Inputs that only share some records are all kept, with a caveat.
 func (r *run) withoutForms(ctx context.Context, found []*job) ([]*job, error) {
 	kept := make(map[string][]*job)
 	form := make(map[*job]*job) // what is left out, and the input that has its records
@@ -69,8 +69,8 @@ func (r *run) withoutForms(ctx context.Context, found []*job) ([]*job, error) {
 }
 
 // withoutStoredForms leaves out the jobs all of whose records are in an input that the store has under another key. A job that
-// has all records of such an input replaces it. Whether that is so is read from the logs: of an input whose log has gone or
-// changed since, the job only says that it may count twice.
+// has all records of such an input replaces it. This is determined by reading the logs: if the log of an input is gone or has
+// changed since, the job only gets a caveat that it may count twice.
 func (r *run) withoutStoredForms(ctx context.Context, formats []ingest.Format) error {
 	sources := &sources{run: r, formats: formats, found: make(map[string]*discover.Found)}
 	defer sources.close()
@@ -87,7 +87,7 @@ func (r *run) withoutStoredForms(ctx context.Context, formats []ingest.Format) e
 			if err != nil {
 				return err
 			}
-			has, had := false, false // the job all records of the input, and the input all of the job
+			has, had := false, false // the job has all records of the input, and vice versa
 			if there != nil {
 				if has, err = within(ctx, there, j.Input); err != nil {
 					return err
@@ -116,7 +116,7 @@ func (r *run) withoutStoredForms(ctx context.Context, formats []ingest.Format) e
 	return nil
 }
 
-// sources are the logs that inputs of the store were read from, as far as they are still there.
+// sources are the logs that inputs of the store were read from, if they still exist.
 type sources struct {
 	run     *run
 	formats []ingest.Format
@@ -129,7 +129,7 @@ func (s *sources) close() {
 	}
 }
 
-// of is the log of an input of the store; nil where it is gone or is no longer what the store has.
+// of returns the log of an input of the store; nil if it is gone or has changed.
 func (s *sources) of(ctx context.Context, rec *store.InputRecord) (*discover.Input, error) {
 	f, ok := s.found[rec.Name]
 	if !ok {
@@ -152,8 +152,8 @@ func (s *sources) of(ctx context.Context, rec *store.InputRecord) (*discover.Inp
 	return nil, ctx.Err()
 }
 
-// within reports whether all records of a part, in their order, are records of the whole. What cannot be read is in nothing:
-// reading it later will give the error again.
+// within reports whether all records of a part, in their order, are records of the whole. An input that cannot be read is
+// within none: reading it later will give the error again.
 func within(ctx context.Context, part, whole *discover.Input) (bool, error) {
 	next, stop := iter.Pull2(records(ctx, whole))
 	defer stop()
@@ -170,7 +170,7 @@ func within(ctx context.Context, part, whole *discover.Input) (bool, error) {
 			case !ok && (exhausted || !want.cut):
 				return false, nil
 			case !ok:
-				exhausted, found = true, true // where the part is cut within its last record
+				exhausted, found = true, true // if the part is truncated within its last record
 			case have.sum == want.sum:
 				matched, found = true, true
 			}
@@ -182,10 +182,10 @@ func within(ctx context.Context, part, whole *discover.Input) (bool, error) {
 // record is a line of a log.
 type record struct {
 	sum xxh3.Uint128
-	cut bool // it has no end of line: the log may stop within it
+	cut bool // it has no line end: the log may stop within it
 }
 
-// records are the lines of an input that are not empty, as far as it goes, in constant memory.
+// records returns the non-empty lines of an input, as far as it can be read, in constant memory.
 func records(ctx context.Context, in *discover.Input) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		for part := range in.Parts {
@@ -203,7 +203,7 @@ func records(ctx context.Context, in *discover.Input) iter.Seq2[record, error] {
 	}
 }
 
-// eachLine yields the lines of a text, and the error that ends it early; it returns false when no more is wanted.
+// eachLine yields the lines of a text, and the error that ends it early; it returns false if no more are wanted.
 func eachLine(text io.Reader, yield func(record, error) bool) bool {
 	buffered, hash, size := bufio.NewReaderSize(text, 64<<10), xxh3.New(), 0
 	for {

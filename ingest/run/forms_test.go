@@ -11,7 +11,7 @@ import (
 	"straggler/store"
 )
 
-// identified is the toy format, whose applications are known by the names that their logs start with.
+// identified is the toy format, with applications identified by the names that their logs start with.
 func identified() []ingest.Format {
 	f := toy()
 	f.Application = func(h ingest.Head) string {
@@ -30,8 +30,8 @@ func runForms(t *testing.T, st *store.Store, o run.Options, paths ...string) run
 	return s
 }
 
-// One log in several forms is read once: as one file and rolled, compressed, with other line ends, cut, without what compaction
-// took away. The form that has all records is read.
+// One log in several forms is read once: as one file and rolled, compressed, with other line ends, truncated, without what
+// compaction removed. The form with all records is read.
 func TestForms(t *testing.T) {
 	whole := toyLog("a", 6) // toy a, run host0 … run host5
 	lines := bytes.SplitAfter(whole, []byte("\n"))
@@ -54,8 +54,8 @@ func TestForms(t *testing.T) {
 	want(t, attempts(t, st), []string{"a 6"})
 }
 
-// Logs that only share records are all read, and those of other applications are not held against each other. What counts
-// twice is said.
+// Logs that only share some records are all read, and those of other applications are not compared. What counts twice is
+// reported.
 func TestFormsThatDiffer(t *testing.T) {
 	whole := toyLog("a", 4)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
@@ -73,8 +73,8 @@ func TestFormsThatDiffer(t *testing.T) {
 	want(t, attempts(t, st), []string{"a 4", "b 2"})
 }
 
-// A log that the store has in another form is not counted again, and one that has more records replaces it. Where the log that
-// the store has is gone, so that nothing can be compared, the new one is read and says that it may count twice.
+// A log that the store has in another form is not counted again, and one that has more records replaces it. If the log in the
+// store is gone, so that nothing can be compared, the new one is read with a caveat that it may count twice.
 func TestFormInStore(t *testing.T) {
 	whole := toyLog("a", 4)
 	lines := bytes.SplitAfter(whole, []byte("\n"))

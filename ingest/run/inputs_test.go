@@ -35,7 +35,7 @@ func TestBadInputs(t *testing.T) {
 	if bad := s.Unread(); len(bad) != 3 || !errors.Is(bad[1].Err, ingest.ErrInternal) {
 		t.Errorf("%d inputs unread", len(bad))
 	}
-	// What could not be read is remembered: the next run does not read it again, but says so.
+	// Inputs that could not be read are remembered: the next run does not read them again, but reports them.
 	s = mustRun(t, st, run.Options{}, dir)
 	want(t, statuses(dir, s), []string{"fail.log already there", "fail2.log already there", "good.log already there", "mid.log already there", "panic.log already there", "zero.log already there"})
 	if r := s.Results[4]; !strings.Contains(r.Reason, "this toy breaks") {
@@ -92,7 +92,7 @@ func TestNothingGood(t *testing.T) {
 	}
 }
 
-// Files that go away between being listed and being read, and files whose reading fails.
+// Files that disappear between being listed and being read, and files whose reading fails.
 func TestVanishing(t *testing.T) {
 	dir := tree(t, map[string][]byte{"gone.log": toyLog("gone", 1), "good.log": toyLog("good", 1), "dir.log": toyLog("dir", 1)})
 	f := toy()
@@ -154,7 +154,7 @@ func TestSymbolicLinks(t *testing.T) {
 	st := newStore(t)
 	s := mustRun(t, st, run.Options{}, dir)
 	want(t, statuses(dir, s), []string{"d-broken.log not recognised", "e-self not recognised", "other.log read", "z/real.log read"})
-	// Named itself, a link is followed.
+	// A link that is itself named is followed.
 	s = mustRun(t, newStore(t), run.Options{}, filepath.Join(dir, "b-dir"), filepath.Join(dir, "c-file.log"))
 	want(t, statuses(dir, s), []string{"b-dir/real.log read", "b-dir/up/d-broken.log not recognised", "b-dir/up/e-self not recognised", "c-file.log read"})
 }
@@ -172,7 +172,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// A stream that nobody reads to its end leaves nothing behind that waits for it.
+// A stream that is not read to its end leaves no goroutine waiting for it.
 func TestUnwantedStream(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {

@@ -11,22 +11,22 @@ import (
 	"straggler/store"
 )
 
-// inputMeta is what ingest records of an input in the commit, in addition to the store's own fields.
+// inputMeta is what ingest records about an input in the commit, in addition to the store's own fields.
 type inputMeta struct {
 	Base  string `json:"base"`
-	Head  int    `json:"head"`            // how many bytes the key was made from
+	Head  int    `json:"head"`            // number of bytes that the key was made from
 	Raw   int64  `json:"raw"`             // compressed bytes of its files; -1 unknown
 	Files int    `json:"files"`           // number of its files
 	Codec string `json:"codec,omitempty"` // how its first file was compressed
 	Error string `json:"error,omitempty"` // why it was not read completely
 
 	Format   string `json:"format,omitempty"`
-	Unusable bool   `json:"unusable,omitempty"` // it gave nothing but rejects
+	Unusable bool   `json:"unusable,omitempty"` // it had nothing but rejects
 
 	Application string `json:"application,omitempty"` // see ingest.Format
 }
 
-// known is what the store has already.
+// known is what the store already has.
 type known struct {
 	byKey   map[schema.Key]*store.InputRecord
 	byPrint map[string]*store.InputRecord
@@ -83,10 +83,10 @@ func load(ctx context.Context, st *store.Store) (*known, error) {
 // storeKey is the key of a log in the store.
 type storeKey struct {
 	key  schema.Key // a log keeps the key that it had when it was shorter
-	head int        // how many bytes the key was made from
+	head int        // number of bytes that the key was made from
 }
 
-// key is the key of an input in this store: that of an earlier, shorter version of the log, or of a version with another
+// key returns the key of an input in this store: that of an earlier, shorter version of the log, or of a version with another
 // beginning, if the store has one; otherwise its own.
 func (k *known) key(in *discover.Input, head []byte) storeKey {
 	own := storeKey{in.Key, len(head)}
@@ -104,13 +104,13 @@ func (k *known) key(in *discover.Input, head []byte) storeKey {
 	return own
 }
 
-// suspect reports whether the store may have the input already, so that hashing it before reading it is worthwhile.
+// suspect reports whether the store may already have the input, so that hashing it before reading it is worthwhile.
 func (k *known) suspect(j *job) bool {
 	return k.byKey[j.key] != nil || k.sizes[j.Size()]
 }
 
-// longer is the input in the store that is a later version of the same log, nil if there is none: it must not be replaced by
-// a copy that was made while the log was being written. Groups of files may shrink when they are compacted.
+// longer returns the input in the store that is a later version of the same log, or nil: it must not be replaced by a copy that
+// was made while the log was being written. Groups of files may shrink when they are compacted.
 func (k *known) longer(j *job) *store.InputRecord {
 	old := k.byKey[j.key]
 	if old == nil || len(j.Parts) != 1 {
@@ -122,7 +122,7 @@ func (k *known) longer(j *job) *store.InputRecord {
 	return nil
 }
 
-// decodeMeta is what ingest recorded of an input; the zero value when something else wrote the commit.
+// decodeMeta returns what ingest recorded about an input; the zero value if something else wrote the commit.
 func decodeMeta(r *store.InputRecord) inputMeta {
 	m := inputMeta{Raw: -1}
 	if json.Unmarshal(r.Extra, &m) != nil {

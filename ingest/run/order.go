@@ -7,17 +7,17 @@ import (
 	"straggler/schema"
 )
 
-// order writes the rows of inputs that are read in parallel in the order of the inputs. Rows of the first unfinished input
-// (the head) are written at once; those of the others are queued, and when the queue is full their readers block. The head
-// never waits for another input, so there is no deadlock.
+// order writes the rows of inputs that are read in parallel in the order of the inputs. Rows of the first unfinished input (the
+// head) are written immediately; those of the others are queued, and when the queue is full their readers block. The head never
+// waits for another input, so there is no deadlock.
 type order struct {
 	write func(input int, b schema.Batch) error
 	max   int64
 
 	mu      sync.Mutex
 	change  sync.Cond
-	head    int                   // the input whose rows are written at once
-	waiting map[int]*pendingInput // of inputs behind it
+	head    int                   // the input whose rows are written immediately
+	waiting map[int]*pendingInput // of inputs after it
 	bytes   int64                 // queued
 	err     error
 }
@@ -44,7 +44,7 @@ func (o *order) fail(err error) {
 	o.change.Broadcast()
 }
 
-// put takes a batch of an input. Several goroutines of the input may call it.
+// put adds a batch of an input. Several goroutines of the input may call it.
 func (o *order) put(input int, b schema.Batch) error {
 	o.mu.Lock()
 	for o.err == nil && input != o.head && o.bytes > 0 && o.bytes+b.Size() > o.max {
@@ -78,8 +78,8 @@ func (o *order) pending(input int) *pendingInput {
 	return p
 }
 
-// done marks the end of an input. If it was the head, the queued rows of the next inputs are written; an input becomes the
-// head only when none of its rows are queued any more.
+// done marks the end of an input. If it was the head, the queued rows of the next inputs are written; an input becomes the head
+// only once none of its rows are queued.
 func (o *order) done(input int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

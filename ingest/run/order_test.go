@@ -10,8 +10,8 @@ import (
 	"straggler/ingest/run"
 )
 
-// A reader of an input that is behind others may block, and must not hold more than its share; the rows still come in
-// the order of the inputs, and a store that fails ends all of them.
+// A reader of an input that is after others may block, and must not hold more than its share; the rows still arrive in the
+// order of the inputs, and a store that fails ends all of them.
 func TestOrderAcrossInputs(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 12 {
@@ -25,7 +25,7 @@ func TestOrderAcrossInputs(t *testing.T) {
 			t.Errorf("buffer %d: %v", buffered, s.Rows)
 		}
 	}
-	// The first input waits until another has been read: only possible when the others are not held up by it for ever.
+	// The first input waits until another has been read, which is possible only if it does not block the others forever.
 	slow := toy()
 	second := make(chan struct{})
 	var once sync.Once

@@ -78,8 +78,8 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 	return nil
 }
 
-// choose says which logs a follower looks into in this round. With a bound they are the most recently changed ones, and after
-// those the ones that failed before; the others wait, known by their names alone.
+// choose decides which logs a follower examines in this round. With a bound they are the most recently changed ones, and after
+// those the ones that failed before; the others wait, known only by name.
 func (r *run) choose(found []discover.Named) []bool {
 	var due []int
 	for i := range found {
@@ -107,7 +107,7 @@ func (r *run) choose(found []discover.Named) []bool {
 	for _, i := range due {
 		if wanted[i] = results[i].Status == Planned; wanted[i] {
 			planned = append(planned, results[i])
-		} else if !r.seen.failedBefore(&results[i]) { // one that failed is listed as that until it is tried again
+		} else if !r.seen.failedBefore(&results[i]) { // a failed log is listed as such until it is retried
 			waiting = append(waiting, results[i])
 		}
 	}
@@ -182,7 +182,7 @@ func (r *run) withoutCopies(ctx context.Context, found []*job) ([]*job, error) {
 	return out, nil
 }
 
-// printsOfEquals are the fingerprints of the inputs that have the same size as another one. They are "" for the others, and
+// printsOfEquals returns the fingerprints of the inputs that have the same size as another one. They are "" for the others, and
 // for those that cannot be read: reading them later will give the error again.
 func (r *run) printsOfEquals(ctx context.Context, found []*job) ([]string, error) {
 	sizes := make(map[int64]int)

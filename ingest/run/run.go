@@ -21,16 +21,16 @@ import (
 
 // Options configure a run. The zero value is usable.
 type Options struct {
-	From     string // name of the format; "" recognises it
-	Again    bool   // read inputs that the store has, and replace them
+	From     string // name of the format; "" to recognise it
+	Again    bool   // also read inputs that the store has, and replace them
 	Parallel int    // inputs read at once; 0: one per processor
 	Shard    Shard
 	Limits   ingest.Limits
-	Literals bool            // keep the literals of queries, which may hold personal data
-	Remote   discover.Remote // what reads URLs; nil reads none
+	Literals bool            // keep the literals of queries, which may contain personal data
+	Remote   discover.Remote // reads URLs; nil reads none
 	TempDir  string          // for archives that cannot be read in place; "": the system's temporary directory
 	Tool     string          // version of straggler, recorded in the commit
-	Stdin    *os.File        // what "-" reads; nil: the standard input of the process
+	Stdin    *os.File        // read for "-"; nil: the standard input of the process
 	Progress func(Progress)  // called a few times a second by one goroutine
 
 	// Round, unless 0, bounds the bytes of the files that one run reads. It reads the most recently changed logs, at least
@@ -61,17 +61,17 @@ func (s Shard) has(key schema.Key) bool { return s.N <= 1 || key%int64(s.N) == i
 // Progress is the progress of a run.
 type Progress struct {
 	Done, Inputs int
-	Bytes, Total int64 // raw bytes; Total is 0 while it is not known, and does not count streams
+	Bytes, Total int64 // raw bytes; Total is 0 while unknown, and does not count streams
 	Rows         int64
 	Rejects      int64
 }
 
 var (
-	// ErrNothingToRead is returned when the arguments hold no log at all.
+	// ErrNothingToRead is returned when the arguments contain no log.
 	ErrNothingToRead = errors.New("nothing to read")
 	// ErrUnreadable is returned when none of the logs could be read.
 	ErrUnreadable = errors.New("no log could be read")
-	// ErrNoUsableRecord is the error of a log that was read to its end and holds no record that its format can use.
+	// ErrNoUsableRecord is the error of a log that was read to its end and has no record that its format can use.
 	ErrNoUsableRecord = errors.New("none of its records could be used")
 )
 
@@ -82,13 +82,13 @@ func Run(ctx context.Context, st *store.Store, formats []ingest.Format, paths []
 	return runAgain(ctx, st, formats, paths, o, nil)
 }
 
-// runAgain runs, and runs again after a conflict with another run.
+// runAgain runs, and retries after a conflict with another run.
 func runAgain(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options, seen *followState) (Summary, error) {
 	for left := 3; ; left-- {
 		r := &run{store: st, o: o.withDefaults(), seen: seen}
 		err := r.run(ctx, formats, paths)
 		seen.settle(&r.summary, err)
-		// Another run has committed one of the inputs meanwhile. Plan again with what the store has now.
+		// Another run has committed one of the inputs meanwhile. Plan again with the store's present contents.
 		if left > 0 && (errors.Is(err, store.ErrIngested) || errors.Is(err, store.ErrKeys)) && !r.streams {
 			continue
 		}
@@ -100,7 +100,7 @@ func runAgain(ctx context.Context, st *store.Store, formats []ingest.Format, pat
 type run struct {
 	store   *store.Store
 	o       Options
-	seen    *followState // of a follower; nil
+	seen    *followState // of a follower; else nil
 	known   *known
 	found   *discover.Found
 	jobs    []*job
@@ -120,9 +120,9 @@ type job struct {
 	*discover.Input
 	storeKey
 	application string       // see ingest.Format
-	forms       []schema.Key // of inputs, of this run or in the store, all of whose records it has
+	forms       []schema.Key // of inputs, in this run or in the store, all of whose records it has
 	result      Result
-	print       string // fingerprint, once it is known
+	print       string // fingerprint, once known
 	sink        *ingest.Sink
 	err         error // of reading
 
@@ -190,7 +190,7 @@ func (r *run) progress() Progress {
 		Rows: r.rows.Load(), Rejects: r.rejects.Load()}
 }
 
-// verdict is the error of a run that read nothing.
+// verdict returns the error of a run that read nothing.
 func (s *Summary) verdict() error {
 	good := s.Count(Read) + s.Count(Partial) + s.Count(AlreadyThere) + s.Count(OtherShard)
 	switch failed := s.Count(Failed); {
@@ -254,7 +254,7 @@ func (r *run) read(ctx context.Context, began time.Time) (err error) {
 	return r.commit(ctx, tx, began)
 }
 
-// job reads one input. Its error concerns the whole run, and not only the input.
+// job reads one input. Its error concerns the whole run, not only the input.
 func (r *run) job(ctx context.Context, i int, order *order) error {
 	j := r.jobs[i]
 	if there, err := r.alreadyThere(ctx, j); err != nil {
@@ -321,7 +321,7 @@ func (r *run) alreadyThere(ctx context.Context, j *job) (bool, error) {
 	return true, nil
 }
 
-// conclude fills in the result of a job that was read.
+// conclude sets the result of a job that was read.
 func (r *run) conclude(j *job) {
 	c := j.sink.Counts()
 	res := &j.result
@@ -350,7 +350,7 @@ func (r *run) conclude(j *job) {
 		j.fail(j.err)
 	case ingest.IsCut(j.err) && c.Rejects > int64(len(j.Parts)) && j.Codec != "": // truncation damages only the last record of a file
 		res.Status, res.Reason = Partial, fmt.Sprintf("it stops before its end, and %d records before that make no sense: it is damaged; get a good copy of it", c.Rejects)
-	case ingest.IsCut(j.err): // it is read as far as it goes
+	case ingest.IsCut(j.err): // it is read as far as possible
 		res.Reason = "it stops before its end: it is still written, or was cut"
 	default:
 		res.Status = Partial
@@ -383,15 +383,15 @@ func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 	}
 	c, err := tx.Commit(ctx)
 	if err != nil {
-		s.Results = nil // nothing of what was read is in the store
+		s.Results = nil // nothing that was read is in the store
 		return fmt.Errorf("ingest: %w", err)
 	}
 	s.Commit = &c
 	return nil
 }
 
-// declare records an input in the transaction, and that it replaces earlier versions. It returns false when the store has
-// the same input already, which for a stream is known only after reading it.
+// declare records an input in the transaction, and that it replaces earlier versions. It returns false if the store already has
+// the same input, which for a stream is known only after reading it.
 func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
 	m := inputMeta{Base: j.Base, Head: j.head, Raw: j.Size(), Files: len(j.Parts), Codec: j.Codec, Format: j.Format.Name, Unusable: j.unusable, Application: j.application}
 	if j.err != nil {

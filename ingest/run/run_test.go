@@ -92,9 +92,9 @@ func checkIngestRow(t *testing.T, st *store.Store, s run.Summary) {
 	}
 }
 
-// The same inputs again change nothing; a log that has grown replaces what was read of it; --again reads all.
+// The same inputs change nothing the second time; a log that has grown replaces its earlier rows; --again reads all.
 func TestAgain(t *testing.T) {
-	long := toyLog("long", 9000) // its head is beyond what a key is made of
+	long := toyLog("long", 9000) // its head exceeds what a key is made from
 	dir := tree(t, map[string][]byte{"long.log": long, "short.log": toyLog("short", 2), "same.log": toyLog("same", 1)})
 	st := newStore(t)
 	first := mustRun(t, st, run.Options{}, dir)
@@ -140,7 +140,7 @@ func keyOf(t *testing.T, st *store.Store, base string) store.KeyText {
 	return 0
 }
 
-// A log shorter than 64 KiB keeps its keys while it grows, though its key was made of all that there was of it.
+// A log shorter than 64 KiB keeps its keys while it grows, although its key was made from all of it.
 func TestGrowingKeepsKey(t *testing.T) {
 	dir := tree(t, map[string][]byte{"app.log.inprogress": toyLog("app", 1)})
 	st := newStore(t)
@@ -201,7 +201,7 @@ func TestDeterminism(t *testing.T) {
 		var sums []string
 		for _, table := range s.Commit.Tables {
 			for _, f := range table.Files {
-				if table.Name != "ingests" { // it says how long the ingest took
+				if table.Name != "ingests" { // its rows record how long the ingest took
 					sums = append(sums, f.Path+" "+f.Checksum)
 				}
 			}
@@ -213,7 +213,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// N shards into one store give what one run gives.
+// N shards into one store give the same as one run.
 func TestShards(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 30 {
@@ -236,7 +236,7 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// A run that is cancelled ends, even when it waits for a writer that says nothing, and leaves the store as it was.
+// A cancelled run ends, even if it waits for a silent writer, and leaves the store unchanged.
 func TestCancel(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -274,7 +274,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A log of which no record is usable was not read: the run fails, also when it meets the log again, and the store says why.
+// A log without a usable record counts as not read: the run fails, also when it meets the log again, and the store has the
+// reason.
 func TestNoUsableRecord(t *testing.T) {
 	dir := tree(t, map[string][]byte{"bad.log": []byte("?\n?\n?\n"), "good.log": toyLog("good", 1)})
 	st := newStore(t)
@@ -294,8 +295,9 @@ func TestNoUsableRecord(t *testing.T) {
 	}
 }
 
-// A log that is read as another format than its own was not read: it is certainly of the other one, or the format skips all its
-// records, and the error says what to leave out. Recognised by its content, a log may be empty but for its header.
+// A log that is read as another format than its own counts as not read: it certainly belongs to the other one, or the format
+// skips all its records, and the error says what to leave out. If recognised by its content, a log may be empty except for its
+// header.
 func TestWrongFormat(t *testing.T) {
 	skips := toy()
 	skips.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
@@ -313,7 +315,7 @@ func TestWrongFormat(t *testing.T) {
 	other.Sniff = func(ingest.Head) ingest.Match { return ingest.Match{} }
 	for name, c := range map[string]struct {
 		data, from string
-		why        string // "" where it is read
+		why        string // "" if it is read
 	}{
 		"skipped":           {"what is this\n", "other", "without --from"},
 		"a reject":          {"reject\nwhat is this\n", "other", "without --from"},
@@ -345,7 +347,7 @@ func rejects(t *testing.T, st *store.Store) (n int) {
 	return n
 }
 
-// A thousand rejects are counted; as many as the limit says are kept, and the application says so.
+// A thousand rejects are counted; the number kept is limited, and the application says so.
 func TestRejectsAreBounded(t *testing.T) {
 	dir := tree(t, map[string][]byte{"bad.log": append(toyLog("bad", 1), strings.Repeat("?\x1b[2J\xff\n", 1000)...)})
 	st := newStore(t)
@@ -373,7 +375,7 @@ func TestRejectsAreBounded(t *testing.T) {
 	}
 }
 
-// A store that cannot be written to any more ends the run, and holds what it held.
+// A store that becomes unwritable ends the run, and keeps its contents.
 func TestStoreFails(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.log": toyLog("a", 1), "b.log": toyLog("b", 1)})
 	st := newStore(t)
@@ -390,7 +392,7 @@ func TestStoreFails(t *testing.T) {
 	want(t, attempts(t, st), []string{"a 1"})
 }
 
-// Runs that bring the same inputs at the same time bring each of them once.
+// Concurrent runs over the same inputs add each of them once.
 func TestConcurrentRuns(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range 6 {

@@ -28,15 +28,15 @@ const (
 type Result struct {
 	Name    string
 	Status  Status
-	Reason  string // why, where the status needs one
+	Reason  string // why, if the status needs a reason
 	Err     error  // of Failed and Partial, checkable by kind
 	Format  string
-	Why     string           // what its format was recognised by
+	Why     string           // the sign by which its format was recognised
 	Files   int              // number of its files
 	Changed int64            // when the last of them changed, in ns since 1970; 0 unknown
 	Bytes   int64            // of its files, compressed
 	Content int64            // decompressed bytes
-	Decoded int64            // records used, or knowingly skipped
+	Decoded int64            // records used, or skipped on purpose
 	Rejects int64            // records that could not be used
 	Rows    map[string]int64 // by table
 	Grown   bool             // it replaces an earlier version of the same log in the store
@@ -71,7 +71,7 @@ type Summary struct {
 	Seconds float64
 }
 
-// Count is the number of inputs with a status.
+// Count returns the number of inputs with a status.
 func (s *Summary) Count(status Status) int {
 	n := 0
 	for i := range s.Results {
@@ -82,7 +82,7 @@ func (s *Summary) Count(status Status) int {
 	return n
 }
 
-// Unread are the inputs that could not be read, or only in part.
+// Unread returns the inputs that could not be read, or only in part.
 func (s *Summary) Unread() []Result {
 	var out []Result
 	for _, r := range s.Results {
@@ -113,7 +113,7 @@ func (s *Summary) total() {
 	}
 }
 
-// Formats are the names of the formats that were read, sorted.
+// Formats returns the names of the formats that were read, sorted.
 func (s *Summary) Formats() []string {
 	names := make(map[string]bool)
 	for _, r := range s.Results {

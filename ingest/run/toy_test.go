@@ -91,7 +91,7 @@ func toyLog(name string, n int) []byte {
 	return b.Bytes()
 }
 
-// tree writes files and gives their directory.
+// tree writes files and returns their directory.
 func tree(t testing.TB, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
