@@ -14,7 +14,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Codec is how pages are compressed.
+// Codec is the compression of pages.
 type Codec int32
 
 const (
@@ -22,19 +22,19 @@ const (
 	Snappy       Codec = 1
 	Gzip         Codec = 2
 	Brotli       Codec = 4
-	HadoopLZ4    Codec = 5 // blocks behind their sizes, or, of other old writers, one without
+	HadoopLZ4    Codec = 5 // blocks preceded by their sizes, or, by other old writers, a single one without
 	Zstd         Codec = 6
 	LZ4          Codec = 7 // blocks without a frame
 )
 
-// A page is believed to have so many bytes, whatever it was compressed to; a larger one only if no more than maxRatio of them
-// were made of each that is there: a block of zstd repeats one byte 128 KiB long in four (RFC 8878 §3.1.1.2.2).
+// A page may claim this many bytes, whatever it was compressed to; a larger one only if its size is at most maxRatio times that
+// of its compressed bytes: a block of zstd repeats one byte 128 KiB long in four (RFC 8878 §3.1.1.2.2).
 const (
 	believed = 16 << 20
 	maxRatio = 128 << 10 / 4
 )
 
-// claim checks what a page claims to be decompressed.
+// claim checks the decompressed size that a page claims.
 func claim(data []byte, size int) error {
 	if size < 0 || size > believed && size/maxRatio > len(data) {
 		return fmt.Errorf("a page of %d bytes claims to be %d", len(data), size)
@@ -42,9 +42,9 @@ func claim(data []byte, size int) error {
 	return nil
 }
 
-// decompress gives the bytes of a page, of which there must be so many. They are in the memory of to where it has room.
+// decompress returns the bytes of a page, which must have the given size. They are stored in the memory of to if it has room.
 func decompress(c Codec, to, data []byte, size int) ([]byte, error) {
-	if size == 0 { // some writers compress no bytes to none
+	if size == 0 { // some writers compress empty pages to nothing
 		return nil, nil
 	}
 	if cap(to) < size {
@@ -98,8 +98,8 @@ func decompress(c Codec, to, data []byte, size int) ([]byte, error) {
 	return to, nil
 }
 
-// hadoopLZ4 decompresses frames of Hadoop's Lz4Codec: of each, how many bytes it has decompressed and compressed, the highest
-// byte first, and a block. It says whether data are such frames, which make up to.
+// hadoopLZ4 decompresses frames of Hadoop's Lz4Codec: each has its decompressed and compressed sizes, big-endian, and a block.
+// It reports whether data consists of such frames, which fill to.
 func hadoopLZ4(to, data []byte) bool {
 	for len(to) > 0 {
 		if len(data) < 8 {
@@ -118,10 +118,10 @@ func hadoopLZ4(to, data []byte) bool {
 	return len(data) == 0
 }
 
-// One decoder and one encoder serve any number of callers at once, and their tables are made once.
+// One decoder and one encoder serve any number of concurrent callers, so their tables are created once.
 var (
 	decoder = sync.OnceValues(func() (*zstd.Decoder, error) { return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true)) })
-	// Logs compress well at any level, and the time that higher ones take is most of an ingest's.
+	// Logs compress well at any level, and higher levels would take most of an ingest's time.
 	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithZeroFrames(true), zstd.WithAllLitEntropyCompression(true))
 	})

@@ -11,25 +11,25 @@ import (
 	"unsafe"
 )
 
-// A column of a row group is pages: at first, maybe, a dictionary of its values; then its values, with two levels for each
-// (Melnik et al., Dremel, VLDB 2010 §4), in as many pages as the writer liked.
+// A column of a row group consists of pages: optionally a dictionary of its values first; then its values, with two levels for
+// each (Melnik et al., Dremel, VLDB 2010 §4), in as many pages as the writer chose.
 
-// Value is what a column may hold.
+// Value is the type of the values of a column.
 type Value interface {
 	bool | int32 | int64 | Int96 | float32 | float64 | []byte
 }
 
-// Int96 is a time of old writers: nanoseconds of a day, and the Julian day, the lowest byte first.
+// Int96 is a time of old writers: nanoseconds of a day, and the Julian day, little-endian.
 type Int96 [12]byte
 
-// Time is the time that it stands for.
+// Time returns the time that it represents.
 func (v Int96) Time() time.Time {
 	const epoch = 2440588 // the Julian day that begins at noon of 1970-01-01
 	day := int64(binary.LittleEndian.Uint32(v[8:])) - epoch
 	return time.Unix(day*86400, int64(binary.LittleEndian.Uint64(v[:]))).UTC()
 }
 
-// typeOf is the column's type that gives values of a type of Go; bytes may have a length.
+// typeOf returns the column type for values of a Go type; bytes may have a length.
 func typeOf[T Value](length bool) Type {
 	var zero T
 	switch any(zero).(type) {
@@ -58,20 +58,20 @@ type Chunk struct {
 
 	codec   Codec
 	from    io.ReaderAt
-	at, end int64   // of the bytes that are not in memory
-	memory  *Memory // of what follows, and the dictionary
-	window  []byte  // of the bytes that are
-	pages   []byte  // of window, that are still to be read
-	left    int64   // values of them, NULLs too
-	buffer  []byte  // of the present page
-	inPage  int     // values of it that are still to be read
+	at, end int64   // of the bytes not in memory yet
+	memory  *Memory // of the buffers below, and the dictionary
+	window  []byte  // of the bytes in memory
+	pages   []byte  // of window, still to be read
+	left    int64   // values in them, including NULLs
+	buffer  []byte  // of the current page
+	inPage  int     // values of it still to be read
 	defined int     // bit width of definition levels
 	repeat  int     // and of repetition levels
 
 	definition, repetition hybrid[int16]
 }
 
-// Chunk opens a column of a row group. The file has so many bytes.
+// Chunk opens a column of a row group in a file of the given size.
 func (g *RowGroup) Chunk(from io.ReaderAt, size int64, f *Field, memory *Memory) (*Chunk, error) {
 	if f.Children != nil || f.Column >= len(g.Columns) {
 		return nil, fmt.Errorf("column %s has no pages", f.Name)
@@ -98,10 +98,10 @@ func (g *RowGroup) Chunk(from io.ReaderAt, size int64, f *Field, memory *Memory)
 		defined: bits.Len16(uint16(f.MaxDefinition)), repeat: bits.Len16(uint16(f.MaxRepetition))}, nil
 }
 
-// windowBytes is how much of a column is read at a time: about a page, as most writers make them.
+// windowBytes is how much of a column is read at a time: about one page, as most writers size them.
 const windowBytes = 1 << 20
 
-// fill reads on until there are so many bytes of the column that are still to be read, or all that are left of it.
+// fill reads until the given number of bytes of the column are available, or all that are left.
 func (c *Chunk) fill(n int) error {
 	n = int(min(int64(max(n, windowBytes)), int64(len(c.pages))+c.end-c.at))
 	if n <= len(c.pages) {
@@ -126,14 +126,14 @@ func (c *Chunk) fill(n int) error {
 	return nil
 }
 
-// Memory is what the pages of several columns may take together.
+// Memory is the budget shared by the pages of several columns.
 type Memory struct{ bytes, left int64 }
 
-// MaxMemory is enough for the columns of a row group: a thousand of pages of 1 MB, with what they are decompressed to; or
-// twenty of ten million numbers, by a writer to whom a column is one page.
+// MaxMemory is enough for the columns of a row group: a thousand with pages of 1 MB, including the decompressed data; or twenty
+// of ten million numbers, from a writer that makes a column one page.
 const MaxMemory = 2 << 30
 
-// NewMemory is so many bytes.
+// NewMemory returns a budget of the given number of bytes.
 func NewMemory(bytes int64) *Memory { return &Memory{bytes, bytes} }
 
 func (m *Memory) take(n int) error {
@@ -146,7 +146,7 @@ func (m *Memory) take(n int) error {
 // Column reads the values of a chunk.
 type Column[T Value] struct {
 	*Chunk
-	values     values[T] // of the present page; nil: none of them was asked for
+	values     values[T] // of the current page; nil: not read yet
 	encoding   Encoding
 	data       []byte
 	dictionary []T
@@ -160,7 +160,7 @@ func ColumnOf[T Value](c *Chunk) (*Column[T], error) {
 	return &Column[T]{Chunk: c}, nil
 }
 
-// Next says whether there are further values, and makes their page the present one.
+// Next reports whether there are further values, and makes their page the current one.
 func (c *Column[T]) Next() (bool, error) {
 	for c.inPage == 0 {
 		if c.left <= 0 || len(c.pages) == 0 && c.at == c.end {
@@ -200,7 +200,7 @@ func (c *Column[T]) page() error {
 	return nil // pages of other types are for indexes
 }
 
-// header reads a page's header, which may hold bounds of any length.
+// header reads a page's header, which may contain bounds of any length.
 func (c *Chunk) header(h *pageHeader) (int, error) {
 	for want := 64 << 10; ; want *= 4 {
 		if err := c.fill(want); err != nil {
@@ -214,7 +214,7 @@ func (c *Chunk) header(h *pageHeader) (int, error) {
 	}
 }
 
-// dictionaryPage reads the values that data pages name by their numbers.
+// dictionaryPage reads the values that data pages refer to by number.
 func (c *Column[T]) dictionaryPage(h *pageHeader, data []byte) error {
 	if e := h.Dictionary.Encoding; e != Plain && e != PlainDictionary {
 		return fmt.Errorf("a dictionary of encoding %d", e)
@@ -233,7 +233,7 @@ func (c *Column[T]) dictionaryPage(h *pageHeader, data []byte) error {
 		data = bytes.Clone(data)
 	}
 	n := int(h.Dictionary.Values)
-	if n < 0 || n > 8*len(data) { // values take a bit at least
+	if n < 0 || n > 8*len(data) { // values take at least a bit
 		return errValuesEnd
 	}
 	var zero T
@@ -298,7 +298,7 @@ func (c *Column[T]) dataPageV2(h *pageHeader, data []byte) error {
 	return c.begin(int(d.Values), d.Encoding, data)
 }
 
-// decompressed gives a page's bytes, in memory that the next page uses again.
+// decompressed returns a page's bytes, in memory that the next page reuses.
 func (c *Chunk) decompressed(data []byte, size int) ([]byte, error) {
 	if err := claim(data, size); err != nil {
 		return nil, err
@@ -315,7 +315,7 @@ func (c *Chunk) decompressed(data []byte, size int) ([]byte, error) {
 	return data, err
 }
 
-// begin makes a page the present one. A page of NULLs has no values, and what stands for them is left to its writer.
+// begin makes a page the current one. A page of NULLs has no values, and its value bytes are up to its writer.
 func (c *Column[T]) begin(n int, e Encoding, data []byte) error {
 	if n < 0 || int64(n) > c.left {
 		return errors.New("its pages hold more values than it says")
@@ -326,8 +326,8 @@ func (c *Column[T]) begin(n int, e Encoding, data []byte) error {
 	return nil
 }
 
-// Read reads the next values of the present page into values, and their levels into definition and repetition, each of which
-// is read where the field has such levels. Texts are valid until the next page.
+// Read reads the next values of the current page into values, and their levels into definition and repetition, each of which is
+// read if the field has such levels. Texts are valid until the next page.
 func (c *Column[T]) Read(values []T, definition, repetition []int16) (n, present int, err error) {
 	n = min(c.inPage, len(values))
 	present = n

@@ -24,13 +24,13 @@ const (
 	thriftUUID   = 13
 )
 
-// maxThriftDepth bounds how deep structures lie in one another. A footer's are seven deep: file, row groups, row group,
-// columns, column chunk, metadata, statistics.
+// maxThriftDepth bounds the nesting of structures. A footer's are seven deep: file, row groups, row group, columns, column
+// chunk, metadata, statistics.
 const maxThriftDepth = 32
 
-// A structure takes more memory than its bytes, so that there may be no more of them than a file needs: row groups are numbered
-// in 16 bits with a sign, and a list has at most so many structures; all lists of a footer of MaxFooter have so many that each
-// takes 16 bytes.
+// A structure takes more memory than its bytes, so the number of structures is limited to what a file needs: row groups are
+// numbered in 16 bits with a sign, and a list has at most that many structures; all lists of a footer of MaxFooter together
+// have at most one per 16 bytes.
 const (
 	maxListed    = 1 << 15
 	maxAllListed = MaxFooter / 16
@@ -38,14 +38,15 @@ const (
 
 var errThriftEnds = errors.New("its Thrift structure is cut")
 
-// structSize is how many bytes the structure takes that data begins with. All lengths in it are those of bytes that are there.
+// structSize returns the size in bytes of the structure at the start of data. All lengths in it are checked against the bytes
+// present.
 func structSize(data []byte) (int, error) {
 	w := walker{data: data}
 	err := w.structure(0)
 	return w.at, err
 }
 
-// walker goes through bytes of the compact protocol.
+// walker traverses bytes of the compact protocol.
 type walker struct {
 	data   []byte
 	at     int
@@ -92,7 +93,7 @@ func (w *walker) structure(depth int) error {
 			}
 		}
 		kind := head & 15
-		if kind == thriftTrue || kind == thriftFalse { // which is its value
+		if kind == thriftTrue || kind == thriftFalse { // the type is the value
 			continue
 		}
 		if err := w.value(kind, depth+1); err != nil {
@@ -154,7 +155,7 @@ func (w *walker) mapping(depth int) error {
 	return w.items(n, depth, types>>4, types&15)
 }
 
-// items goes through n values of each of some types, in turns. Each takes a byte at least, so that the bytes end before a claim
+// items traverses n values of each of some types, in turn. Each takes at least a byte, so the bytes end before a false claim
 // does.
 func (w *walker) items(n uint64, depth int, kinds ...byte) error {
 	if depth > maxThriftDepth {

@@ -7,22 +7,22 @@ import (
 
 var errDelta = errors.New("a page of differences is damaged")
 
-// delta reads whole numbers from the differences from each to the next (Encodings.md, DELTA_BINARY_PACKED): blocks of
-// miniblocks, each of its own bit width, which hold what differences are above the least of their block. Sums wrap around at
-// the width of the type.
+// delta reads integers from the differences between consecutive ones (Encodings.md, DELTA_BINARY_PACKED): blocks of miniblocks,
+// each with its own bit width, which store the differences relative to the least one of their block. Sums wrap around at the
+// width of the type.
 type delta[T int32 | int64] struct {
-	data       []byte // behind the present miniblock
+	data       []byte // after the current miniblock
 	blocks     int    // miniblocks of a block
 	perBlock   int    // values of a miniblock
 	values     int    // still to be read
 	first      bool
 	last       T
 	least      T
-	widths     []byte // of the block's miniblocks that are still to come
-	block      []byte // the present miniblock
-	behind     []byte // it, and what follows
+	widths     []byte // of the block's remaining miniblocks
+	block      []byte // the current miniblock
+	behind     []byte // it, and the bytes after it
 	width, bit int
-	left       int // of the present miniblock
+	left       int // in the current miniblock
 }
 
 func newDelta[T int32 | int64](data []byte) (*delta[T], error) {
@@ -42,7 +42,7 @@ func newDelta[T int32 | int64](data []byte) (*delta[T], error) {
 	return &delta[T]{data: data[n:], blocks: int(blocks), perBlock: int(size / blocks), values: int(values), first: true, last: T(first)}, nil
 }
 
-// read fills as much of out as there are values for.
+// read fills out as far as there are values.
 func (d *delta[T]) read(out []T) error {
 	if len(out) > d.values {
 		return errValuesEnd
@@ -60,7 +60,7 @@ func (d *delta[T]) read(out []T) error {
 		}
 		n := min(d.left, len(out))
 		last, bit := d.last, d.bit
-		// a word holds each number, and lies within the page
+		// each number lies within one word, which lies within the page
 		if ends := (bit + n*d.width) / 8; d.width <= 56 && ends+8 <= len(d.behind) {
 			mask, data := uint64(1)<<d.width-1, d.behind[:ends+8]
 			for i := range out[:n] {
@@ -81,7 +81,7 @@ func (d *delta[T]) read(out []T) error {
 	return nil
 }
 
-// miniblock goes on to the next one.
+// miniblock advances to the next one.
 func (d *delta[T]) miniblock() error {
 	if len(d.widths) == 0 {
 		least, n := binary.Varint(d.data)
@@ -99,7 +99,7 @@ func (d *delta[T]) miniblock() error {
 	return nil
 }
 
-// rest is what follows the numbers, which are read for it by a copy.
+// rest returns the bytes after the numbers, which a copy reads to find their end.
 func (d *delta[T]) rest() ([]byte, error) {
 	c := *d
 	var values [256]T

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// maxFieldDepth bounds how deep fields lie in one another.
+// maxFieldDepth bounds the nesting of fields.
 const maxFieldDepth = 64
 
-// maxScale bounds how many digits of a decimal stand behind the point: more than any writer has.
+// maxScale bounds the decimal places of a decimal: more than any writer uses.
 const maxScale = 1000
 
 // Field is a field of the schema: a column, or a structure of fields.
@@ -21,12 +21,12 @@ type Field struct {
 
 	Type          Type // of a column, as the rest
 	Length        int  // of FIXED_LEN_BYTE_ARRAY
-	Column        int  // its place among the columns
+	Column        int  // its position among the columns
 	MaxDefinition int16
 	MaxRepetition int16
 }
 
-// Meaning is what values stand for.
+// Meaning is what values represent.
 type Meaning uint8
 
 const (
@@ -49,13 +49,13 @@ type Logical struct {
 	Scale   int           // of decimals
 }
 
-// Root is the schema as a tree.
+// Root returns the schema as a tree.
 func (m *Metadata) Root() (*Field, error) {
 	t := &tree{rest: m.Schema}
 	if len(m.Schema) == 0 {
 		return nil, errors.New("it has no schema")
 	}
-	m.Schema[0].Repetition.Reset() // the root's means nothing, and some writers set it
+	m.Schema[0].Repetition.Reset() // the root's has no meaning, and some writers set it
 	root, err := t.field(0, 0, 0)
 	if err == nil && (len(t.rest) > 0 || root.Children == nil) {
 		err = errors.New("its schema is not a tree")

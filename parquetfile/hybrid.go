@@ -10,9 +10,9 @@ var errValuesEnd = errors.New("a page has fewer values than it says")
 
 // hybrid reads numbers of a fixed bit width from runs of one value and of packed bits (Encodings.md, RLE).
 type hybrid[T int16 | int32] struct {
-	data  []byte // behind the present run's header
+	data  []byte // after the current run's header
 	width int
-	left  int // of the present run
+	left  int // in the current run
 	value T   // of a run of one value
 	// of a run of packed bits:
 	packed []byte
@@ -70,9 +70,9 @@ func (h *hybrid[T]) run() error {
 		h.left, h.value, h.packed, h.data = int(head>>1), T(value), nil, h.data[size:]
 		return nil
 	}
-	size := int(head>>1) * h.width // groups of eight numbers take as many bytes as a number has bits
+	size := int(head>>1) * h.width // a group of eight numbers takes as many bytes as a number has bits
 	h.left = int(head>>1) * 8
-	if size > len(h.data) { // some writers leave out the end of the last group
+	if size > len(h.data) { // some writers truncate the last group
 		size = len(h.data)
 		h.left = size * 8 / h.width
 		if h.left == 0 {
@@ -83,7 +83,7 @@ func (h *hybrid[T]) run() error {
 	return nil
 }
 
-// unpack gives the number of width bits, at most 64, that begins at a bit of data. It lies within data.
+// unpack returns the number of width bits, at most 64, that begins at a bit of data. It must lie within data.
 func unpack(data []byte, bit, width int) uint64 {
 	if width == 0 {
 		return 0

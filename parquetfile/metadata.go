@@ -10,17 +10,17 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// Magic is what a file begins and ends with.
+// Magic is at the beginning and the end of a file.
 const Magic = "PAR1"
 
-// encryptedMagic is what a file ends with of which the footer is encrypted (parquet-format, Encryption.md).
+// encryptedMagic is at the end of a file with an encrypted footer (parquet-format, Encryption.md).
 const encryptedMagic = "PARE"
 
-// MaxFooter bounds a footer: a file of a thousand columns and row groups has a few bytes of each column chunk, some 10 MB in
-// all.
+// MaxFooter bounds a footer: a file with a thousand columns and row groups has a few bytes for each column chunk, about 10 MB
+// in all.
 const MaxFooter = 64 << 20
 
-// Type is how a column's values are stored.
+// Type is the physical type of a column's values.
 type Type int32
 
 const (
@@ -43,7 +43,7 @@ func (t Type) String() string {
 	return typeNames[t]
 }
 
-// Repetition says whether a field may be absent, or there several times.
+// Repetition determines whether a field may be absent, or occur several times.
 type Repetition int32
 
 const (
@@ -52,7 +52,7 @@ const (
 	Repeated
 )
 
-// Encoding is how the values of a page are written.
+// Encoding is the encoding of the values of a page.
 type Encoding int32
 
 const (
@@ -66,7 +66,7 @@ const (
 	ByteStreamSplit      Encoding = 9
 )
 
-// PageType is what a page holds.
+// PageType is the kind of content of a page.
 type PageType int32
 
 const (
@@ -78,7 +78,7 @@ const (
 // Fields of Thrift that are pointers, Null or slices may be absent. Elements of lists are pointers, so that a list costs no
 // more than its bytes before they are read.
 
-// Metadata is what a file says of itself, in its footer.
+// Metadata is the description of a file in its footer.
 type Metadata struct {
 	Version      int32            `thrift:"1,required"`
 	Schema       []*SchemaElement `thrift:"2,required"` // the fields in depth-first order, the root first
@@ -88,7 +88,7 @@ type Metadata struct {
 	ColumnOrders []*ColumnOrder   `thrift:"7,optional"`
 }
 
-// SchemaElement is a field: a column where it has a type, else a structure of the elements that follow.
+// SchemaElement is a field: a column if it has a type, else a structure of the elements that follow.
 type SchemaElement struct {
 	Type        thrift.Null[Type]       `thrift:"1,optional"`
 	Length      int32                   `thrift:"2,optional"` // of FIXED_LEN_BYTE_ARRAY
@@ -103,7 +103,7 @@ type SchemaElement struct {
 
 type nothing struct{}
 
-// LogicalType is what a column's values stand for: one of the fields is there.
+// LogicalType is what a column's values represent: exactly one of the fields is present.
 type LogicalType struct {
 	String    *nothing       `thrift:"1,optional"`
 	Map       *nothing       `thrift:"2,optional"`
@@ -138,7 +138,7 @@ type integerType struct {
 	Signed bool `thrift:"2,required"`
 }
 
-// UTF8 and Microseconds are the logical types of text and of times, with what readers of old know them by.
+// UTF8 and Microseconds are the logical types of text and of times, with their equivalents for old readers.
 func UTF8(name string) *SchemaElement {
 	return &SchemaElement{Name: name, Type: thrift.New(ByteArray), Converted: thrift.New(convertedUTF8), LogicalType: &LogicalType{String: &nothing{}}}
 }
@@ -148,7 +148,7 @@ func Microseconds(name string) *SchemaElement {
 		LogicalType: &LogicalType{Timestamp: &timestampType{UTC: true, Unit: timeUnit{Micros: &nothing{}}}}}
 }
 
-// Primitive is a column whose values stand for themselves.
+// Primitive is a column without a logical type.
 func Primitive(name string, t Type) *SchemaElement {
 	return &SchemaElement{Name: name, Type: thrift.New(t)}
 }
@@ -165,19 +165,19 @@ type RowGroup struct {
 
 // ColumnChunk is a column of a row group.
 type ColumnChunk struct {
-	FilePath   string          `thrift:"1,optional"` // where its pages are in another file
+	FilePath   string          `thrift:"1,optional"` // if its pages are in another file
 	FileOffset int64           `thrift:"2,required"`
 	Metadata   *ColumnMetadata `thrift:"3,optional"`
-	Encryption *nothing        `thrift:"8,optional"` // there where its pages are encrypted
+	Encryption *nothing        `thrift:"8,optional"` // present if its pages are encrypted
 }
 
-// ColumnMetadata is what a footer says of a column of a row group.
+// ColumnMetadata is the description of a column of a row group in a footer.
 type ColumnMetadata struct {
 	Type             Type               `thrift:"1,required"`
 	Encodings        []Encoding         `thrift:"2,required"`
 	Path             []string           `thrift:"3,required"`
 	Codec            Codec              `thrift:"4,required"`
-	Values           int64              `thrift:"5,required"` // NULLs too
+	Values           int64              `thrift:"5,required"` // including NULLs
 	Bytes            int64              `thrift:"6,required"` // uncompressed, with the pages' headers
 	CompressedBytes  int64              `thrift:"7,required"`
 	DataOffset       int64              `thrift:"9,required"`
@@ -186,9 +186,9 @@ type ColumnMetadata struct {
 	Pages            []*PageCount       `thrift:"13,optional"`
 }
 
-// Statistics are bounds of a column chunk's values, encoded as PLAIN without lengths; nil where there are none.
+// Statistics are bounds of a column chunk's values, encoded as PLAIN without lengths; nil if there are none.
 type Statistics struct {
-	OldMax   []byte             `thrift:"1,optional"` // for readers who compare bytes as signed
+	OldMax   []byte             `thrift:"1,optional"` // for readers that compare bytes as signed
 	OldMin   []byte             `thrift:"2,optional"`
 	Nulls    thrift.Null[int64] `thrift:"3,optional"`
 	Max      []byte             `thrift:"5,optional"`
@@ -197,7 +197,7 @@ type Statistics struct {
 	MinExact thrift.Null[bool]  `thrift:"8,optional"`
 }
 
-// PageCount says how many pages of a column chunk are of a type and encoding.
+// PageCount is the number of pages of a column chunk with a type and encoding.
 type PageCount struct {
 	Type     PageType `thrift:"1,required"`
 	Encoding Encoding `thrift:"2,required"`
@@ -209,7 +209,7 @@ type ColumnOrder struct {
 	TypeOrder *nothing `thrift:"1,optional"`
 }
 
-// pageHeader is what a page says of itself.
+// pageHeader is the description of a page.
 type pageHeader struct {
 	Type            PageType              `thrift:"1,required"`
 	Bytes           int32                 `thrift:"2,required"` // uncompressed, without the header
@@ -243,7 +243,7 @@ type dataPageHeaderV2 struct {
 
 var protocol thrift.CompactProtocol
 
-// decode reads a structure that data begins with, and gives how many bytes it takes.
+// decode reads the structure at the start of data, and returns its size in bytes.
 func decode(data []byte, to any) (int, error) {
 	size, err := structSize(data)
 	if err != nil {
@@ -257,7 +257,7 @@ func encode(b *bytes.Buffer, from any) error {
 	return thrift.NewEncoder(protocol.NewWriter(b)).Encode(from)
 }
 
-// ReadMetadata reads the footer of a file of so many bytes.
+// ReadMetadata reads the footer of a file of the given size.
 func ReadMetadata(from io.ReaderAt, size int64) (*Metadata, error) {
 	var tail [8]byte
 	if size < int64(len(tail)) {
@@ -287,7 +287,7 @@ func ReadMetadata(from io.ReaderAt, size int64) (*Metadata, error) {
 	return m, nil
 }
 
-// fitsInto says whether all pages can lie in a file of so many bytes; else some would be read again and again.
+// fitsInto reports whether all pages can lie in a file of the given size; otherwise some would be read repeatedly.
 func (m *Metadata) fitsInto(size int64) bool {
 	for _, g := range m.RowGroups {
 		for _, c := range g.Columns {

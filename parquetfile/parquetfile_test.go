@@ -29,7 +29,7 @@ type column struct {
 	want     []any
 }
 
-// columnOf is a column of some type whose rows have a value where their level is 1; without levels all have.
+// columnOf is a column of some type whose rows have a value if their level is 1; without levels all have.
 func columnOf[A any](t parquet.Type, levels []int, values []A, as func(A) parquet.Value, want func(A) any) (c column) {
 	c.typ, c.nullable = t, levels != nil
 	definition := 1
@@ -138,7 +138,7 @@ func read[T parquetfile.Value](chunk *parquetfile.Chunk, out *[]any, as func(T) 
 		for _, v := range values[:present] {
 			*out = append(*out, as(v))
 		}
-		if all++; all > 1<<14 { // a few bytes of levels may stand for billions of rows
+		if all++; all > 1<<14 { // a few bytes of levels may represent billions of rows
 			return nil
 		}
 	}
@@ -186,7 +186,8 @@ var encodings = map[string][]encoding.Encoding{
 
 var codecs = []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd, &parquet.Lz4Raw}
 
-// What parquet-go writes comes back: values of every type, in every encoding and compression, in pages of both versions.
+// Files written by parquet-go are read back: values of every type, in every encoding and compression, in pages of both
+// versions.
 func TestEncodings(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	files := 0
@@ -224,7 +225,7 @@ func thriftOf(footer []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(append([]byte(parquetfile.Magic), footer...), uint32(len(footer))), parquetfile.Magic...)
 }
 
-// What a file claims costs nothing before it is seen: lists of billions, structures a million deep, pages of gigabytes.
+// The claims of a file cost nothing before they are checked: lists of billions, structures a million deep, pages of gigabytes.
 func TestClaims(t *testing.T) {
 	small := written(t, numbersOf(nil, []int64{1, 2, 3}), 3, &parquet.Plain, parquet.DataPageVersion(1), parquet.Compression(&parquet.Zstd))
 	page := bytes.Index(small, []byte{0x15, 0, 0x15, 48}) // a data page of 24 bytes
@@ -284,16 +285,16 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// A page may claim to be larger than what a compression makes of its bytes at best, but is not believed.
+// A page that claims to be larger than the best compression of its bytes allows is rejected.
 func TestNoMoreThanACompressionGives(t *testing.T) {
-	values := make([]int64, 4<<20) // 32 MiB of zeros, of which zstd makes a few KiB
+	values := make([]int64, 4<<20) // 32 MiB of zeros, which zstd compresses to a few KiB
 	data := written(t, numbersOf(nil, values), len(values), &parquet.Plain, parquet.PageBufferSize(64<<20), parquet.Compression(&parquet.Zstd))
 	if got, err := valuesOf(data); err != nil || len(got) < 1<<20 {
 		t.Errorf("%d values of a page of 32 MiB in a file of %d bytes: %v", len(got), len(data), err)
 	}
 }
 
-// changed is a file of which the footer says something else.
+// changed is a file with a modified footer.
 func changed(t *testing.T, data []byte, change func(*parquetfile.Metadata)) []byte {
 	t.Helper()
 	m, err := parquetfile.ReadMetadata(bytes.NewReader(data), int64(len(data)))
@@ -309,7 +310,7 @@ func changed(t *testing.T, data []byte, change func(*parquetfile.Metadata)) []by
 	return append(bytes.Clone(data[:end]), footer...)
 }
 
-// Files that are encrypted, in their footers or only in their pages, say so.
+// Files that are encrypted, in their footers or only in their pages, are reported as such.
 func TestEncrypted(t *testing.T) {
 	for name, footer := range map[string]bool{"footer": true, "pages": false} {
 		_, err := valuesOf(written(t, textsOf(nil, "secret"), 1, &parquet.Plain, parquet.WithEncryption(&parquet.EncryptionConfig{FooterKey: []byte("0123456789012345"), EncryptedFooter: footer})))
@@ -319,7 +320,7 @@ func TestEncrypted(t *testing.T) {
 	}
 }
 
-// Row groups may not share their pages, which a footer could have read any number of times; nor be more than writers number.
+// Row groups must not share pages, which a footer could have read any number of times, nor be more than writers number.
 func TestRowGroups(t *testing.T) {
 	data := written(t, textsOf(nil, strings.Repeat("ab", 1000)), 1, &parquet.Plain)
 	shared := changed(t, data, func(m *parquetfile.Metadata) { m.RowGroups = append(m.RowGroups, m.RowGroups...) })
@@ -336,7 +337,7 @@ func TestRowGroups(t *testing.T) {
 	}
 }
 
-// Some writers give texts a length in the schema, which means nothing.
+// Some writers give texts a length in the schema, which has no meaning.
 func TestLengthOfTexts(t *testing.T) {
 	data := written(t, textsOf(nil, "a", "bcd"), 2, &parquet.Plain)
 	got, err := valuesOf(changed(t, data, func(m *parquetfile.Metadata) { m.Schema[1].Length = 1 }))
@@ -345,7 +346,7 @@ func TestLengthOfTexts(t *testing.T) {
 	}
 }
 
-// A column is in memory some at a time, and the pages of all columns of a row group take no more than they may together.
+// A column is read into memory in parts, and the pages of all columns of a row group together stay within their budget.
 func TestMemory(t *testing.T) {
 	values := make([]int64, 1<<20)
 	for i := range values {
@@ -383,7 +384,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Pages of old writers are blocks of LZ4 in frames of Hadoop, or as they are.
+// Pages of old writers are blocks of LZ4 in frames of Hadoop, or without frames.
 func TestHadoopLZ4(t *testing.T) {
 	block := func(of string) []byte { // one literal run (lz4_Block_format.md)
 		return append([]byte{byte(len(of)) << 4}, of...)
@@ -410,7 +411,7 @@ func TestHadoopLZ4(t *testing.T) {
 	}
 }
 
-// Any bytes are values or an error.
+// Any bytes give values or an error.
 func FuzzValues(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	files := 0

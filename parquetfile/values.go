@@ -7,13 +7,13 @@ import (
 	"math"
 )
 
-// values are those of a page, which read gives one after the other.
+// values are those of a page, which read returns in order.
 type values[T Value] interface {
 	// read fills out, or fails.
 	read(out []T) error
 }
 
-// newValues reads values of an encoding. Bytes have a length, or 0: each its own.
+// newValues reads values of an encoding. Bytes have a length, or 0 if each has its own.
 func newValues[T Value](e Encoding, length int, data []byte, dictionary []T) (values[T], error) {
 	var v any
 	var err error
@@ -43,7 +43,7 @@ func newValues[T Value](e Encoding, length int, data []byte, dictionary []T) (va
 	return of, nil
 }
 
-// prefixed gives the bytes whose number stands before them, and what follows.
+// prefixed returns the bytes preceded by their length, and the rest.
 func prefixed(data []byte) (first, rest []byte, err error) {
 	if len(data) < 4 {
 		return nil, nil, errValuesEnd
@@ -145,7 +145,7 @@ func (v *plainBools) read(out []bool) error {
 	return nil
 }
 
-// plainBytes are bytes behind their number.
+// plainBytes are bytes preceded by their length.
 type plainBytes struct{ data []byte }
 
 func (v *plainBytes) read(out [][]byte) (err error) {
@@ -157,7 +157,7 @@ func (v *plainBytes) read(out [][]byte) (err error) {
 	return nil
 }
 
-// numbered are numbers of the dictionary's values: RLE_DICTIONARY.
+// numbered are numbers of dictionary entries: RLE_DICTIONARY.
 type numbered[T Value] struct {
 	numbers    hybrid[int32]
 	dictionary []T
@@ -192,7 +192,7 @@ func (v *numbered[T]) read(out []T) error {
 	return nil
 }
 
-// runs is RLE, for truths.
+// runs is RLE, for booleans.
 func runs[T Value](data []byte) (any, error) {
 	data, _, err := prefixed(data)
 	if err != nil {
@@ -221,7 +221,7 @@ func (v *runBools) read(out []bool) error {
 	return nil
 }
 
-// differences is DELTA_BINARY_PACKED, for whole numbers.
+// differences is DELTA_BINARY_PACKED, for integers.
 func differences[T Value](data []byte) (any, error) {
 	var zero T
 	if _, ok := any(zero).(int32); ok {
@@ -263,7 +263,7 @@ func (v *lengthBytes) read(out [][]byte) error {
 	return nil
 }
 
-// prefixes is DELTA_BYTE_ARRAY: of each value, how much it shares with the one before it, and the rest.
+// prefixes is DELTA_BYTE_ARRAY: for each value, the length of the prefix shared with the previous one, and the rest.
 func prefixes[T Value](length int, data []byte) (any, error) {
 	shared, err := newDelta[int32](data)
 	if err != nil {
@@ -287,7 +287,7 @@ type prefixBytes struct {
 	scratch []int32
 }
 
-// maxShared bounds the bytes of values that are made at once of what they share: a few bytes of differences may ask for any
+// maxShared bounds the bytes of values that are built at once from shared prefixes: a few bytes of differences may require any
 // number.
 const maxShared = 64 << 20
 

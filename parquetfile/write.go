@@ -9,9 +9,9 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// ChunkWriter writes the pages of a column of a row group, compressed by zstd where that makes its first page smaller by more
-// than leastSaved. Bit-packed numbers and doubles of all digits are as long then as before, and trying takes a fifth of a
-// writer's time (BenchmarkRowGroup of store/parquet).
+// ChunkWriter writes the pages of a column of a row group, compressed by zstd if that reduces its first page by more than
+// leastSaved. Bit-packed numbers and full-precision doubles do not become shorter, and trying takes a fifth of a writer's time
+// (BenchmarkRowGroup of store/parquet).
 type ChunkWriter struct {
 	Metadata *ColumnMetadata
 
@@ -21,24 +21,24 @@ type ChunkWriter struct {
 	header bytes.Buffer
 }
 
-// leastSaved is a thirty-second of a page: of the columns of attempts and results of 20 million generated attempts zstd takes
-// more than 3.5 %, or less than 2.7 %.
+// leastSaved is a thirty-second of a page: on the columns of attempts and results of 20 million generated attempts zstd saves
+// either more than 3.5 %, or less than 2.7 %.
 const leastSaved = 32
 
-// Begin begins a column, whose first page lies at the start of the file unless Metadata.Move says where. A writer may begin
-// another column when one is whole.
+// Begin begins a column, whose first page is at the start of the file unless Metadata.Move is called. A writer may begin
+// another column when one is complete.
 func (w *ChunkWriter) Begin(to io.Writer, t Type, path ...string) {
 	w.to, w.offset = to, 0
-	w.Metadata = &ColumnMetadata{Type: t, Path: path, Codec: Zstd, Encodings: []Encoding{RLE}} // that of levels
+	w.Metadata = &ColumnMetadata{Type: t, Path: path, Codec: Zstd, Encodings: []Encoding{RLE}} // the encoding of levels
 }
 
-// Dictionary writes the values that data pages name, encoded as PLAIN. It is a column's first page.
+// Dictionary writes the values that data pages refer to, encoded as PLAIN. It is a column's first page.
 func (w *ChunkWriter) Dictionary(data []byte, values int) error {
 	w.Metadata.DictionaryOffset = thrift.New(w.offset)
 	return w.write(pageHeader{Type: DictionaryPage, Dictionary: &dictionaryPageHeader{Values: int32(values), Encoding: Plain}}, data, Plain)
 }
 
-// Data writes a page of so many values, NULLs too: their levels and what they are, in an encoding.
+// Data writes a page with the given number of values, including NULLs: their levels and values, in an encoding.
 func (w *ChunkWriter) Data(data []byte, values int, e Encoding) error {
 	m := w.Metadata
 	if m.Values == 0 {
@@ -84,7 +84,7 @@ func (w *ChunkWriter) write(h pageHeader, data []byte, e Encoding) error {
 	return err
 }
 
-// Move says that the pages of a column lie further on in the file.
+// Move records that the pages of a column are further on in the file.
 func (m *ColumnMetadata) Move(by int64) {
 	m.DataOffset += by
 	if m.DictionaryOffset.Valid {
@@ -92,7 +92,7 @@ func (m *ColumnMetadata) Move(by int64) {
 	}
 }
 
-// Add adds a row group of whole columns.
+// Add adds a row group of complete columns.
 func (m *Metadata) Add(rows int, columns []*ColumnMetadata) {
 	g := &RowGroup{Rows: int64(rows), Ordinal: thrift.New(int16(len(m.RowGroups)))}
 	for _, c := range columns {
@@ -110,7 +110,7 @@ func (m *Metadata) Add(rows int, columns []*ColumnMetadata) {
 	m.RowGroups = append(m.RowGroups, g)
 }
 
-// New is what a file of some columns says of itself before it has rows.
+// New returns the metadata of a file with some columns and no rows yet.
 func New(createdBy string, columns []*SchemaElement) *Metadata {
 	m := &Metadata{Version: 2, CreatedBy: createdBy, Schema: []*SchemaElement{{Name: "schema", Children: int32(len(columns))}}}
 	for _, c := range columns {
@@ -120,7 +120,7 @@ func New(createdBy string, columns []*SchemaElement) *Metadata {
 	return m
 }
 
-// Footer is the end of a file.
+// Footer returns the end of a file.
 func (m *Metadata) Footer() ([]byte, error) {
 	var b bytes.Buffer
 	if err := encode(&b, m); err != nil {
@@ -129,7 +129,7 @@ func (m *Metadata) Footer() ([]byte, error) {
 	return append(binary.LittleEndian.AppendUint32(b.Bytes(), uint32(b.Len())), Magic...), nil
 }
 
-// SetNullable says whether a column may hold NULL.
+// SetNullable sets whether a column may be NULL.
 func (e *SchemaElement) SetNullable(nullable bool) *SchemaElement {
 	r := Required
 	if nullable {

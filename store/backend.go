@@ -15,12 +15,12 @@ type backend interface {
 	// init finds the store, or makes it unless it is only to be read.
 	init(ctx context.Context, readOnly bool) error
 
-	// list gives the files below a directory, in the order of their names.
+	// list returns the files below a directory, in the order of their names.
 	list(ctx context.Context, dir string) ([]fileInfo, error)
 	// open reads a file that has so many bytes.
 	open(ctx context.Context, name string, bytes int64) (io.ReadCloser, error)
-	// put moves files from a local directory into the store, whole and durably. After an error it says which of them are
-	// in the store.
+	// put moves files from a local directory into the store, whole and durably. After an error it reports which of them are in
+	// the store.
 	put(ctx context.Context, files []upload) (stored []string, err error)
 	// create makes a small file that must not exist yet, atomically. It fails with fs.ErrExist when another writer has made
 	// it. With an error, visible reports that the file may exist all the same. Draft is a local path that may be used for a

@@ -70,7 +70,7 @@ func openObjects(ctx context.Context, url string, o Options) (*objectStore, erro
 		return nil, err
 	}
 	if l.Scheme == "file" && o.ReadOnly {
-		if _, err := os.Stat(l.Path); err != nil { // it would be made
+		if _, err := os.Stat(l.Path); err != nil { // it would be created
 			return nil, fmt.Errorf("%s: %w: %w", l, ErrNotStore, err)
 		}
 	}
@@ -131,12 +131,12 @@ func (s *objectStore) list(ctx context.Context, dir string) ([]fileInfo, error) 
 	return s.listPrefix(ctx, dir+"/")
 }
 
-// listPrefix gives the files whose names begin with a text.
+// listPrefix returns the files whose names begin with the given prefix.
 func (s *objectStore) listPrefix(ctx context.Context, prefix string) ([]fileInfo, error) {
 	objects, err := s.listObjects(ctx, bucket.Listing{Prefix: prefix})
 	var out []fileInfo
 	for _, o := range objects {
-		if name := strings.TrimPrefix(o.Key, s.prefix); !strings.HasSuffix(name, "/") { // one that stands for a directory
+		if name := strings.TrimPrefix(o.Key, s.prefix); !strings.HasSuffix(name, "/") { // it represents a directory
 			out = append(out, fileInfo{name, o.Size, o.Modified, true})
 		}
 	}
@@ -198,7 +198,7 @@ type object struct {
 
 func (o object) Read(ctx context.Context, from, n int64) (io.ReadCloser, time.Time, error) {
 	if from == 0 {
-		n = -1 // servers refuse ranges of an object that was cut to nothing
+		n = -1 // servers refuse ranges of an object that was truncated to nothing
 	}
 	r, err := o.s.bucket.Read(ctx, o.s.key(o.name), from, n)
 	if err != nil {
@@ -271,7 +271,7 @@ func (s *objectStore) registerWriter(ctx context.Context) (id string, err error)
 	return "", err
 }
 
-// markText is what marks hold, for people who look.
+// markText is the content of markers, for people who read it.
 const markText = "a writer is at work\n"
 
 func (s *objectStore) putMark(ctx context.Context, mark string) error {
@@ -306,8 +306,8 @@ func (s *objectStore) now() time.Time {
 	return time.Now().Add(s.ahead)
 }
 
-// orphans are the files that are older than those of any active writer. They are looked for when the mark of a dead writer is
-// found. Marks are removed last, and not before what their writers put is old enough too.
+// orphans are the files that are older than those of any active writer. They are searched for when the marker of a dead writer
+// is found. Markers are removed last, and only when the files of their writer are old enough too.
 func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorough bool) ([]string, error) {
 	before := s.now().Add(-s.orphanAge)
 	old := func(f fileInfo) bool { return !f.modified.After(before) }
@@ -330,7 +330,7 @@ func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorou
 	if len(dead) == 0 && !thorough {
 		return nil, nil
 	}
-	young := map[string]bool{} // parts of the names of files that may be named yet
+	young := map[string]bool{} // parts of the names of files that may still be committed
 	files, err := unnamed(ctx, s, named, func(f fileInfo) bool {
 		parts := strings.Split(path.Base(f.name), "-")
 		if !old(f) {

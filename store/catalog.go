@@ -123,7 +123,7 @@ func (s *Store) readCommit(ctx context.Context, f commitFile) (*Commit, error) {
 	return c, nil
 }
 
-// resolve works out what is visible, from the last commit backwards. Not visible are replaced commits, results that the last
+// resolve determines what is visible, from the last commit backwards. Not visible are replaced commits, results that the last
 // one of their kind does not keep, and commits all of whose inputs later commits retired. What a commit retires stays retired
 // even when the commit itself is no longer visible.
 func (cat *catalog) resolve() {
@@ -132,7 +132,7 @@ func (cat *catalog) resolve() {
 	retired := make(map[KeyText]bool)
 	replaced := make(map[int64]bool)
 	results := make(map[Kind]bool)
-	kept := make(map[int64]map[KeyText]bool) // of the results that count: what the last of their kind drops of them
+	kept := make(map[int64]map[KeyText]bool) // of the results that count: the keys that the last of their kind drops
 	for i := len(cat.commits) - 1; i >= 0; i-- {
 		c := cat.commits[i]
 		cat.hidden[i] = hiddenKeys(c, retired)

@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// clean removes what dead writers left: their staging directories, and the files that they put but did not commit.
+// clean removes what dead writers left: their staging directories, and the files that they stored but did not commit.
 func (s *Store) clean(ctx context.Context, cat *catalog) error {
 	if err := s.staging.clean(); err != nil {
 		return err

@@ -19,17 +19,17 @@ import (
 )
 
 // A commit is one small file that names what it adds to the store and what it hides of earlier commits. It is created
-// atomically, by a link or a conditional put, which fails when the sequence number is taken, and is never changed
-// afterwards: the state of the store follows from its commits in the order of their numbers.
+// atomically, by a link or a conditional put, which fails when the sequence number is taken, and is never changed afterwards:
+// the state of the store is determined by its commits in the order of their numbers.
 
 // commitFormat is the version of the commit file and of the store's layout. Commits that use nothing new are written in
-// plainFormat, so that earlier versions of straggler read them.
+// plainFormat, so that earlier versions of straggler can read them.
 const (
 	commitFormat = 3
-	plainFormat  = 1 // without Saw, Kept and Keyed; 2 is without Keyed
+	plainFormat  = 1 // without Saw, Kept and Keyed; 2 has no Keyed
 )
 
-// Kind says what a commit holds.
+// Kind is the kind of content of a commit.
 type Kind string
 
 const (
@@ -62,14 +62,14 @@ type Commit struct {
 	Retired  []KeyText      `json:"retired,omitempty"`  // inputs whose rows in earlier commits are hidden
 	Replaced []int64        `json:"replaced,omitempty"` // earlier commits that are hidden altogether
 	Ingests  []IngestRecord `json:"ingests,omitempty"`  // of a compaction: the ingests whose own rows it holds
-	// of a result commit: inputs that rows of it follow from, each row from one of them alone
+	// of a result commit: inputs that its rows are computed from, each row from a single one
 	Saw      []InputState  `json:"saw,omitempty"`
 	Kept     []KeptRecord  `json:"kept,omitempty"` // of a result commit: earlier ones of its kind that count with it
 	Tables   []TableRecord `json:"tables,omitempty"`
 	Checksum string        `json:"checksum"` // of this file with an empty checksum
 }
 
-// InputRecord says what is known about an input whose rows are in a commit.
+// InputRecord describes an input whose rows are in a commit.
 type InputRecord struct {
 	Name        string           `json:"name"` // as the user wrote it
 	Key         KeyText          `json:"key"`
@@ -108,7 +108,7 @@ type IngestRecord struct {
 	Key KeyText `json:"key"`
 }
 
-// inputKeys are those of the inputs that rows of the commit were read from, or follow from.
+// inputKeys returns those of the inputs that rows of the commit were read or computed from.
 func (c *Commit) inputKeys() iter.Seq[KeyText] {
 	return func(yield func(KeyText) bool) {
 		for _, in := range c.Inputs {
@@ -141,11 +141,11 @@ type TableRecord struct {
 	Name    string       `json:"name"`
 	Columns []string     `json:"columns"`
 	Files   []FileRecord `json:"files"`
-	// of a result commit: no row has the key 0, so that readers need not look for such
+	// of a result commit: no row has the key 0, so that readers need not look for such rows
 	Keyed bool `json:"keyed,omitempty"`
 }
 
-// hidden are those of some keys that rows of the table may have.
+// hidden returns those of some keys that rows of the table may have.
 func (t *TableRecord) hidden(keys map[KeyText]bool) []schema.Key {
 	out := sortedKeys(keys)
 	if t.Keyed {
@@ -196,7 +196,7 @@ func (c *Commit) encode() ([]byte, error) {
 	return append(bytes.TrimSuffix(text, []byte(checksumSuffix(""))), checksumSuffix(c.Checksum)+"\n"...), nil
 }
 
-// adviceOnCommit is what to do about a commit file that cannot be read.
+// adviceOnCommit says what to do about a commit file that cannot be read.
 func adviceOnCommit(err error) string {
 	if errors.Is(err, ErrNewer) {
 		return "install a version as new as the one that wrote it"
@@ -211,7 +211,7 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	dec.DisallowUnknownFields()
 	err := dec.Decode(c)
 	head := struct{ Format int }{c.Format}
-	if err != nil { // of a newer straggler there may be members that are not known
+	if err != nil { // commits of a newer straggler may have unknown members
 		err = cmp.Or(json.Unmarshal(data, &head), err)
 	}
 	if head.Format > commitFormat {
@@ -241,7 +241,7 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 	return c, nil
 }
 
-// checksumText is a sum as commits have it.
+// checksumText formats a checksum as commits have it.
 func checksumText(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
 // checksumMatches reports whether the content of a commit file matches the checksum at its end.
@@ -256,7 +256,7 @@ func checksumMatches(data []byte, checksum string) bool {
 	return checksum == checksumText(h.Sum64())
 }
 
-// Names and types from a commit are put into SQL, so they are checked.
+// Names and types from a commit are inserted into SQL, so they are checked.
 var (
 	tableName  = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 	columnText = regexp.MustCompile(`^[a-z_][a-z0-9_]* [A-Z]+$`)

@@ -12,11 +12,11 @@ import (
 	"straggler/schema"
 )
 
-// Compaction is what Compact or Remove did.
+// Compaction is the result of Compact or Remove.
 type Compaction struct {
 	Commits   int    // commits that were rewritten
 	Rows      int64  // rows that were rewritten
-	Into      string // the commit that holds them now, "" when there was nothing to do
+	Into      string // the commit that holds them now, "" if there was nothing to do
 	Removed   int    // files removed
 	Postponed bool   // some files are still being read, and are left to the next compaction or ingest
 }
@@ -24,9 +24,9 @@ type Compaction struct {
 // smallBytes is the size under which a commit is worth merging with others.
 const smallBytes = 64 << 20
 
-// Compact merges small log commits, and those with retired rows, into one new commit that replaces them, and does the same
-// with the commits of each kind of result. It removes the files of commits of which nothing is visible any more. The
-// contents of the tables stay the same.
+// Compact merges small log commits, and those with retired rows, into one new commit that replaces them, and does the same with
+// the commits of each kind of result. It removes the files of commits that are completely hidden. The contents of the tables
+// stay the same.
 func (s *Store) Compact(ctx context.Context, tool string) (Compaction, error) {
 	var done Compaction
 	tx, err := s.Begin(ctx, Origin{Kind: Log, Tool: tool})
@@ -235,11 +235,11 @@ func (s *Store) sweepNow(ctx context.Context, done *Compaction) error {
 	return nil
 }
 
-// sweep removes commits of which nothing is visible, and then the files that only they named. It does nothing while
-// a snapshot is open. The caller holds the writers' lock.
+// sweep removes commits that are completely hidden, and then the files that only they named. It does nothing while a snapshot
+// is open. The caller holds the writers' lock.
 //
-// The oldest commits are removed first, and a commit stays as long as it hides something of an earlier one that stays: so
-// at every moment the remaining commits show what all of them showed.
+// The oldest commits are removed first, and a commit stays as long as it hides something of an earlier one that stays: so at
+// every moment the remaining commits show what all of them showed.
 func (s *Store) sweep(ctx context.Context) (removed int, postponed bool, err error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {

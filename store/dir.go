@@ -20,7 +20,7 @@ type directory struct {
 	fs   fileSystem
 	root string
 
-	made, madeRoot bool // init made the store, and the directory that holds it
+	made, madeRoot bool // init created the store, and the directory that holds it
 }
 
 func openDirectory(disk fileSystem, dir string) (*directory, error) {
@@ -69,7 +69,7 @@ func (d *directory) init(ctx context.Context, readOnly bool) error {
 	return ctx.Err()
 }
 
-// unmake removes the store that init made, unless another writer is at work in it or has committed.
+// unmake removes the store that init created, unless another writer is at work in it or has committed.
 func (d *directory) unmake(ctx context.Context) error {
 	unlock, err := d.lock(ctx)
 	if err != nil {
@@ -177,7 +177,7 @@ func (d *directory) create(_ context.Context, name string, data []byte, draft st
 	final := d.path(name)
 	err = d.fs.Link(draft, final)
 	if err != nil && linksMissing(err) {
-		// A file system without hard links: the writers' lock has to keep others away.
+		// A file system without hard links: the writers' lock has to exclude others.
 		if _, serr := d.fs.Lstat(final); serr == nil {
 			return false, fs.ErrExist
 		}
@@ -298,7 +298,7 @@ type pinnedDirectory struct {
 func (p *pinnedDirectory) path(f FileRecord) string { return p.d.path(f.Path) }
 func (p *pinnedDirectory) remote() bool             { return false }
 
-// fetch checks that the files are there and whole: an engine's error for a missing or truncated one does not say what to do.
+// fetch checks that the files exist and are complete: an engine's error for a missing or truncated one does not say what to do.
 func (p *pinnedDirectory) fetch(_ context.Context, files []FileRecord) error {
 	for _, f := range files {
 		name := p.d.path(f.Path)

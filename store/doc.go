@@ -8,18 +8,18 @@
 //
 // The files of the package:
 //
-//  1. commit.go is what a commit holds: the file that makes everything else visible.
-//  2. store.go opens a store and answers what is in it. catalog.go reads the commits and works out what is visible.
+//  1. commit.go is the content of a commit: the file that makes everything else visible.
+//  2. store.go opens a store and answers what is in it. catalog.go reads the commits and determines what is visible.
 //  3. tx.go is one transaction: Begin, Append, Commit. writer.go writes the rows of a table to files in staging, with
-//     store/parquet. stage.go makes a file for programs on other machines to read, and pieces.go takes the files that they
+//     store/parquet. stage.go creates a file for programs on other machines to read, and pieces.go accepts the files that they
 //     write: pieces_write.go is their side, and pieces_bucket.go both sides of a store in a bucket.
 //  4. publish in tx.go makes the files of a transaction visible by one exclusive link or conditional put of one small file: a
 //     process killed before that has added nothing, one killed after it everything.
 //  5. snapshot.go is what engines read: the visible files of each table, which are not removed while they are read.
-//     results.go keeps the results of unchanged inputs beside those of new ones.
+//     results.go keeps the results of unchanged inputs together with those of new ones.
 //  6. list.go, verify.go and compact.go maintain a store. scan.go reads the rows of a compaction; clean.go removes what
-//     dead writers left. scratch.go is a temporary store over one that cannot be written, for results.
-//  7. backend.go is the interface to the place where a store lies. dir.go is a directory; bucket.go is a bucket, with
+//     dead writers left. scratch.go is a temporary store on top of a read-only one, for results.
+//  7. backend.go is the interface to the storage of a store. dir.go is a directory; bucket.go is a bucket, with
 //     bucket_put.go for writing and bucket_read.go for reading through the local copies that cache.go keeps. Writers work in
 //     the directories of staging.go, on the file system of fs.go.
 //

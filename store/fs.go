@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// fileSystem is the operations on a disk that the store uses. It exists so that tests can inject faults.
+// fileSystem is the set of operations on a disk that the store uses. It exists so that tests can inject faults.
 type fileSystem interface {
 	Create(name string) (file, error) // truncates
 	Open(name string) (io.ReadCloser, error)
@@ -22,8 +22,8 @@ type fileSystem interface {
 	RemoveAll(name string) error
 	SyncDir(name string) error
 
-	// TryLock takes an advisory lock on a file or directory, created as a file when create is set and it is missing.
-	// It gives nil, nil when another process holds it.
+	// TryLock takes an advisory lock on a file or directory, created as a file if create is set and it is missing. It returns
+	// nil, nil if another process holds it.
 	TryLock(name string, mode lockMode, create bool) (io.Closer, error)
 }
 
@@ -88,7 +88,7 @@ func (o osFS) SyncDir(name string) error {
 	return nil
 }
 
-// maxLockTries bounds how often a lock is tried that was removed while it was taken.
+// maxLockTries bounds the attempts to take a lock that was removed while it was taken.
 const maxLockTries = 1000
 
 func (osFS) TryLock(name string, mode lockMode, create bool) (io.Closer, error) {
@@ -105,7 +105,7 @@ func (osFS) TryLock(name string, mode lockMode, create bool) (io.Closer, error) 
 		case err == nil && isNamed(f, name):
 			return f, nil // the lock is released when the file is closed or the process ends
 		case err == nil:
-			f.Close() // it was removed, and perhaps made anew, since it was opened: who looks for it finds another one
+			f.Close() // it was removed, and perhaps recreated, since it was opened: others would find another file
 			continue
 		}
 		f.Close()
@@ -125,14 +125,14 @@ func flock(f *os.File, mode lockMode) error {
 	}
 }
 
-// isNamed says that an open file is the one that has the name.
+// isNamed reports whether an open file is the one that has the name.
 func isNamed(f *os.File, name string) bool {
 	mine, err := f.Stat()
 	there, terr := os.Stat(name)
 	return err == nil && terr == nil && os.SameFile(mine, there)
 }
 
-// linksMissing says that the file system has no hard links.
+// linksMissing reports whether the file system has no hard links.
 func linksMissing(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EMLINK)
 }

@@ -20,17 +20,17 @@ type Entry struct {
 	Rows      int64
 	Bytes     int64
 	Visible   bool
-	Stale     bool // results computed from other logs than those visible now
+	Stale     bool // results computed from other logs than those now visible
 }
 
-// List gives the commits in their order.
+// List returns the commits in order.
 func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
 	state := cat.state()
-	results := make(map[Kind]string) // the state of the logs that the last results of each kind are of
+	results := make(map[Kind]string) // the state of the logs from which the last results of each kind were computed
 	for _, c := range cat.commits {
 		if c.Kind.result() {
 			results[c.Kind] = c.State

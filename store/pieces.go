@@ -27,14 +27,14 @@ import (
 // Piece describes what one program wrote. It is sent as JSON to the process that commits it.
 type Piece struct {
 	Tables []TablePiece `json:"tables,omitempty"`
-	Data   *FileRecord  `json:"data,omitempty"` // bytes for the process that commits, which are no part of the store; Rows is 0
+	Data   *FileRecord  `json:"data,omitempty"` // bytes for the process that commits, which are not part of the store; Rows is 0
 }
 
 // TablePiece describes the rows of one table of a piece. Paths are relative to the directory of pieces, or names of objects in
 // the store.
 type TablePiece struct {
 	Name    string            `json:"name"`
-	Columns string            `json:"columns"` // digest of those that the program knows
+	Columns string            `json:"columns"` // digest of the columns that the program knows
 	Files   []FileRecord      `json:"files"`
 	Rows    map[KeyText]int64 `json:"rows"` // by input
 }
@@ -44,7 +44,7 @@ func columnsDigest(t *schema.Table) string {
 	return checksumText(xxhash.Sum64String(strings.Join(columnTexts(t), "\n")))
 }
 
-// AddressOf is the address of a file of the store at an address, a path or a URL; the parameters of a URL stay at its end.
+// AddressOf returns the address of a file of the store at an address, a path or a URL; the parameters of a URL stay at its end.
 func AddressOf(where, name string) string {
 	if !location.IsURL(where) {
 		return path.Join(where, name)
@@ -220,7 +220,7 @@ func (d dirPieces) fetch(_ context.Context, data []*FileRecord) (string, error) 
 	return filepath.Join(d.staging, piecesDir), nil
 }
 
-// see sees that a file of a piece is one, and lies here as the program left it there.
+// see checks that the name of a file of a piece is valid, and that it is here as the program left it.
 func (d dirPieces) see(f *FileRecord) error {
 	if !bareName(f.Path) {
 		return fmt.Errorf("%w: a piece names a file %q outside its directory", ErrDamaged, f.Path)
@@ -243,4 +243,4 @@ func bareName(name string) bool {
 
 func (dirPieces) check(context.Context) error                { return nil }
 func (dirPieces) stored(string) bool                         { return false }
-func (dirPieces) end(context.Context, map[string]bool) error { return nil } // they go with the staging directory
+func (dirPieces) end(context.Context, map[string]bool) error { return nil } // they are removed with the staging directory

@@ -24,16 +24,16 @@ import (
 //
 //	tables/<table>/<writer>-<piece>-<n>.parquet   rows
 //	staging/<writer>-<piece>.data                 messages for the process that commits
-//	staging/<writer>-<piece>.copy                 a mark: the program is at work
-//	staging/<writer>.pieces                       a mark: the transaction takes pieces
+//	staging/<writer>-<piece>.copy                 a marker: the program is at work
+//	staging/<writer>.pieces                       a marker: the transaction accepts pieces
 //
-// A program puts its own mark first, then its files, and then looks whether the transaction still takes pieces; if so it
-// removes its own mark and says what it has written, and else it removes everything. A transaction that ends removes its mark
-// first, and then lists what begins with the id of its writer: whatever is put after that, its program removes. Where a program
-// is killed in between, its mark stays, and where the transaction's process is, that of its writer: a day later they are the
-// sign to look for files that no commit names (orphans).
+// A program first stores its own marker, then its files, and then checks whether the transaction still accepts pieces; if so it
+// removes its own marker and reports what it has written, and otherwise it removes everything. A transaction that ends first
+// removes its marker, and then lists everything that begins with the id of its writer: whatever is stored after that is removed
+// by its program. If a program is killed in between, its marker stays, and if the transaction's process is killed, that of its
+// writer does: a day later they cause a search for files that no commit names (orphans).
 
-// The ends of the names of objects under staging.
+// Suffixes of the names of objects under staging.
 const (
 	piecesMark = ".pieces"
 	copyMark   = ".copy"
@@ -44,11 +44,11 @@ const (
 type bucketPieces struct {
 	s      *objectStore
 	writer string
-	dir    string // of this machine, for their data
+	dir    string // local, for their data
 
 	mu      sync.Mutex
 	adopted map[string]FileRecord // by path
-	stop    func()                // ends the renewal of the writer's mark
+	stop    func()                // ends the renewal of the writer's marker
 }
 
 func newBucketPieces(s *objectStore, writer, dir string) *bucketPieces {
@@ -81,10 +81,11 @@ func (b *bucketPieces) stored(name string) bool {
 	return ok
 }
 
-// manyRequests is how many small requests are under way at once: of an answer's 20 to 50 ms nearly all is waiting.
+// manyRequests is the number of concurrent small requests: nearly all of a response time of 20 to 50 ms is waiting.
 const manyRequests = 16
 
-// fetch brings the data to this machine: that of ten thousand pieces is read together, which are too many connections.
+// fetch copies the data to this machine: the data of ten thousand pieces is read at the same time, which would be too many
+// connections.
 func (b *bucketPieces) fetch(ctx context.Context, data []*FileRecord) (string, error) {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return "", err
@@ -113,7 +114,7 @@ func (b *bucketPieces) fetch(ctx context.Context, data []*FileRecord) (string, e
 	return b.dir, group.Wait()
 }
 
-// check lists what is there: an object that a rule of the bucket's or another writer's cleaning has removed must not be named.
+// check lists what exists: an object removed by a rule of the bucket or by another writer's cleaning must not be named.
 func (b *bucketPieces) check(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -138,7 +139,7 @@ func (b *bucketPieces) check(ctx context.Context) error {
 	return nil
 }
 
-// list gives the objects of all pieces in the directories of some tables.
+// list returns the objects of all pieces in the directories of some tables.
 func (b *bucketPieces) list(ctx context.Context, dirs []string) ([]fileInfo, error) {
 	found := make([][]fileInfo, len(dirs))
 	group, ctx := errgroup.WithContext(ctx)
@@ -169,7 +170,7 @@ func (b *bucketPieces) end(ctx context.Context, named map[string]bool) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(manyRequests)
 	for _, f := range found {
-		if !named[f.name] && !strings.HasSuffix(f.name, copyMark) { // marks of programs are theirs
+		if !named[f.name] && !strings.HasSuffix(f.name, copyMark) { // markers of programs are theirs to remove
 			group.Go(func() error { return b.s.remove(ctx, f.name) })
 		}
 	}
@@ -178,14 +179,14 @@ func (b *bucketPieces) end(ctx context.Context, named map[string]bool) error {
 
 // farPiece is a piece in a bucket, for the program that writes it.
 type farPiece struct {
-	at     string // URL: a store's, and the mark of the transaction's writer
+	at     string // URL: a store's, and the marker of the transaction's writer
 	id     string
 	o      Options // for tests
 	s      *objectStore
 	writer string
 	disk   unnamedFiles
 	put    []string // objects
-	doubt  bool     // about the last of them: it may be put yet
+	doubt  bool     // about the last of them: it may still be stored
 }
 
 func (p *farPiece) begin(ctx context.Context) error {
@@ -205,7 +206,7 @@ func (p *farPiece) begin(ctx context.Context) error {
 
 func (p *farPiece) mark() string { return markOf(p.writer) + "-" + p.id + copyMark }
 
-// taken sees that the transaction takes pieces.
+// taken checks that the transaction accepts pieces.
 func (p *farPiece) taken(ctx context.Context) error {
 	err := p.s.try(ctx, markOf(p.writer), func(ctx context.Context, _ func()) error {
 		_, err := p.s.bucket.Stat(ctx, p.s.key(markOf(p.writer)+piecesMark))
@@ -252,7 +253,7 @@ func (p *farPiece) send(ctx context.Context, local string, f FileRecord) error {
 	return err
 }
 
-// abort also comes here when the context has ended. The mark goes last, and stays where a request may still arrive.
+// abort is also called when the context has ended. The marker is removed last, and stays if a request may still arrive.
 func (p *farPiece) abort(ctx context.Context) {
 	p.disk.close()
 	if p.s == nil {
@@ -270,7 +271,7 @@ func (p *farPiece) abort(ctx context.Context) {
 	}
 }
 
-// explain says what to do on a machine without access: it is another one than that on which the command was given.
+// explain says what to do on a machine without access, which is not the one on which the command was given.
 func (p *farPiece) explain(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("store: this machine of the cluster cannot write to the bucket, and what it finds goes there: give executors a role that may, or credentials in their environment, "+
@@ -279,11 +280,11 @@ func (p *farPiece) explain(err error) error {
 	return fmt.Errorf("store: %w", err)
 }
 
-// unnamedFiles are files that have no names, so that nothing is left of them when the process is killed.
+// unnamedFiles are files without names, so that nothing is left of them when the process is killed.
 type unnamedFiles struct {
 	osFS
 	mu    sync.Mutex
-	files map[string]*os.File // by the name that they were asked under
+	files map[string]*os.File // by the name under which they were requested
 }
 
 func (u *unnamedFiles) Create(name string) (file, error) {
@@ -320,21 +321,21 @@ func (u *unnamedFiles) close() {
 	u.files = nil
 }
 
-// openFile is a file that stays open when its writer has done: it has no other name.
+// openFile is a file that stays open when its writer closes it, because it has no other name.
 type openFile struct{ *os.File }
 
 func (openFile) Close() error { return nil }
 func (openFile) Sync() error  { return nil }
 
-// writeMark puts a mark, over one that is there.
+// writeMark stores a marker, replacing any existing one.
 func (s *objectStore) writeMark(ctx context.Context, mark string) error {
 	return s.try(ctx, mark, func(ctx context.Context, _ func()) error {
 		return s.bucket.Write(ctx, s.key(mark), "text/plain", strings.NewReader(markText), false)
 	})
 }
 
-// renewMark puts the mark of a writer again now and then, until stop is called: the work of a cluster may last longer than a
-// writer counts as living without a sign of life. What it cannot put it puts the next time.
+// renewMark stores the marker of a writer again periodically, until stop is called: the work of a cluster may last longer than
+// a writer counts as alive without a sign of life. If it cannot store it, it tries again the next time.
 func (s *objectStore) renewMark(ctx context.Context, writer string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

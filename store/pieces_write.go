@@ -26,19 +26,19 @@ type PieceWriter struct {
 
 // pieceTarget is where a piece is written.
 type pieceTarget interface {
-	// begin is called before the first file is made.
+	// begin is called before the first file is created.
 	begin(ctx context.Context) error
-	// files are where files are written, in a directory of this machine, with what their names begin with.
+	// files returns where files are written, in a local directory, and the prefix of their names.
 	files() (disk fileSystem, dir, prefix string)
-	// end has the files lie where the transaction looks for them, and puts that into their records.
+	// end moves the files to where the transaction looks for them, and updates their records.
 	end(ctx context.Context, p *Piece) error
-	// abort removes all files, as far as that can be done.
+	// abort removes all files, if possible.
 	abort(ctx context.Context)
 	// explain says what to do about an error.
 	explain(err error) error
 }
 
-// NewPiece begins a piece in the place of the pieces of a transaction, a directory or a URL, as this machine sees it.
+// NewPiece begins a piece at the location of the pieces of a transaction, a directory or a URL, as seen by this machine.
 func NewPiece(ctx context.Context, at string) *PieceWriter {
 	w := &PieceWriter{ctx: ctx, tables: make(map[string]*tableWriter)}
 	if location.IsURL(at) {
@@ -49,7 +49,7 @@ func NewPiece(ctx context.Context, at string) *PieceWriter {
 	return w
 }
 
-// begin makes sure that files can be made.
+// begin makes sure that files can be created.
 func (w *PieceWriter) begin() error {
 	if w.begun {
 		return nil
@@ -101,7 +101,7 @@ func (w *PieceWriter) dataName() string {
 	return filepath.Join(dir, prefix+"messages.data")
 }
 
-// Close ends the piece and says what is in it. After an error nothing is left of it.
+// Close ends the piece and describes its contents. After an error nothing is left of it.
 func (w *PieceWriter) Close() (Piece, error) {
 	p, err := w.finish()
 	if err != nil {
@@ -140,7 +140,7 @@ func (w *PieceWriter) finish() (p Piece, err error) {
 	return p, err
 }
 
-// Abort removes what was written, as far as that can be done.
+// Abort removes what was written, if possible.
 func (w *PieceWriter) Abort() {
 	if w.data != nil {
 		w.data.close(false)
@@ -153,7 +153,7 @@ func (w *PieceWriter) Abort() {
 	}
 }
 
-// nearPiece is a piece in a directory that the process that commits sees too.
+// nearPiece is a piece in a directory that is also visible to the process that commits.
 type nearPiece struct {
 	dir string
 	id  string // in the names of its files

@@ -14,8 +14,8 @@ import (
 )
 
 // Results need not be computed from the whole store each time. A result commit records the inputs that it used (Saw), and each
-// of its rows has the key of the input that it is computed from, as rows of logs have. A later commit of the same kind keeps
-// the results that are current (Resume), drops the rows of inputs that have changed or gone, and brings rows of its own for
+// of its rows has the key of the input that it is computed from, like the rows of logs. A later commit of the same kind keeps
+// the results that are current (Resume), drops the rows of inputs that have changed or been removed, and adds its own rows for
 // what is new.
 
 // DependsOn sets what the transaction's results of each input depend on besides its rows, such as results of another kind. It
@@ -51,7 +51,7 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 			k.Dropped = append(k.Dropped, in.Key)
 			tx.stale = tx.stale || !cat.hidden[i][in.Key]
 		}
-		tx.unchanged = c.State == tx.state // that of the last counts
+		tx.unchanged = c.State == tx.state // the state of the last one counts
 		if len(k.Dropped) < len(c.Saw) {
 			k.Dropped = append(k.Dropped, 0)
 			slices.Sort(k.Dropped)
@@ -79,11 +79,11 @@ func (tx *Tx) Kept() []InputRecord { return tx.keptInputs }
 // Unchanged reports whether, after Resume, there is nothing to commit because the visible results are current.
 func (tx *Tx) Unchanged() bool { return tx.unchanged }
 
-// Stale reports whether there are visible results of inputs that have since changed or gone. Their rows are visible until the
-// transaction commits.
+// Stale reports whether there are visible results of inputs that have since changed or been removed. Their rows are visible
+// until the transaction commits.
 func (tx *Tx) Stale() bool { return tx.stale }
 
-// Replaces reports whether there are visible results of the transaction's kind, of which none is kept.
+// Replaces reports whether there are visible results of the transaction's kind, none of which are kept.
 func (tx *Tx) Replaces() bool {
 	return len(tx.kept) == 0 && len(tx.cat.visibleOf(tx.origin.Kind)) > 0
 }
@@ -126,7 +126,7 @@ func (tx *Tx) DropAll() { tx.kept, tx.saw, tx.keptInputs = nil, nil, nil }
 // Partial marks the results as covering only some of the logs: the other inputs remain to be processed.
 func (tx *Tx) Partial() { tx.state = "" }
 
-// Current are the inputs of which the visible results of a kind are current, with the version of straggler that made them.
+// Current returns the inputs whose visible results of a kind are current, with the version of straggler that computed them.
 func (tx *Tx) Current(k Kind) map[schema.Key]string {
 	now, out := make(map[KeyText]string), make(map[schema.Key]string)
 	for in := range tx.cat.inputs {
@@ -142,7 +142,7 @@ func (tx *Tx) Current(k Kind) map[schema.Key]string {
 	return out
 }
 
-// current are the inputs of which the rows of a visible result commit are current, when their states are now these.
+// current returns the inputs whose rows in a visible result commit are current, given the present states.
 func (cat *catalog) current(i int, now map[KeyText]string) map[KeyText]bool {
 	out := make(map[KeyText]bool)
 	for in := range cat.seen(i) {
@@ -153,7 +153,7 @@ func (cat *catalog) current(i int, now map[KeyText]string) map[KeyText]bool {
 	return out
 }
 
-// seen are the inputs, as they were, of which a visible result commit has rows that are still visible.
+// seen returns the inputs, in the states that were seen, of which a visible result commit has rows that are still visible.
 func (cat *catalog) seen(i int) iter.Seq[InputState] {
 	return func(yield func(InputState) bool) {
 		again := cat.retiredSince(cat.commits[i].Sequence)
@@ -165,7 +165,7 @@ func (cat *catalog) seen(i int) iter.Seq[InputState] {
 	}
 }
 
-// states are those of the visible inputs, as the transaction's results see them, without those that are not to be worked on
+// states returns those of the visible inputs, as the transaction's results see them, except inputs that are not to be processed
 // yet.
 func (tx *Tx) states() map[KeyText]string {
 	out := make(map[KeyText]string)
@@ -177,7 +177,7 @@ func (tx *Tx) states() map[KeyText]string {
 	return out
 }
 
-// stateOf is what the transaction's results of an input depend on.
+// stateOf returns what the transaction's results of an input depend on.
 func (tx *Tx) stateOf(in InputRecord) string {
 	if tx.dependsOn == nil {
 		return stateOf(in)
@@ -185,14 +185,14 @@ func (tx *Tx) stateOf(in InputRecord) string {
 	return checksumText(xxhash.Sum64String(stateOf(in) + " " + tx.dependsOn[schema.Key(in.Key)]))
 }
 
-// stateOf is what an input's rows depend on: another content, or the same read in another way, is another state.
+// stateOf returns what an input's rows depend on: other content, or the same content read differently, is another state.
 func stateOf(in InputRecord) string {
 	rows, _ := json.Marshal(in.Rows) // a map's keys are sorted
 	return checksumText(xxhash.Sum64String(fmt.Sprintf("%q %q %s %s", in.Fingerprint, in.Format, rows, in.Extra)))
 }
 
-// resultColumns is a digest of the columns of all result tables. Results that another straggler computed, whose tables have
-// other columns, are neither kept nor compacted: they are computed again.
+// resultColumns is a digest of the columns of all result tables. Results computed by another version of straggler, whose tables
+// have other columns, are neither kept nor compacted: they are computed again.
 var resultColumns = sync.OnceValue(func() string {
 	var columns strings.Builder
 	for _, t := range schema.Tables() {
@@ -215,12 +215,13 @@ func (cat *catalog) visibleOf(k Kind) (out []*Commit) {
 	return out
 }
 
-// resultHas says that one of the visible commits of a kind of result has an id: they are one result.
+// resultHas reports whether one of the visible commits of a kind of result has an id: together they are one result.
 func (cat *catalog) resultHas(k Kind, id string) bool {
 	return slices.ContainsFunc(cat.visibleOf(k), func(c *Commit) bool { return c.ID == id })
 }
 
-// retiredSince are the inputs that commits after one have retired: what they hold now was read again, whatever its state.
+// retiredSince returns the inputs that commits after the given one have retired: their present contents were read again,
+// whatever their state.
 func (cat *catalog) retiredSince(sequence int64) map[KeyText]bool {
 	out := make(map[KeyText]bool)
 	for _, c := range cat.commits {
@@ -233,8 +234,8 @@ func (cat *catalog) retiredSince(sequence int64) map[KeyText]bool {
 	return out
 }
 
-// markChanged takes the state from inputs that were retired while the results of a new commit were computed, since the
-// transaction began: the next results of its kind are to look at them again.
+// markChanged clears the state of inputs that were retired while the results of a new commit were computed, since the
+// transaction began, so that the next results of its kind process them again.
 func (cat *catalog) markChanged(c *Commit, began int64) {
 	again := cat.retiredSince(began - 1)
 	for i := range c.Saw {
@@ -244,7 +245,7 @@ func (cat *catalog) markChanged(c *Commit, began int64) {
 	}
 }
 
-// markedAgain is the state in which a result commit saw an input, without the state when the input was retired since.
+// markedAgain returns the state in which a result commit saw an input, without the state if the input has been retired since.
 func (cat *catalog) markedAgain(in InputState, sequence int64) InputState {
 	if cat.retiredSince(sequence)[in.Key] {
 		in.State = ""
@@ -252,7 +253,7 @@ func (cat *catalog) markedAgain(in InputState, sequence int64) InputState {
 	return in
 }
 
-// checkKept sees that what a new result commit keeps is still as it was, and that a compaction of results knows all of them.
+// checkKept checks that what a new result commit keeps is unchanged, and that a compaction of results knows all of them.
 func (cat *catalog) checkKept(c *Commit, replaced map[int64]bool) error {
 	kept := make(map[int64]bool)
 	for _, k := range c.Kept {
@@ -279,10 +280,11 @@ func (cat *catalog) checkKept(c *Commit, replaced map[int64]bool) error {
 	return nil
 }
 
-// Owners finds the input that a key was allocated for: of the inputs given, each of which takes blocks of keys for itself.
+// Owners finds the input that a key was allocated for, among the given inputs, each of which allocates blocks of keys for
+// itself.
 type Owners map[block]schema.Key
 
-// OwnersOf are the owners of the keys of some inputs' rows.
+// OwnersOf returns the owners of the keys of some inputs' rows.
 func OwnersOf(inputs []InputRecord) Owners {
 	out := make(Owners)
 	for i := range inputs {
@@ -293,7 +295,7 @@ func OwnersOf(inputs []InputRecord) Owners {
 	return out
 }
 
-// Blocks are the first keys of the blocks of a table, in order.
+// Blocks returns the first keys of the blocks of a table, in order.
 func (o Owners) Blocks(table string) (out []schema.Key) {
 	for b := range o {
 		if b.table == table {
@@ -304,7 +306,7 @@ func (o Owners) Blocks(table string) (out []schema.Key) {
 	return out
 }
 
-// Of is the input that a key of a table belongs to.
+// Of returns the input that a key of a table belongs to.
 func (o Owners) Of(table string, key schema.Key) (input schema.Key, ok bool) {
 	input, ok = o[block{table, key &^ (schema.BlockKeys - 1)}]
 	return input, ok

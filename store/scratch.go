@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// ReadOnly says that an error is that a store's place takes no writes from this user.
+// ReadOnly reports whether an error means that this user cannot write to the store's location.
 func ReadOnly(err error) bool {
 	return errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
 }
 
-// Scratch is a temporary store of what is visible in s now: results of a store that cannot be written go there. The files of
-// s are read where they lie and stay until the scratch store is closed, which removes the rest.
+// Scratch returns a temporary store with the contents that are visible in s now: results for a store that cannot be written go
+// there. The files of s are read in place and stay until the scratch store is closed, which removes the rest.
 func (s *Store) Scratch(ctx context.Context) (*Store, error) {
 	pinned, err := s.at.pin(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *scratch) open(ctx context.Context, name string, bytes int64) (io.ReadCl
 	return s.from.open(ctx, name, bytes)
 }
 
-// collectable are no commits: their files are the other store's.
+// collectable returns no commits: their files belong to the other store.
 func (s *scratch) collectable(context.Context, *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {
 	return nil, true, func() {}, nil
 }
@@ -75,7 +75,7 @@ func (s *scratch) pin(ctx context.Context) (pin, error) {
 	return &pinnedScratch{own, s}, nil
 }
 
-// pinnedScratch reads each file where it lies. The other store stays pinned until the scratch store is closed.
+// pinnedScratch reads each file in place. The other store stays pinned until the scratch store is closed.
 type pinnedScratch struct {
 	pin
 	s *scratch

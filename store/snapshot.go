@@ -8,8 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// Snapshot is what is visible of a store at one moment, for engines that read its files. The files stay until it is closed,
-// even when later commits replace them.
+// Snapshot is the visible contents of a store at one moment, for engines that read its files. The files stay until it is
+// closed, even if later commits replace them.
 type Snapshot struct {
 	s       *Store
 	pinned  pin
@@ -20,10 +20,10 @@ type Snapshot struct {
 
 // Slice is files of one table with the same columns and the same hidden inputs, which one scan can read.
 type Slice struct {
-	Columns []string // "name TYPE", as the commit says
+	Columns []string // "name TYPE", as in the commit
 	Files   []FileRecord
 	Hidden  []schema.Key // rows with one of these in InputColumn are not part of the table
-	Chosen  []schema.Key // of SlicesOf: only rows with one of these are; nil: all but the hidden ones
+	Chosen  []schema.Key // of SlicesOf: only rows with one of these are; nil: all except the hidden ones
 }
 
 // Snapshot takes a snapshot of what is visible now.
@@ -56,11 +56,11 @@ func (n *Snapshot) Follow(ctx context.Context) error {
 // Version changes when Follow renews the snapshot.
 func (n *Snapshot) Version() int64 { return n.commits }
 
-// Slices are the parts of a table, in the order of the commits.
+// Slices returns the parts of a table, in the order of the commits.
 func (n *Snapshot) Slices(table string) []Slice { return n.cat.slices(table) }
 
-// SlicesOf are the parts of a table that hold rows of the given inputs: what was read from them, or results that follow from
-// them alone.
+// SlicesOf returns the parts of a table with rows of the given inputs: rows read from them, or results computed from a single
+// one of them.
 func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) {
 	wanted, known := make(map[KeyText]bool, len(inputs)), 0
 	for _, k := range inputs {
@@ -100,7 +100,7 @@ func (n *Snapshot) SlicesOf(table string, inputs []schema.Key) ([]Slice, error) 
 		for _, t := range c.Tables {
 			if t.Name == table {
 				part.Columns, part.Files = t.Columns, t.Files
-				if whole && c.Kind.result() { // without results that follow from several inputs
+				if whole && c.Kind.result() { // without results computed from several inputs
 					part.Hidden = t.hidden(map[KeyText]bool{0: true})
 				}
 				out = append(out, part)
@@ -138,7 +138,7 @@ func (n *Snapshot) Fetch(ctx context.Context, files []FileRecord) error {
 	return n.pinned.fetch(ctx, files)
 }
 
-// Check checks that files which another machine is about to read are there and whole: an engine's error for a missing or
+// Check checks that files that another machine is about to read exist and are complete: an engine's error for a missing or
 // truncated one does not say what to do. In a bucket, where that takes long, it checks none.
 func (n *Snapshot) Check(ctx context.Context, files []FileRecord) error {
 	if n.Remote() {

@@ -15,7 +15,7 @@ import (
 )
 
 // StagedFile is a file or directory in the store that belongs to no table, for programs on other machines. It is removed when
-// it is closed; after the end of the process at once in a directory, and a day later in a bucket.
+// it is closed; after the end of the process, immediately in a directory and a day later in a bucket.
 type StagedFile struct {
 	Name string // relative to the store, with slashes
 
@@ -24,7 +24,7 @@ type StagedFile struct {
 
 const stagedName = "staged"
 
-// Stage puts data into a staged file.
+// Stage writes data to a staged file.
 func (s *Store) Stage(ctx context.Context, data []byte) (*StagedFile, error) {
 	stage := s.stageInDirectory
 	if b, far := s.at.(*objectStore); far {
@@ -41,7 +41,7 @@ func (s *Store) stageInDirectory(ctx context.Context, data []byte) (*StagedFile,
 	return s.stageAs(ctx, func(name string) error { return os.WriteFile(name, data, 0o666) })
 }
 
-// stageAs has something made in a directory of its own under staging, which is locked until it is closed.
+// stageAs creates a staged file or directory in a separate directory under staging, which is locked until it is closed.
 func (s *Store) stageAs(ctx context.Context, create func(name string) error) (*StagedFile, error) {
 	unlock, err := s.at.lock(ctx)
 	if err != nil {
@@ -59,9 +59,9 @@ func (s *Store) stageAs(ctx context.Context, create func(name string) error) (*S
 	return f, nil
 }
 
-// StageDirectory makes a staged directory, in which programs on other machines may put files, also those of other users.
-// errors.ErrUnsupported is returned where there are no directories, as in a bucket, and where the store is not to be changed or
-// takes no writes from this user.
+// StageDirectory creates a staged directory, in which programs on other machines may put files, also those of other users. It
+// returns errors.ErrUnsupported if there are no directories, as in a bucket, and if the store must not be changed or cannot be
+// written to by this user.
 func (s *Store) StageDirectory(ctx context.Context) (*StagedFile, error) {
 	if _, far := s.at.(*objectStore); far || s.o.ReadOnly {
 		return nil, fmt.Errorf("store: no directory to write to: %w", errors.ErrUnsupported)
@@ -76,7 +76,7 @@ func (s *Store) StageDirectory(ctx context.Context) (*StagedFile, error) {
 	return f, nil
 }
 
-// stage puts an object beside the mark of a writer.
+// stage stores an object next to the marker of a writer.
 func (s *objectStore) stage(ctx context.Context, data []byte) (*StagedFile, error) {
 	id, err := s.registerWriter(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func ReadStaged(ctx context.Context, address string) ([]byte, error) {
 	return readFile(ctx, s, f)
 }
 
-// splitStaged takes the URL of an object under staging apart into that of the store and the object's name in it.
+// splitStaged splits the URL of an object under staging into that of the store and the object's name in it.
 func splitStaged(address string) (where, name string, err error) {
 	url, query, has := strings.Cut(address, "?")
 	at := strings.LastIndex(url, "/staging/")

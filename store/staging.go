@@ -10,17 +10,17 @@ import (
 	"syscall"
 )
 
-// staging is a local directory in which writers make their files, each in a subdirectory that it keeps locked while it works.
+// staging is a local directory in which writers create their files, each in a subdirectory that it keeps locked while it works.
 type staging struct {
 	fs   fileSystem
 	root string
 }
 
-// maxDirTries is how many directories are tried. A new directory that is not locked yet can be taken for a dead writer's and
+// maxDirTries is the number of directories tried. A new directory that is not locked yet can be taken for a dead writer's and
 // removed, which does not happen many times in a row.
 const maxDirTries = 1000
 
-// create makes a directory and locks it.
+// create creates a directory and locks it.
 func (g staging) create() (dir string, lock io.Closer, err error) {
 	if err := g.fs.MkdirAll(g.root); err != nil {
 		return "", nil, err
@@ -46,8 +46,8 @@ func (g staging) create() (dir string, lock io.Closer, err error) {
 	return "", nil, fmt.Errorf("%s: no directory can be locked", g.root)
 }
 
-// clean removes the directories whose writer is dead. What programs of another user left in one, killed before they could
-// remove it, stays.
+// clean removes the directories whose writer is dead. Files left in one by programs of another user, killed before they could
+// remove them, stay.
 func (g staging) clean() error {
 	entries, err := g.fs.ReadDir(g.root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	// ErrDamaged is returned when the content of a file is not what its commit says.
+	// ErrDamaged is returned when the content of a file does not match its commit.
 	ErrDamaged = errors.New("damaged")
 	// ErrNewer is returned when a store was written by a newer version of straggler.
 	ErrNewer = errors.New("written by a newer straggler")
@@ -28,13 +28,13 @@ var (
 	ErrKeys = errors.New("two inputs have the same key")
 	// ErrNoCommit is returned when no ingest or result has the given id.
 	ErrNoCommit = errors.New("no such ingest or result")
-	// ErrCache is returned when local copies of a bucket's files cannot be made or kept.
+	// ErrCache is returned when local copies of a bucket's files cannot be created or kept.
 	ErrCache = errors.New("the copies of the store")
 	// ErrConflict is returned when another writer changed the store meanwhile.
 	ErrConflict = errors.New("the store was changed meanwhile")
 )
 
-// Options say how to open a store.
+// Options configure how a store is opened.
 type Options struct {
 	ReadOnly bool  // never create or change anything
 	Cache    Cache // of a store on object storage
@@ -43,7 +43,7 @@ type Options struct {
 	temp bool       // the directory is removed when the store is closed, and nothing is synced
 
 	retry   bucket.RetryPolicy // for tests
-	noGrace bool               // for tests: what is obsolete is removed at once
+	noGrace bool               // for tests: obsolete files are removed at once
 }
 
 // Store is a dataset. Its commits are read on every call, so that several processes can use it.
@@ -98,7 +98,7 @@ func (s *Store) openBackend(ctx context.Context, where string) error {
 	return nil
 }
 
-// Temp makes a temporary store, which Close removes.
+// Temp creates a temporary store, which Close removes.
 func Temp(ctx context.Context) (*Store, error) {
 	dir, err := os.MkdirTemp("", "straggler-")
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Unmake removes a store that Open made and to which nothing was committed, so that a failure leaves the disk as it was.
-// Writers that have opened it meanwhile make it again.
+// Unmake removes a store that Open created and to which nothing was committed, so that a failure leaves the disk unchanged.
+// Writers that have opened it meanwhile recreate it.
 func (s *Store) Unmake(ctx context.Context) error {
 	d, ok := s.at.(*directory)
 	if !ok || !d.made {
@@ -139,14 +139,14 @@ func (s *Store) Unmake(ctx context.Context) error {
 // Where is the store's directory or URL, as it may be shown.
 func (s *Store) Where() string { return s.where }
 
-// Address is where another machine opens the store, as that sees it: Where, and the parameters of a URL.
+// Address is where another machine opens the store, from its point of view: Where, and the parameters of a URL.
 func (s *Store) Address() string { return s.address }
 
 // path is a file of the store as it may be shown.
 func (s *Store) path(name string) string { return s.where + "/" + name }
 
-// Input finds the visible input with a key. An input with the same key and another fingerprint is another version of the
-// same log, which may have grown.
+// Input finds the visible input with a key. An input with the same key and another fingerprint is another version of the same
+// log, which may have grown.
 func (s *Store) Input(ctx context.Context, key schema.Key) (InputRecord, bool, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *Store) State(ctx context.Context) (string, error) {
 	return cat.state(), nil
 }
 
-// SeenBy are the inputs that visible results of a kind are of, and that were not read again since.
+// SeenBy returns the inputs that have visible results of a kind and were not read again since.
 func (s *Store) SeenBy(ctx context.Context, kind Kind) (map[schema.Key]bool, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {
