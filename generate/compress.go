@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Compress gives a writer to a file of that name: its extension says how what is written is compressed (.zst, .zstd,
-// .gz), if at all. Close it before the file.
+// Compress returns a writer to a file with the given name: its extension determines the compression (.zst, .zstd, .gz), if any.
+// Close it before the file.
 func Compress(name string, w io.Writer) (io.WriteCloser, error) {
 	switch path.Ext(name) {
 	case ".zst", ".zstd":

@@ -21,7 +21,7 @@ func plain(tb testing.TB) []byte {
 	return b
 }
 
-// A log that is repeated n times has n times the jobs, stages and attempts, with ids of their own, and the same work.
+// A log that is repeated n times has n times the jobs, stages and attempts, with their own ids, and the same work.
 func TestLike(t *testing.T) {
 	log := plain(t)
 	one := ingesttest.Bytes(t, spark.Format(), "app", log)

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Like writes a Spark event log of at least the given number of bytes to w: the decompressed log r again and again, as
-// one application, each time under new job, stage, task, RDD, shuffle and execution ids and later in time. Whatever
-// belongs to the application, such as its executors, stands once. It returns the bytes written.
+// Like writes a Spark event log of at least the given number of bytes to w: the decompressed log r repeatedly, as one
+// application, each time with new job, stage, task, RDD, shuffle and execution ids and later in time. Whatever belongs to the
+// application, such as its executors, occurs once. It returns the bytes written.
 func Like(ctx context.Context, w io.Writer, r io.Reader, size int64) (int64, error) {
 	t, err := readTemplate(r)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *counter) lines(ctx context.Context, ls []line, move *[numbers]int64) er
 	return nil
 }
 
-// Write lets a counter stand in for the writer below.
+// Write writes to the underlying writer and counts the bytes.
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)

@@ -41,7 +41,7 @@ func realLog(t testing.TB, pattern string) []byte {
 	return text
 }
 
-// logEvent is what the tests look at, by a decoder of its own.
+// logEvent is the part of an event that the tests examine, read by a separate decoder.
 type logEvent struct {
 	Event     string
 	JobID     *int64  `json:"Job ID"`
@@ -92,7 +92,7 @@ func count(events []logEvent) map[string]int {
 	return n
 }
 
-// TestLikeRepeats: what a log has once is there once, the rest as often as it was repeated, under new ids and later.
+// TestLikeRepeats: what a log has once occurs once, the rest as often as it was repeated, with new ids and later.
 func TestLikeRepeats(t *testing.T) {
 	for _, name := range []string{"plain/app-*", "recompute/app-*.zstd", "sql/app-*.zstd", "dynamic-allocation/app-*.zstd",
 		"spark4-bad-machine/eventlog_v2_*/events_1_*"} {
@@ -121,7 +121,7 @@ func TestLikeRepeats(t *testing.T) {
 	}
 }
 
-// checkIDs: every repetition has ids of its own, and they refer to each other as in the log that was repeated.
+// checkIDs: every repetition has its own ids, which refer to each other as in the original log.
 func checkIDs(t *testing.T, before, after []logEvent) {
 	t.Helper()
 	tasks, jobs, stages := map[int64]int{}, map[int64]int{}, map[[2]int64]int{}

@@ -18,18 +18,18 @@ import (
 	"straggler/store"
 )
 
-// Synthetic says what to make.
+// Synthetic selects what to make.
 type Synthetic struct {
 	Scenario string // a name of synth.Scenarios
 	Seed     uint64
-	Tasks    int64 // about as many in all; 0 = as the scenario has it
+	Tasks    int64 // approximate total; 0 = the scenario's
 	Wide     int   // instead of a scenario: one phase of that many tasks
 	Phases   int   // instead of a scenario: that many phases of a few tasks
 
-	Start schema.Null[schema.Time] // of the first application; a day of its own where unknown
+	Start schema.Null[schema.Time] // of the first application; if unknown, a fixed day
 }
 
-// ErrScenario is returned when there is no scenario of a name.
+// ErrScenario is returned when there is no scenario with a name.
 var ErrScenario = errors.New("no such scenario")
 
 // Options are the options of synth.
@@ -63,7 +63,7 @@ func (s Synthetic) scenario() (synth.Options, error) {
 	return o, nil
 }
 
-// Made says what was made.
+// Made describes what was made.
 type Made struct {
 	Applications int64
 	Attempts     int64
@@ -72,8 +72,8 @@ type Made struct {
 	Commit       *store.Commit // of a store
 }
 
-// ToStore makes a trace into a store, in one commit; what the store had of the same scenario and seed is replaced. The
-// truth is written as CSV, one line an attempt; nil leaves it out.
+// ToStore writes a trace into a store, in one commit, replacing earlier rows of the same scenario and seed. The truth is
+// written as CSV, one line per attempt; nil omits it.
 func ToStore(ctx context.Context, st *store.Store, o synth.Options, tool string, truth io.Writer) (made Made, err error) {
 	began := time.Now()
 	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log, Tool: tool})
@@ -134,8 +134,7 @@ func declare(ctx context.Context, st *store.Store, tx *store.Tx, o *synth.Option
 	return tx.Input(store.InputRecord{Name: name, Key: store.KeyText(b.Input), Fingerprint: fmt.Sprintf("%016x", uint64(b.Input)), Format: "synth"})
 }
 
-// ToLog makes a trace of one application as a Spark event log, uncompressed. The truth is written as JSON; nil leaves
-// it out.
+// ToLog writes a trace of one application as a Spark event log, uncompressed. The truth is written as JSON; nil omits it.
 func ToLog(ctx context.Context, w io.Writer, o synth.Options, lo sparklog.Options, truth io.Writer) (Made, error) {
 	o.Shape.Jobs *= max(1, o.Applications) // a log is one application
 	o.Applications = 1
@@ -168,8 +167,8 @@ func ToLog(ctx context.Context, w io.Writer, o synth.Options, lo sparklog.Option
 	return made, nil
 }
 
-// ToLogs makes n applications of a scenario with seeds from the options' on, each a directory under dir that holds a
-// Spark event log and its truth.json: the layout of labelled logs.
+// ToLogs writes n applications of a scenario with consecutive seeds starting from the options', each to a directory under dir
+// with a Spark event log and its truth.json: the layout of labelled logs.
 func ToLogs(ctx context.Context, dir string, n int, o synth.Options, lo sparklog.Options) (Made, error) {
 	var all Made
 	first := o.Seed

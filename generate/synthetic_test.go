@@ -27,7 +27,7 @@ func options(t testing.TB, s Synthetic) synth.Options {
 	return o
 }
 
-// TestToStore: the store holds the trace that synth makes, once, however often it is made.
+// TestToStore: the store has the trace that synth makes, once, however often it is made.
 func TestToStore(t *testing.T) {
 	ctx := t.Context()
 	st, err := store.Temp(ctx)
@@ -81,7 +81,7 @@ func TestToStore(t *testing.T) {
 	}
 }
 
-// TestToLogs: a directory of labelled logs, whose labels are of attempts in the log and of causes that were at work.
+// TestToLogs: a directory of labelled logs, with labels of attempts in the log and of causes that were active.
 func TestToLogs(t *testing.T) {
 	dir := t.TempDir()
 	made, err := ToLogs(t.Context(), dir, 2, options(t, Synthetic{Scenario: "mixed", Seed: 7}), sparklog.Options{})

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// number says what a number in a log counts, and so by how much a repetition moves it.
+// number is what a number in a log counts, which determines by how much a repetition shifts it.
 type number int
 
 const (
@@ -22,7 +22,7 @@ const (
 	instant // ms
 	taskIndex
 	taskCount
-	numbers // how many there are
+	numbers // number of kinds
 )
 
 // keys are the keys of a Spark event log whose values are such numbers, or lists of them.
@@ -51,14 +51,14 @@ type line struct {
 	patches []patch
 }
 
-// template is a log taken apart: what stands once before and after the repetitions, and what is repeated.
+// template is a parsed log: what occurs once before and after the repetitions, and what is repeated.
 type template struct {
 	head, body, tail []line
 	span             [numbers]int64 // one more than the largest number minus the smallest
 	bytes            int64          // of body
 }
 
-// maxTemplate bounds the log that is repeated, which is held in memory.
+// maxTemplate bounds the repeated log, which is held in memory.
 const maxTemplate = 1 << 30
 
 var (
@@ -68,14 +68,14 @@ var (
 	ErrTooLarge = errors.New("the log to repeat is larger than 1 GiB; take a smaller one")
 )
 
-// once are events that belong to the application and not to its work.
+// once lists events that belong to the application rather than to its work.
 var once = map[string]bool{
 	"SparkListenerLogStart": true, "SparkListenerApplicationStart": true, "SparkListenerEnvironmentUpdate": true,
 	"SparkListenerResourceProfileAdded": true, "SparkListenerBlockManagerAdded": true, "SparkListenerExecutorAdded": true,
 	"DBCEventLoggingListenerMetadata": true,
 }
 
-// last are events that end the application.
+// last lists events that end the application.
 var last = map[string]bool{
 	"SparkListenerApplicationEnd": true, "SparkListenerExecutorRemoved": true, "SparkListenerBlockManagerRemoved": true,
 }
@@ -92,7 +92,7 @@ func readTemplate(r io.Reader) (*template, error) {
 		if size += len(text); size > maxTemplate {
 			return nil, ErrTooLarge
 		}
-		if err == io.EOF { // a last line without its break may be cut
+		if err == io.EOF { // a last line without its line break may be truncated
 			break
 		}
 		if err != nil {
@@ -135,7 +135,7 @@ func readTemplate(r io.Reader) (*template, error) {
 	return t, nil
 }
 
-// eventOf is the name of a line's event.
+// eventOf returns the name of a line's event.
 func eventOf(text []byte) string {
 	_, rest, ok := bytes.Cut(text[:min(len(text), 300)], []byte(`"Event":`))
 	if !ok {
@@ -199,7 +199,7 @@ func skipSpace(text []byte, at int) int {
 	return at
 }
 
-// values adds a number, a quoted one, or a list of them. 0 stands for no time, and what is negative for unknown.
+// values adds a number, a quoted one, or a list of them. 0 means no time, and negative numbers mean unknown.
 func values(text []byte, at int, is number, ps []patch) []patch {
 	if at >= len(text) {
 		return ps
@@ -211,14 +211,14 @@ func values(text []byte, at int, is number, ps []patch) []patch {
 			if text[at] >= '0' && text[at] <= '9' {
 				before := len(ps)
 				if ps = values(text, at, is, ps); len(ps) == before {
-					return ps[:first] // no number that fits
+					return ps[:first] // not a valid number
 				}
 				at = ps[len(ps)-1].end - 1
 			} else if text[at] != ',' && text[at] != ' ' {
 				return ps[:first]
 			}
 		}
-		// A stage's parents are stages; an RDD's are RDDs and stand before its storage level.
+		// A stage's parents are stages; an RDD's are RDDs and precede its storage level.
 		if is == rddID && bytes.HasPrefix(text[min(at+1, len(text)):], []byte(`,"Details"`)) || is == rddID && bytes.HasPrefix(text[min(at+1, len(text)):], []byte(`, "Details"`)) {
 			for i := first; i < len(ps); i++ {
 				ps[i].is = stageID
@@ -239,7 +239,7 @@ func values(text []byte, at int, is number, ps []patch) []patch {
 	return append(ps, patch{at, end, is, n})
 }
 
-// appendTo appends the line with its numbers moved.
+// appendTo appends the line with its numbers shifted.
 func (l *line) appendTo(dst []byte, move *[numbers]int64) []byte {
 	at := 0
 	for _, p := range l.patches {
@@ -260,7 +260,7 @@ func wrap(err error, doing string) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// first is the first number of a kind in a line, -1 where it has none.
+// first returns the first number of a kind in a line, -1 if it has none.
 func first(l *line, is number) int64 {
 	for _, p := range l.patches {
 		if p.is == is {

@@ -10,8 +10,8 @@ import (
 	"straggler/schema/synth"
 )
 
-// labelShare is how much of an attempt's base time a cause must have added for the attempt to be labelled with it. A
-// label says that a cause was at work, not that the attempt is an outlier.
+// labelShare is the share of an attempt's base time that a cause must have added for the attempt to be labelled with it. A
+// label says that a cause was active, not that the attempt is an outlier.
 const labelShare = 0.25
 
 // truthJSON is the truth of one application, in the layout of the labelled logs.
@@ -80,7 +80,7 @@ func newTruth(o *synth.Options) *truthJSON {
 	return t
 }
 
-// event takes what the truth needs of an event.
+// event records what the truth needs of an event.
 func (t *truthJSON) event(e *synth.Event) {
 	switch e.Kind {
 	case synth.ApplicationStarted:

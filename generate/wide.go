@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Wide writes a Spark event log with one stage of the given number of tasks, made of the tasks of the largest stage of
-// the decompressed log r. It returns the bytes written.
+// Wide writes a Spark event log with one stage of the given number of tasks, made from the tasks of the largest stage of the
+// decompressed log r. It returns the bytes written.
 func Wide(ctx context.Context, w io.Writer, r io.Reader, tasks int64) (int64, error) {
 	t, err := readTemplate(r)
 	if err != nil {
@@ -55,7 +55,7 @@ func Wide(ctx context.Context, w io.Writer, r io.Reader, tasks int64) (int64, er
 // stage is the part of a log that is about one stage and its job.
 type stage struct {
 	before, body, after []line
-	tasks               int64 // indexes that ended with success, from 0 on
+	tasks               int64 // consecutive indexes from 0 on that ended with success
 	span                int64 // ms from the first of its times to the last
 }
 

@@ -1,4 +1,4 @@
-// Package manual takes a command line and gives its manual pages, one for each command, in the language of man(7).
+// Package manual takes a command line and returns its manual pages, one for each command, in the language of man(7).
 package manual
 
 import (
@@ -50,7 +50,7 @@ func page(c *cobra.Command, version string) string {
 	return b.String()
 }
 
-// asIs is a section whose lines stay as they are: help texts are laid out by hand.
+// asIs is a section whose lines are kept: help texts are laid out by hand.
 func asIs(b *strings.Builder, heading, text string) {
 	if text = strings.Trim(text, "\n"); text == "" {
 		return
@@ -99,10 +99,10 @@ func seeAlso(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-// name is that of a command's page.
+// name returns that of a command's page.
 func name(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// documented are the commands below another that its help lists, topics among them.
+// documented returns the commands below another that its help lists, including topics.
 func documented(c *cobra.Command) (out []*cobra.Command) {
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
@@ -112,13 +112,13 @@ func documented(c *cobra.Command) (out []*cobra.Command) {
 	return out
 }
 
-// quoted is an argument of a request.
+// quoted returns an argument of a request.
 func quoted(text string) string { return `"` + strings.ReplaceAll(escaped(text), `"`, `\(dq`) + `"` }
 
-// escapes are the characters that man(7) would read as its own.
+// escapes are the characters with a meaning in man(7).
 var escapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\`", "^", `\(ha`, "~", `\(ti`)
 
-// escaped is a line of text that starts no request.
+// escaped returns a line of text that starts no request.
 func escaped(line string) string {
 	line = escapes.Replace(strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
 	if strings.HasPrefix(line, ".") {

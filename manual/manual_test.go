@@ -22,8 +22,8 @@ func tree() *cobra.Command {
 	return root
 }
 
-// Every command and topic that the help lists has a page, which groff, where it is installed, shows without a warning and
-// with the words of the help as they are.
+// Every command and topic that the help lists has a page, which groff, if installed, renders without a warning and with the
+// words of the help unchanged.
 func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	if err := Write(tree(), "1.2.3", dir); err != nil {
@@ -62,7 +62,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// No line of a text becomes a request, whatever is in it.
+// No line of a text becomes a request, whatever it contains.
 func FuzzEscaped(f *testing.F) {
 	f.Add(".so /etc/passwd")
 	f.Add("'br")

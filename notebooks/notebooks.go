@@ -1,8 +1,8 @@
-// Package notebooks holds executed notebooks over a store's Parquet files, and the one that a user starts with.
+// Package notebooks has executed notebooks over a store's Parquet files, and the one that a user starts with.
 //
-//  1. The .ipynb files are the notebooks, with what they print and draw on logs of the repository.
+//  1. The .ipynb files are the notebooks, with their output on logs of the repository.
 //  2. run.py executes them against a store and compares, or saves.
-//  3. notebooks.go gives the first of them for a user's own store.
+//  3. notebooks.go adapts the first of them to a user's own store.
 //
 // Start with 1-morning.ipynb.
 package notebooks
@@ -17,13 +17,13 @@ import (
 //go:embed 0-start.ipynb
 var start []byte
 
-// Starter is a notebook, not executed, that opens the store in a folder, or at a URL.
+// Starter returns a notebook, not executed, that opens the store in a folder, or at a URL.
 func Starter(store string) ([]byte, error) {
 	var nb map[string]any
 	if err := json.Unmarshal(start, &nb); err != nil {
 		return nil, fmt.Errorf("the built-in notebook: %w", err)
 	}
-	path, err := json.Marshal(store) // a Python string may be written as a JSON one
+	path, err := json.Marshal(store) // a JSON string is a valid Python string
 	if err != nil {
 		return nil, err
 	}
@@ -48,10 +48,10 @@ func Starter(store string) ([]byte, error) {
 	return json.MarshalIndent(nb, "", " ")
 }
 
-// opening is what the notebook opens a store with.
+// opening is the code with which the notebook opens a store.
 const opening = `open_store(os.environ.get("STRAGGLER_STORE", "store"))`
 
-// copying opens one that Python does not reach: straggler has the credentials' rules and the copies.
+// copying opens a store that Python cannot reach: straggler has the rules for credentials and the local copies.
 const copying = `def copy_store(url):
     """The tables of a store in a bucket as DuckDB views, over files that straggler writes into a temporary folder."""
     import subprocess, tempfile

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// python is an interpreter that has what requirements.txt names.
+// python is an interpreter with the packages of requirements.txt.
 func python(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("STRAGGLER_PYTHON")
@@ -26,7 +26,7 @@ func python(t *testing.T) string {
 	return name
 }
 
-// freshStores are stores of the logs that the notebooks speak of, with all results: those of labelled faults, and one with
+// freshStores are stores of the logs that the notebooks discuss, with all results: those with labelled faults, and one with
 // plans.
 func freshStores(t *testing.T) (store, plans string) {
 	t.Helper()
@@ -51,7 +51,7 @@ func freshStores(t *testing.T) (store, plans string) {
 	return store, plans
 }
 
-// Every notebook runs on fresh stores and prints what is saved in it, which is what its text speaks of.
+// Every notebook runs on fresh stores and prints its saved output, which its text discusses.
 func TestNotebooks(t *testing.T) {
 	py := python(t)
 	store, plans := freshStores(t)
@@ -65,7 +65,7 @@ func TestNotebooks(t *testing.T) {
 	}
 }
 
-// The starter opens the store that was named, quotes in its path and all, and carries no output of ours.
+// The starter opens the given store, even with quotes in its path, and has no saved output.
 func TestStarter(t *testing.T) {
 	const path = `/data/it's "mine"\store`
 	b, err := Starter(path)

@@ -1,4 +1,4 @@
-// Package release_test tests what a release is made with.
+// Package release_test tests the tools that make a release.
 package release_test
 
 import (
@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// Wanted is the word in STRAGGLER_REQUIRE for what takes a build of the whole program.
+// Wanted is the word in STRAGGLER_REQUIRE for tests that build the whole program.
 const wanted = "release"
 
 func needs(t *testing.T) {
@@ -25,7 +25,7 @@ func needs(t *testing.T) {
 	}
 }
 
-// clone is the commit that is tested, in a repository of its own, with a tag.
+// clone is the tested commit, in a separate repository, with a tag.
 func clone(t *testing.T, tag string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "source")
@@ -48,8 +48,8 @@ func run(t *testing.T, dir, name string, args ...string) string {
 }
 
 // Two builds of one commit, in two directories, give the same bytes: archives, bills of materials and checksums. The archive
-// has the version of the tag, the pages, the completions; its program needs no library but those of C. The image made of it
-// runs the program as a user who is not root.
+// has the version of the tag, the pages, the completions; its program needs only the libraries of C. The image made from it
+// runs the program as a user other than root.
 func TestRelease(t *testing.T) {
 	needs(t)
 	const tag = "v1.8.9-test.1"
@@ -81,10 +81,10 @@ func TestRelease(t *testing.T) {
 	image(t, program)
 }
 
-// nativeMachine is what the programs of an architecture say they run on.
+// nativeMachine is the machine named in the programs of an architecture.
 var nativeMachine = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-// The archive of the other machine has its program, which is linked with the same libraries.
+// The archive for the other machine has its program, linked with the same libraries.
 func TestCrossRelease(t *testing.T) {
 	if !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "cross") {
 		t.Skip("runs with STRAGGLER_REQUIRE=cross and a cross compiler, g++-aarch64-linux-gnu or g++-x86-64-linux-gnu: it compiles everything for another machine")
@@ -101,7 +101,7 @@ func TestCrossRelease(t *testing.T) {
 	}
 }
 
-// libraries: what the program is linked with is on every Linux with glibc of its machine.
+// libraries: the libraries that the program is linked with are on every Linux with glibc on its machine.
 func libraries(t *testing.T, program string, machine elf.Machine) {
 	t.Helper()
 	f, err := elf.Open(program)
@@ -123,7 +123,7 @@ func libraries(t *testing.T, program string, machine elf.Machine) {
 	}
 }
 
-// bill: every module that the program says it is linked from is a component.
+// bill: every module recorded in the program is a component.
 func bill(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -150,7 +150,7 @@ func bill(t *testing.T, file string) {
 	}
 }
 
-// image: what the Dockerfile runs, run here, and the program in the root that it fills.
+// image: the commands of the Dockerfile, run here, and the program in the root that they fill.
 func image(t *testing.T, program string) {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "image")
@@ -170,7 +170,7 @@ func image(t *testing.T, program string) {
 	}
 }
 
-// The Dockerfile runs what the tests run, and ends with a user who is not root.
+// The Dockerfile runs what the tests run, and ends with a user other than root.
 func TestDockerfile(t *testing.T) {
 	text, err := os.ReadFile("../Dockerfile")
 	if err != nil {

@@ -10,7 +10,7 @@ type Cycles struct {
 	from      []schema.Key // the keys of next, in the order of the edges
 }
 
-// Add takes an edge. A new component ends the one before.
+// Add adds an edge. A new component ends the previous one.
 func (c *Cycles) Add(e *EdgeOfPhases, report Report) {
 	if c.next != nil && e.Component != c.component {
 		c.End(report)
@@ -24,7 +24,7 @@ func (c *Cycles) Add(e *EdgeOfPhases, report Report) {
 	c.next[e.FromPhase] = append(c.next[e.FromPhase], e.ToPhase)
 }
 
-// End reports one cycle of the component where there is one, and forgets its edges.
+// End reports one cycle of the component, if there is one, and discards its edges.
 func (c *Cycles) End(report Report) {
 	state := make(map[schema.Key]int8)
 	for _, phase := range c.from {
@@ -36,7 +36,7 @@ func (c *Cycles) End(report Report) {
 	*c = Cycles{}
 }
 
-// cyclic walks depth first from a phase, without recursion because a log may hold very long chains. state: 1 = on the
+// cyclic walks depth first from a phase, without recursion because a log may contain very long chains. state: 1 = on the
 // current path, 2 = done.
 func cyclic(next map[schema.Key][]schema.Key, state map[schema.Key]int8, from schema.Key) bool {
 	if state[from] == 2 {

@@ -2,10 +2,10 @@ package laws
 
 import "straggler/schema"
 
-// The rows here are those of a table with what the laws need of the rows that they refer to; where there are no such rows,
+// The rows here are those of a table joined with what the laws need of the rows that they refer to; if there are no such rows,
 // their columns are NULL, or the row is left out. Package verify reads them by their column names.
 
-// AttemptInPhase is an attempt whose phase there is.
+// AttemptInPhase is an attempt whose phase exists.
 type AttemptInPhase struct {
 	AttemptID      schema.Key               `col:"attempt_id"`
 	PhaseID        schema.Key               `col:"phase_id"`
@@ -41,14 +41,14 @@ func (a *AttemptInPhase) Check(report Report) {
 	if a.FinishTime.OK && a.PhaseFinish.OK && a.FinishTime.V > a.PhaseFinish.V {
 		report.add("attempts", a.AttemptID, "finish_time", Window, "%d is after its phase's %d", a.FinishTime.V, a.PhaseFinish.V)
 	}
-	// A re-submission runs the missing tasks only and keeps their indexes: its task_count is no bound for them.
+	// A re-submission runs only the missing tasks and keeps their indexes, so its task_count does not bound them.
 	whole := a.PhaseAttempt == 0 && !a.PhaseRecompute && schema.Quality(a.Quality)&schema.TaskUnknown == 0
 	if whole && a.TaskCount.OK && a.Task >= a.TaskCount.V {
 		report.add("attempts", a.AttemptID, "task", TaskIndex, "%d of a phase of %d tasks", a.Task, a.TaskCount.V)
 	}
 }
 
-// PhaseTasks is a phase and how many different tasks have attempts in it.
+// PhaseTasks is a phase and the number of different tasks with attempts in it.
 type PhaseTasks struct {
 	PhaseID   schema.Key         `col:"phase_id"`
 	TaskCount schema.Null[int64] `col:"task_count"`
@@ -83,7 +83,7 @@ func (e *EdgeOfPhases) Check(report Report) {
 	}
 }
 
-// ProgressOfAttempt is a progress sample whose attempt there is.
+// ProgressOfAttempt is a progress sample whose attempt exists.
 type ProgressOfAttempt struct {
 	AttemptID  schema.Key               `col:"attempt_id"`
 	Time       schema.Time              `col:"time"`
@@ -98,7 +98,7 @@ func (p *ProgressOfAttempt) Check(report Report) {
 	}
 }
 
-// LossOfAttempt is a lost output with what is known of the attempt that made it and of the one that made it again.
+// LossOfAttempt is a lost output with what is known of the attempt that made it and of the one that recomputed it.
 type LossOfAttempt struct {
 	PhaseID          schema.Key               `col:"phase_id"`
 	Task             int64                    `col:"task"`
@@ -124,8 +124,8 @@ func (l *LossOfAttempt) Check(report Report) {
 	}
 }
 
-// NodeOfPlan is a row about an operator with what the law of plans needs of the other: an operator and the one that reads it,
-// or an operator and a row that places it in a phase.
+// NodeOfPlan is a row about an operator with what the law of plans needs of another: an operator and the one that reads it, or
+// an operator and a row that places it in a phase.
 type NodeOfPlan struct {
 	Table     string           `col:"table_name"` // plan_nodes or node_phases
 	NodeID    schema.Key       `col:"node_id"`

@@ -6,14 +6,14 @@ import (
 	"straggler/schema"
 )
 
-// Unique is a law about columns of a table that no two rows have in common; NULLs are equal.
+// Unique is the law that no two rows of a table have equal values in some columns; NULLs are equal.
 type Unique struct {
 	Table   *schema.Table
 	Columns []*schema.Column
 	Law     Law
 }
 
-// KeySeparator stands between the columns in a violation's key, in which instants and NULLs are left out.
+// KeySeparator separates the columns in a violation's key, which omits instants and NULLs.
 const KeySeparator = "/"
 
 // Uniques lists them: the primary keys, and others.
@@ -42,18 +42,18 @@ func unique[R any](law Law, columns ...string) Unique {
 	return u
 }
 
-// Report reports that rows have the same key, which is given as text.
+// Report reports that rows have the same key, given as text.
 func (u Unique) Report(report Report, key string, rows int64) {
 	report.add(u.Table.Name, key, u.Columns[len(u.Columns)-1].Name, u.Law, "%d rows", rows)
 }
 
-// Reference is the law that a column names a row of another table.
+// Reference is the law that a column refers to a row of another table.
 type Reference struct {
 	Table  *schema.Table
 	Column *schema.Column
 }
 
-// References lists the columns that name rows of other tables.
+// References lists the columns that refer to rows of other tables.
 func References() []Reference {
 	var all []Reference
 	for _, t := range logTables() {
@@ -66,7 +66,7 @@ func References() []Reference {
 	return all
 }
 
-// Report reports that there is no row of a key.
+// Report reports that there is no row with a key.
 func (r Reference) Report(report Report, row string, key schema.Key) {
 	report(Violation{r.Table.Name, row, r.Column.Name, KnownKey, fmt.Sprintf("no row of %s has key %d", r.Column.Key, key)})
 }

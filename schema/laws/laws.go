@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// Law is a law of rows, by a short stable name. Laws that compare values hold where all of them are known.
+// Law is a law of rows, identified by a short stable name. Laws that compare values apply only if all of them are known.
 type Law string
 
 const (
@@ -37,7 +37,7 @@ const (
 	AllRecords    Law = "records"
 )
 
-// All lists the laws, each with what it says.
+// All lists the laws, each with its statement.
 func All() []schema.Entry {
 	return []schema.Entry{
 		{Word: string(PositiveKey), Meaning: "a key is above 0"},
@@ -68,7 +68,7 @@ func All() []schema.Entry {
 	}
 }
 
-// Violation is a row that breaks a law of its table.
+// Violation is a row that violates a law of its table.
 type Violation struct {
 	Table  string
 	Key    string // of the row: its first column, or the columns that are unique together
@@ -81,7 +81,7 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: %s: %s: %s", v.Table, v.Key, v.Column, v.Law, v.Value)
 }
 
-// Report takes violations as they are found.
+// Report receives violations as they are found.
 type Report func(Violation)
 
 func (r Report) add(table string, key any, column string, law Law, format string, args ...any) {

@@ -26,8 +26,8 @@ func TestSoundTraces(t *testing.T) {
 	}
 }
 
-// Each fault breaks the law that it is about and no other, and every law has one; that of the table of ingests, which no
-// trace holds, is below.
+// Each fault violates the law that it is about and no other, and every law has a fault; that of the table of ingests, which no
+// trace contains, is below.
 func TestFaults(t *testing.T) {
 	tried := map[laws.Law]bool{laws.AllRecords: true}
 	for _, f := range lawstest.Faults() {
@@ -64,7 +64,7 @@ func TestRecordsOfIngests(t *testing.T) {
 	}
 }
 
-// A re-submission holds the missing tasks under their own indexes; a position in a shorter set is marked as such.
+// A re-submission has the missing tasks under their own indexes; a position in a smaller set is marked as such.
 func TestPartialSets(t *testing.T) {
 	trace := lawstest.Sound()
 	trace.Attempts[5].Task = 1000

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// Rows checks rows by themselves.
+// Rows checks single rows.
 func Rows(b schema.Batch, report Report) {
 	columns(b, report)
 	each(b, func(a *schema.Application) {
@@ -85,8 +85,8 @@ func (r Report) attempt(a *schema.Attempt) {
 	}
 }
 
-// durationTolerance is half a microsecond, the unit of instants, and where durations are of centuries what the doubles of both
-// may differ by: each is the nearest to its own sum, of which neither has to be exact.
+// durationTolerance is half a microsecond, half the unit of instants, and for durations of centuries the possible difference
+// between two doubles, each of which is the nearest to its own sum, which need not be exact.
 func durationTolerance(seconds float64) float64 {
 	return 0.5e-6 + 2*(math.Nextafter(math.Abs(seconds), math.Inf(1))-math.Abs(seconds))
 }
@@ -96,14 +96,14 @@ func (r Report) duration(a *schema.Attempt) {
 	switch {
 	case ended && !a.DurationS.OK:
 		r.add("attempts", a.AttemptID, "duration_s", Duration, "NULL, though start and finish are known")
-	case !ended && a.DurationS.OK && a.Quality&schema.PartialRow == 0: // archives know how long and not when
+	case !ended && a.DurationS.OK && a.Quality&schema.PartialRow == 0: // archives have durations without instants
 		r.add("attempts", a.AttemptID, "duration_s", Duration, "%v, though start or finish is NULL and the row is not marked partial", a.DurationS.V)
 	case ended && !(math.Abs(a.FinishTime.V.Sub(a.StartTime.V)-a.DurationS.V) < durationTolerance(a.DurationS.V)):
 		r.add("attempts", a.AttemptID, "duration_s", Duration, "%v, and finish − start is %v", a.DurationS.V, a.FinishTime.V.Sub(a.StartTime.V))
 	}
 }
 
-// partTolerance is that logs round each part, and the attempt's start and end, to the millisecond on their own.
+// partTolerance allows for logs that round each part, and the attempt's start and end, to the millisecond separately.
 const partTolerance = 0.002 + 1e-9
 
 func (r Report) part(a *schema.Attempt, column string, s schema.Null[float64]) {
@@ -112,7 +112,7 @@ func (r Report) part(a *schema.Attempt, column string, s schema.Null[float64]) {
 	}
 }
 
-// columns checks what the declaration of each column asks for.
+// columns checks the requirements in the declaration of each column.
 func columns(b schema.Batch, report Report) {
 	t := b.Table()
 	for i := range b.Len() {
@@ -134,7 +134,7 @@ func columns(b schema.Batch, report Report) {
 	}
 }
 
-// qualityBits are all that are declared.
+// qualityBits are all declared ones.
 const qualityBits = schema.GangMember<<1 - 1
 
 func checkValue(col *schema.Column, v reflect.Value) (law Law, found string) {
@@ -155,7 +155,7 @@ func checkValue(col *schema.Column, v reflect.Value) (law Law, found string) {
 		if !utf8.ValidString(v.String()) {
 			return Text, fmt.Sprintf("%q is not UTF-8", v.String())
 		}
-	case col.Type == schema.Timestamp: // instants before 1970 are odd and allowed
+	case col.Type == schema.Timestamp: // instants before 1970 are odd but allowed
 	case v.CanInt():
 		if v.Int() < 0 {
 			return NonNegative, fmt.Sprint(v.Int())
@@ -172,7 +172,7 @@ func checkValue(col *schema.Column, v reflect.Value) (law Law, found string) {
 	return "", ""
 }
 
-// known is the value of a field, or false where it is NULL.
+// known returns the value of a field, or false if it is NULL.
 func known(field reflect.Value, c *schema.Column) (reflect.Value, bool) {
 	if c.Nullable {
 		return field.Field(0), field.Field(1).Bool()
@@ -180,7 +180,7 @@ func known(field reflect.Value, c *schema.Column) (reflect.Value, bool) {
 	return field, true
 }
 
-// text is a value of a key, as SQL casts it to text.
+// text formats a value of a key as SQL casts it to text.
 func text(v reflect.Value) string {
 	if v.CanInt() {
 		return strconv.FormatInt(v.Int(), 10)

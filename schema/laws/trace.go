@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// Trace gives every violation in a trace, in the order of the laws' kinds, the tables and the rows.
+// Trace returns every violation in a trace, in the order of the laws' kinds, the tables and the rows.
 func Trace(t *schema.Trace) []Violation {
 	var found []Violation
 	report := Report(func(v Violation) { found = append(found, v) })
@@ -57,7 +57,7 @@ func (u Unique) check(t *schema.Trace, report Report) {
 	}
 }
 
-// check looks for the rows that a column names.
+// check looks up the rows that a column refers to.
 func (r Reference) check(t *schema.Trace, x *index, report Report) {
 	for row := range rowsOf(t, r.Table) {
 		v, ok := value(row, r.Table, r.Column)
@@ -119,7 +119,7 @@ func (x *index) has(table string, key schema.Key) bool {
 	panic("laws: no index of " + table)
 }
 
-// joined puts rows together with those they refer to, as package verify does in SQL.
+// joined joins rows with those they refer to, as package verify does in SQL.
 func (x *index) joined(report Report) {
 	tasks, task := map[schema.Key]int64{}, map[[2]int64]bool{}
 	for i := range x.t.Attempts {
@@ -205,7 +205,7 @@ func (x *index) loss(l *schema.Loss) *LossOfAttempt {
 	return v
 }
 
-// rowsOf gives the rows of a table as structs.
+// rowsOf returns the rows of a table as structs.
 func rowsOf(t *schema.Trace, table *schema.Table) func(func(reflect.Value) bool) {
 	return func(yield func(reflect.Value) bool) {
 		for b := range t.Batches() {
@@ -218,7 +218,7 @@ func rowsOf(t *schema.Trace, table *schema.Table) func(func(reflect.Value) bool)
 	}
 }
 
-// value is the value of a column of a row, or false where it is NULL.
+// value returns the value of a column of a row, or false if it is NULL.
 func value(row reflect.Value, t *schema.Table, c *schema.Column) (reflect.Value, bool) {
 	for i := range t.Columns {
 		if &t.Columns[i] == c {

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// machine is one machine and what is wrong with it.
+// machine is one machine and its faults.
 type machine struct {
 	MachineTruth
 	index    int
@@ -27,7 +27,7 @@ type cluster struct {
 	replicas int
 }
 
-// Machines are the machines that the options make, and what is wrong with them.
+// Machines returns the machines of the options, and their faults.
 func Machines(o *Options) []MachineTruth {
 	var all []MachineTruth
 	for _, m := range newCluster(o).machines {
@@ -71,7 +71,7 @@ func (m *machine) generation(all []Generation) {
 	}
 }
 
-// choose gives faults to machines and racks: different machines for different faults, as long as there are enough.
+// choose assigns faults to machines and racks: different machines for different faults, if there are enough.
 func (c *cluster) choose(o *Options, root random) {
 	order := slices.Clone(c.machines)
 	slices.SortFunc(order, func(a, b *machine) int {
@@ -107,7 +107,7 @@ func (c *cluster) choose(o *Options, root random) {
 	}
 }
 
-// factorAt is the machine's time factor at an instant, its generation apart.
+// factorAt returns the machine's time factor at an instant, without that of its generation.
 func (c *cluster) factorAt(m *machine, at int64) float64 {
 	switch {
 	case m.Flaky:
@@ -121,7 +121,7 @@ func (c *cluster) factorAt(m *machine, at int64) float64 {
 	return m.Factor
 }
 
-// executor is an executor: slots on a machine for as long as it is there.
+// executor is a set of slots on a machine while it exists.
 type executor struct {
 	id       string
 	machine  *machine

@@ -16,16 +16,16 @@ import (
 //	startup     (h − 1) g f (w + d), h the factor of the executor's start in its first attempts; and seconds added on top
 //	others      seconds added on top
 //
-// Factors apply one after the other, so the later one takes the seconds that only both together make.
+// Factors apply one after another, so the later one gets the seconds that arise only from both together.
 
-// reads is where an attempt's input comes from.
+// reads is the sources of an attempt's input.
 type reads struct {
 	total, local, remote, cross float64
 	excessS                     float64 // due to slow links
 }
 
-// cost fills the measured columns of a's row and its truth, and gives the milliseconds it would run for to its end and
-// until it has read its input.
+// cost sets the measured columns of a's row and its truth, and returns how many milliseconds it would run to its end, and until
+// it has read its input.
 func (s *sim) cost(a *attempt, x *executor) (whole, fetch int64) {
 	st, m, o := a.run.stage, x.machine, s.o
 	task := st.random.of(int(a.task))
@@ -65,7 +65,7 @@ func (s *sim) cost(a *attempt, x *executor) (whole, fetch int64) {
 	t.BaseS = work + sched + deser + result
 	total := t.ObservedS()
 	whole = max(1, int64(math.Round(total*1000)))
-	t.BaseS += float64(whole)/1000 - total // what rounding to the millisecond adds
+	t.BaseS += float64(whole)/1000 - total // the effect of rounding to milliseconds
 	s.columns(a, in, spilled, whole, columnSeconds{
 		sched: sched + t.By[byScheduler], deser: deser + t.By[byStartup] - begin, result: result,
 		wait: 0.3*healthy + in.excessS, gc: 0.02*work + t.By[byGC], cpu: 0.8 * (work + extra + begin),
@@ -77,7 +77,7 @@ func (s *sim) cost(a *attempt, x *executor) (whole, fetch int64) {
 	return whole, fetch
 }
 
-// readStorage reads a block of storage, from the own machine where it has a replica.
+// readStorage reads a block of storage, from its own machine if that has a replica.
 func (s *sim) readStorage(a *attempt, m *machine) reads {
 	in := reads{total: a.run.stage.bytes(int(a.task))}
 	switch a.row.Locality.V {
@@ -95,10 +95,10 @@ func (s *sim) readStorage(a *attempt, m *machine) reads {
 	return in
 }
 
-// readShuffle reads a share of the outputs of the parents, which lie where they were made.
+// readShuffle reads a share of the outputs of the parents, which are where they were made.
 func (s *sim) readShuffle(r *run, m *machine, task random, total float64) reads {
 	in := reads{total: total}
-	rest := 1.0 // share that comes from everywhere
+	rest := 1.0 // share that comes from all machines
 	var fromSlow float64
 	if n := len(s.cluster.sources); n > 0 && task.chance(forUplink, s.o.Faults.Network.Tasks) {
 		u := s.cluster.machines[s.cluster.sources[task.of(0).intn(forUplink, n)]]
@@ -129,7 +129,7 @@ func (s *sim) readShuffle(r *run, m *machine, task random, total float64) reads 
 	return in
 }
 
-// rackExcess is the time that slow links between racks add: the own rack's for all that crosses, else the others'.
+// rackExcess is the time added by slow links between racks: its own rack's for everything that crosses, or else the others'.
 func (s *sim) rackExcess(r *run, m *machine, in reads) float64 {
 	if f := s.cluster.slowRack[m.rack]; f > 1 {
 		return in.cross / s.o.Work.NetworkBytesPer * (f - 1)
@@ -143,7 +143,7 @@ func (s *sim) rackExcess(r *run, m *machine, in reads) float64 {
 	return excess
 }
 
-// stalls adds what stops an attempt beside its work, and gives the bytes it spills.
+// stalls adds the pauses of an attempt besides its work, and returns the bytes that it spills.
 func (s *sim) stalls(a *attempt, x *executor, in reads, task, own random, work float64) (spilled float64) {
 	f, t, st := &s.o.Faults, &a.truth, a.run.stage
 	if st.gc && x.machine.GC {
@@ -167,7 +167,7 @@ func (s *sim) stalls(a *attempt, x *executor, in reads, task, own random, work f
 
 type columnSeconds struct{ sched, deser, result, wait, gc, cpu float64 }
 
-// columns fills what a log would say about a whole run of the attempt, in whole milliseconds as logs do.
+// columns sets what a log would record about a complete run of the attempt, in whole milliseconds as in logs.
 func (s *sim) columns(a *attempt, in reads, spilled float64, whole int64, c columnSeconds) {
 	left := whole
 	part := func(seconds float64) schema.Null[float64] {

@@ -2,7 +2,7 @@ package synth
 
 import "straggler/schema"
 
-// EventKind says what happened.
+// EventKind is the kind of an event.
 type EventKind int8
 
 const (
@@ -11,18 +11,18 @@ const (
 	JobStarted                          // Job, Plan, Skewed
 	PhaseSubmitted                      // Phase, Edges
 	AttemptStarted                      // Attempt, Phase
-	AttemptEnded                        // Attempt, Phase, Truth; Loss when it failed to read a lost output
-	OutputLost                          // Attempt that had made it, Phase that still runs and does it again, Loss
+	AttemptEnded                        // Attempt, Phase, Truth; Loss if it failed to read a lost output
+	OutputLost                          // Attempt that had made it, Phase that still runs and recomputes it, Loss
 	ExecutorRemoved                     // Machine, Reason
-	PhaseCompleted                      // Phase, Reason when it failed; attempts of it may still run
-	PhaseClosed                         // Phase: its row is final; with Edges where it was planned and never submitted
+	PhaseCompleted                      // Phase, Reason if it failed; attempts of it may still run
+	PhaseClosed                         // Phase: its row is final; with Edges if it was planned and never submitted
 	JobEnded                            // Job
 	LossKnown                           // Loss: its row is final
 	MachineKnown                        // Machine: its row is final
 	ApplicationEnded                    // Application
 )
 
-// Event is something that happened, in order of time. What it points to is valid during the call that hands it out.
+// Event is something that happened, in order of time. What it points to is valid only during the call that receives it.
 type Event struct {
 	Kind        EventKind
 	Time        schema.Time

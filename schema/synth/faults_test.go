@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// TestFaultsShow: each scenario's fault is where it was put, and the quiet ones have none.
+// TestFaultsShow: each scenario's fault is where it was placed, and the quiet ones have none.
 func TestFaultsShow(t *testing.T) {
 	want := map[string]schema.Cause{"skew": schema.DataSkew, "zipf": schema.DataSkew, "bad-machine": schema.BadMachine, "flaky": schema.BadMachine,
 		"network": schema.Network, "network-up": schema.Network, "rack": schema.Network, "recompute": schema.Recompute, "transient": schema.Transient,
@@ -33,7 +33,7 @@ func TestFaultsShow(t *testing.T) {
 	})
 }
 
-// TestSpeculation: copies are of slow tasks, one a task, on other machines, and the loser is killed when the winner ends.
+// TestSpeculation: copies are of slow tasks, one per task, on other machines, and the loser is killed when the winner ends.
 func TestSpeculation(t *testing.T) {
 	s, _ := ByName("speculation")
 	trace, _, err := Generate(s.Make(3))
@@ -74,7 +74,7 @@ func TestSpeculation(t *testing.T) {
 	}
 }
 
-// TestRecomputation: lost outputs are named, and made again by attempts that say so.
+// TestRecomputation: lost outputs are recorded, and recomputed by attempts that are marked as such.
 func TestRecomputation(t *testing.T) {
 	s, _ := ByName("recompute")
 	losses, again, detected, resubmitted, within := 0, 0, 0, 0, 0

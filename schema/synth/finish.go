@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// Why attempts end early, as the rows say it.
+// Why attempts end early, as in the rows.
 const (
 	reasonBeaten   = "another attempt succeeded"
 	reasonOver     = "stage finished"
@@ -17,7 +17,7 @@ const (
 	reasonExecutor = "Command exited with code 137"
 )
 
-// endAttempt handles an attempt that has come to its end.
+// endAttempt handles the end of an attempt.
 func (s *sim) endAttempt(at int32) {
 	a := &s.slab[at]
 	r, task, exec := a.run, a.task, a.exec
@@ -63,7 +63,7 @@ func (s *sim) killOthers(r *run, task int32, sibling ref) {
 
 func (s *sim) alive(r ref) bool { return r.serial > 0 && s.slab[r.at].serial == r.serial }
 
-// recordOutput notes a task's output and completes the stage with its last one.
+// recordOutput records a task's output and completes the stage with its last one.
 func (s *sim) recordOutput(r *run, task int32, out output) {
 	st := r.stage
 	if st.isDone(task) {
@@ -89,7 +89,7 @@ func (s *sim) recordOutput(r *run, task int32, out output) {
 	switch {
 	case st.missing == 0:
 		s.complete(st)
-	case cur != nil && cur.left == 0: // outputs of earlier submissions were lost meanwhile
+	case cur != nil && cur.left == 0: // outputs of earlier submissions have been lost meanwhile
 		s.killAll(cur, reasonOver)
 		s.endRun(cur, schema.RunSucceeded, "")
 		s.submit(st)
@@ -121,7 +121,7 @@ func (s *sim) killAll(r *run, why string) {
 	}
 }
 
-// endRun ends a submission in the eyes of the framework; attempts of it may still run.
+// endRun ends a submission from the framework's point of view; attempts of it may still run.
 func (s *sim) endRun(r *run, status schema.RunStatus, why string) {
 	r.over = true
 	r.row.Status, r.row.FinishTime = status, s.time(s.now)
@@ -129,7 +129,7 @@ func (s *sim) endRun(r *run, status schema.RunStatus, why string) {
 	s.closeRun(r)
 }
 
-// closeRun hands out a phase's row when nothing of it can change any more.
+// closeRun emits a phase's row when it can no longer change.
 func (s *sim) closeRun(r *run) {
 	if !r.over || r.running > 0 || r.closed {
 		return
@@ -143,7 +143,7 @@ func (s *sim) closeRun(r *run) {
 }
 
 func (s *sim) endJob(j *job, status schema.RunStatus) {
-	for _, st := range j.stages { // what was being done again and is not needed any more
+	for _, st := range j.stages { // recomputations that are no longer needed
 		for _, r := range st.runs {
 			s.killAll(r, reasonOver)
 		}
@@ -187,7 +187,7 @@ func (s *sim) countFailure(r *run, task int32) {
 	s.endJob(j, schema.RunFailed)
 }
 
-// requeue queues a task to be tried again, unless it has an output or another attempt of it runs.
+// requeue queues a task for retry, unless it has an output or another attempt of it runs.
 func (s *sim) requeue(r *run, task int32) {
 	if r.over || r.stage.isDone(task) {
 		return
@@ -201,7 +201,7 @@ func (s *sim) requeue(r *run, task int32) {
 	s.wait(r)
 }
 
-// dropDead drops dead attempts from a submission's list when they are many.
+// dropDead removes dead attempts from a submission's list when there are many.
 func (s *sim) dropDead(r *run) {
 	if len(r.live) <= 2*r.running+64 {
 		return
@@ -218,7 +218,7 @@ func (s *sim) dropDead(r *run) {
 	r.live, r.head = kept, head
 }
 
-// finish ends an attempt now: its row is complete, its slot free.
+// finish ends an attempt now: its row is complete, and its slot is free.
 func (s *sim) finish(at int32, status schema.AttemptStatus, reason string) {
 	a := &s.slab[at]
 	r, x := a.run, s.execs[a.exec]
@@ -251,7 +251,7 @@ func (s *sim) finish(at int32, status schema.AttemptStatus, reason string) {
 	s.closeRun(r)
 }
 
-// cut shortens what a row says to the part of the attempt that was lived.
+// cut reduces a row to the part of the attempt that actually ran.
 func (s *sim) cut(a *attempt, lived int64, silent bool) {
 	a.truth.CutS = float64(a.whole-lived) / 1000
 	row := &a.row
@@ -277,7 +277,7 @@ func (s *sim) cut(a *attempt, lived int64, silent bool) {
 	for _, v := range []*schema.Null[float64]{&row.CPUS, &row.GCS, &row.FetchWaitS} {
 		v.V = math.Floor(v.V*part*1000) / 1000
 	}
-	// Written at the end, or found by comparing it with the end: unknown.
+	// Written at the end, or found by comparing with the end: unknown.
 	row.OutputBytes, row.ShuffleWriteBytes = schema.Null[int64]{}, schema.Null[int64]{}
 	row.SchedulerDelayS, row.DeserializeS, row.ResultS = schema.Null[float64]{}, schema.Null[float64]{}, schema.Null[float64]{}
 }

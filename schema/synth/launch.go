@@ -7,11 +7,11 @@ import (
 	"straggler/schema"
 )
 
-// lookAhead is how many waiting tasks a free slot looks through for one whose data lies on its machine.
+// lookAhead is the number of waiting tasks that are searched for one whose data is on the machine of a free slot.
 const lookAhead = 16
 
-// dispatch gives out free slots: first to waiting tasks, then to copies of slow ones. It never leaves a slot free that
-// something could run on.
+// dispatch assigns free slots: first to waiting tasks, then to copies of slow ones. It never leaves a slot free that something
+// could run on.
 func (s *sim) dispatch() {
 	for len(s.free) > 0 && s.err == nil {
 		for len(s.waiting) > 0 && s.waiting[0].over {
@@ -36,7 +36,7 @@ func (s *sim) dispatch() {
 	}
 }
 
-// drawSlot picks a free slot at random, as a cluster that offers its slots in shuffled order does.
+// drawSlot picks a free slot at random, like a cluster that offers its slots in shuffled order.
 func (s *sim) drawSlot() int {
 	s.given++
 	return s.random.of(s.given).intn(forSlot, len(s.free))
@@ -48,7 +48,7 @@ func (s *sim) occupy(at int) {
 	s.free = s.free[:n]
 }
 
-// take is the next task to launch on a machine: one to try again, one whose data is there, or the first that waits.
+// take returns the next task to launch on a machine: one to retry, one whose data is there, or the first that waits.
 func (r *run) take(c *cluster, m *machine) (task int32, queued int64, ok bool) {
 	queued = ms(r.row.SubmitTime.V)
 	for len(r.retry) > 0 {
@@ -76,7 +76,7 @@ func (r *run) take(c *cluster, m *machine) (task int32, queued int64, ok bool) {
 	return task, queued, true
 }
 
-// fill keeps the window full of tasks that wait and have no output yet.
+// fill keeps the window full of waiting tasks without an output.
 func (r *run) fill() {
 	n := len(r.tasks)
 	if r.tasks == nil {
@@ -95,7 +95,7 @@ func (r *run) fill() {
 	}
 }
 
-// localityOf says how far a machine is from a task's block of storage.
+// localityOf returns the locality of a task's block of storage on a machine.
 func (c *cluster) localityOf(task random, m *machine) schema.Locality {
 	level := schema.AnyLocality
 	for i := range max(1, c.replicas) {
@@ -110,7 +110,7 @@ func (c *cluster) localityOf(task random, m *machine) schema.Locality {
 	return level
 }
 
-// launch starts an attempt of a task on an executor; original is the attempt that it is a copy of.
+// launch starts an attempt of a task on an executor; original is the attempt that it copies.
 func (s *sim) launch(r *run, task, exec int32, queued int64, original ref) {
 	at := s.allocate()
 	a, x := &s.slab[at], s.execs[exec]
@@ -143,7 +143,7 @@ func (s *sim) launch(r *run, task, exec int32, queued int64, original ref) {
 	}
 }
 
-// recordTry remembers that an attempt of a task with this number was there, where the task may be tried again.
+// recordTry records the number of an attempt of a task, if the task may be retried.
 func (r *run) recordTry(task, number int32) {
 	if r.nextTry == nil {
 		r.nextTry = map[int32]int32{}
@@ -151,7 +151,7 @@ func (r *run) recordTry(task, number int32) {
 	r.nextTry[task] = max(r.nextTry[task], number+1)
 }
 
-// allocate is a free place in the slab.
+// allocate returns a free position in the slab.
 func (s *sim) allocate() int32 {
 	if n := len(s.spare); n > 0 {
 		at := s.spare[n-1]
@@ -182,11 +182,11 @@ func (s *sim) attemptRow(a *attempt, x *executor, number int32, queued int64) sc
 	return row
 }
 
-// planEnd decides how an attempt will end if nothing comes between.
+// planEnd decides how an attempt will end if nothing intervenes.
 func (s *sim) planEnd(a *attempt) {
 	own := a.run.stage.random.of(int(a.task)).of(int(a.run.number)).of(int(a.row.Number))
 	for _, p := range a.run.stage.parents {
-		if p.missing > 0 { // its input is gone already; it will find out soon
+		if p.missing > 0 { // its input is already gone; it will soon find out
 			s.failToFetch(a, p, s.now+50+int64(450*own.uniform(forDetection)))
 			return
 		}

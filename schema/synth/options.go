@@ -7,14 +7,14 @@ import (
 	"straggler/schema"
 )
 
-// Options says what to make. Defaults gives options that work; scenarios.go changes some of them.
+// Options configure a trace. Defaults returns options that work; scenarios.go changes some of them.
 type Options struct {
 	Scenario     string // its name, for the settings of the trace
 	Seed         uint64
 	Applications int
 	Start        schema.Time // of the first application
 	GapS         float64     // mean time between the starts of applications
-	BatchRows    int         // attempts a batch holds before it is handed out
+	BatchRows    int         // number of attempts in a batch
 
 	Shape       Shape
 	Cluster     Cluster
@@ -24,19 +24,19 @@ type Options struct {
 	Hide        Hide
 }
 
-// Range is an interval that values are drawn from, uniformly unless said otherwise.
+// Range is an interval that values are drawn from, uniformly unless stated otherwise.
 type Range struct{ Low, High float64 }
 
-// Only is the range of one value.
+// Only returns the range of one value.
 func Only(v float64) Range { return Range{v, v} }
 
-// Shape is what applications look like.
+// Shape is the structure of applications.
 type Shape struct {
 	Jobs      int     // of an application
 	InFlight  int     // jobs of an application that run at once; the next is submitted when one ends
 	Phases    Range   // of a job, whole numbers
 	Tasks     Range   // of a phase, drawn on a log scale
-	Sources   float64 // probability that a phase reads storage and not another phase
+	Sources   float64 // probability that a phase reads storage instead of another phase
 	Join      float64 // probability that a phase reads two phases
 	GapS      Range   // time between jobs
 	Recurring bool    // all applications have the same jobs with the same skew: one program, run every night
@@ -47,13 +47,13 @@ type Cluster struct {
 	Machines    int
 	Slots       int // of a machine
 	Racks       int
-	Replicas    int // machines that hold a block of storage
+	Replicas    int // number of machines with a copy of a block of storage
 	Generations []Generation
 	Bad         Bad
 	Flaky       Flaky
 }
 
-// Generation is a share of the machines that is faster or slower by its hardware, and not bad.
+// Generation is a share of the machines whose hardware is faster or slower, which is not a fault.
 type Generation struct{ Share, Factor float64 }
 
 // Bad machines take Factor × the time for everything. With Until > 0 they are repaired that many seconds after Start.
@@ -63,7 +63,7 @@ type Bad struct {
 	UntilS   float64
 }
 
-// Flaky machines are bad in a share of the windows of time.
+// Flaky machines are bad in a share of the time windows.
 type Flaky struct {
 	Machines int
 	Factor   Range
@@ -71,18 +71,18 @@ type Flaky struct {
 	Share    float64
 }
 
-// Work is what tasks do when nothing is wrong: fixed + bytes × rate, times noise.
+// Work is what tasks do without faults: fixed + bytes × rate, times noise.
 type Work struct {
-	FixedS          Range   // of a phase's tasks, whatever they read
-	TaskS           Range   // of a phase's normal task on top of it, drawn on a log scale
-	Bytes           Range   // a normal task reads, drawn on a log scale
+	FixedS          Range   // of a phase's tasks, independent of their input
+	TaskS           Range   // of a phase's normal task in addition, drawn on a log scale
+	Bytes           Range   // read by a normal task, drawn on a log scale
 	Spread          float64 // sigma of the logarithm of the bytes that tasks read
 	Noise           float64 // sigma of the logarithm of an attempt's time
-	NetworkBytesPer float64 // bytes a second an attempt reads from other machines
+	NetworkBytesPer float64 // bytes per second that an attempt reads from other machines
 	OutputRatio     float64 // bytes written for each byte read
 }
 
-// Faults is what goes wrong. The zero Faults is a cluster where nothing does.
+// Faults are the faults of a cluster. The zero Faults means none.
 type Faults struct {
 	Skew        Skew
 	Network     Network
@@ -103,26 +103,26 @@ type Skew struct {
 	Tasks  float64 // share of a phase's tasks, at least one
 	Factor Range
 	Zipf   float64 // exponent; > 0 replaces Tasks and Factor: the task of rank r reads normal × (r ÷ half the tasks)^−Zipf
-	Most   float64 // the most a Zipf task reads, in normal tasks; 0 = 50
+	Most   float64 // largest input of a Zipf task, in normal tasks; 0 = 50
 }
 
-// Network slows reading from other machines: towards some machines or racks, or from some machines.
+// Network slows down reading from other machines: towards some machines or racks, or from some machines.
 type Network struct {
 	Machines int     // whose downlink is slow
 	Racks    int     // whose uplink to the other racks is slow, in both directions
-	Sources  int     // machines whose uplink is slow: who reads from them is slow
+	Sources  int     // machines whose uplink is slow: reading from them is slow
 	Factor   Range   // time per byte, × the normal
 	Tasks    float64 // with Sources: share of the tasks that take Share of their input from a slow source
 	Share    float64
 }
 
-// Transient makes an attempt slower by its own draw, there and then.
+// Transient makes an attempt slower by an independent draw.
 type Transient struct {
 	Probability float64
 	Factor      Range
 }
 
-// GC makes tasks of some phases collect garbage on some machines: Factor × the normal task's time more.
+// GC makes tasks of some phases collect garbage on some machines, which adds Factor × the normal task's time.
 type GC struct {
 	Machines int
 	Phases   float64
@@ -131,10 +131,10 @@ type GC struct {
 
 // Spill makes tasks write their working set to disk: those that read more than Above normal tasks, and others by chance.
 type Spill struct {
-	Above       float64 // 0 = no task spills for its size
+	Above       float64 // 0 = no task spills because of its size
 	Probability float64 // of a task
 	Amount      Range   // bytes spilled for each byte read
-	BytesPer    float64 // bytes spilled a second
+	BytesPer    float64 // bytes spilled per second
 }
 
 // Scheduler delays attempts between launch and run.
@@ -143,24 +143,24 @@ type Scheduler struct {
 	DelayS      Range
 }
 
-// Deserialize makes the first attempts of an executor, one a slot, load classes: what that takes is logged as deserialisation,
-// and is the executor's start (cause startup).
+// Deserialize makes the first attempts of an executor, one per slot, load classes: the time is logged as deserialisation, and
+// is the executor's start (cause startup).
 type Deserialize struct{ ColdS Range }
 
-// Start makes the attempts of an executor that begin before one has succeeded on it Factor × as slow: what they run is
-// interpreted until it is compiled, and caches are empty (cause startup).
+// Start makes the attempts of an executor that begin before one has succeeded on it Factor × as slow: code is interpreted until
+// it is compiled, and caches are empty (cause startup).
 type Start struct{ Factor Range }
 
-// Locality makes reading storage of another machine slower by bytes ÷ BytesPer.
+// Locality slows down reading storage of another machine by bytes ÷ BytesPer.
 type Locality struct{ BytesPer float64 }
 
-// Failure makes attempts fail somewhere on their way; the task is tried again, up to Most times before the job is aborted.
+// Failure makes attempts fail somewhere on the way; the task is retried, up to Most times before the job is aborted.
 type Failure struct {
 	Probability float64
 	Most        int // failures of one task that end the job; 0 = never
 }
 
-// Loss kills executors, with the outputs that lie on their machines.
+// Loss kills executors, together with the outputs on their machines.
 type Loss struct {
 	PerApplication float64 // mean number
 	RestartS       Range   // until the executor is back
@@ -171,10 +171,10 @@ type Speculation struct {
 	Quantile   float64 // share of the tasks that must have finished
 	Multiplier float64 // × the median duration
 	IntervalS  float64 // between checks
-	LeastS     float64 // age below which nothing is copied
+	LeastS     float64 // age below which nothing is copied, s
 }
 
-// Hide leaves out what many logs do not say.
+// Hide omits what many logs do not record.
 type Hide struct{ Bytes, Racks bool }
 
 // Defaults is a quiet cluster: 20 machines of 4 slots in 2 racks, one application of 4 jobs, no faults.
@@ -205,7 +205,7 @@ var ErrOptions = errors.New("synth: options")
 // maxTasks keeps task indexes in 32 bits.
 const maxTasks = 1 << 30
 
-// Check says what is wrong with the options.
+// Check reports what is wrong with the options.
 func (o *Options) Check() error {
 	bad := func(what string, v any) error { return fmt.Errorf("%w: %s must not be %v", ErrOptions, what, v) }
 	for _, n := range []struct {

@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// job is a graph of stages, in topological order; the last is the result.
+// job is a graph of stages, in topological order; the last one is the result.
 type job struct {
 	id     int
 	row    schema.Job
@@ -15,7 +15,7 @@ type job struct {
 	over   bool
 }
 
-// stage is a set of tasks, whatever number of times it is submitted.
+// stage is a set of tasks, however often it is submitted.
 type stage struct {
 	job      *job
 	id       int
@@ -26,13 +26,13 @@ type stage struct {
 	parents  []*stage
 	children []*stage
 
-	fixedS, rate float64 // seconds, seconds a byte
+	fixedS, rate float64 // seconds, seconds per byte
 	normal       float64 // bytes that a normal task reads
 	ratio        float64 // bytes written for each byte read
 	spread       float64
 	gc           bool
 
-	skew       Skew // Tasks = 0 where the stage has none
+	skew       Skew // Tasks = 0 if the stage has none
 	skewCount  int
 	mult, plus int // rank(k) = (mult·k + plus) mod tasks
 
@@ -41,7 +41,7 @@ type stage struct {
 
 func (s *stage) source() bool { return len(s.parents) == 0 }
 
-// planJob draws a job. Stages are numbered on from first.
+// planJob draws a job. Stages are numbered from first on.
 func planJob(o *Options, shape random, id, first int) *job {
 	d := shape.of(id)
 	j := &job{id: id}
@@ -64,7 +64,8 @@ func planJob(o *Options, shape random, id, first int) *job {
 	return j
 }
 
-// pickParents draws what a stage reads: nothing, one or two stages before it; the last one reads all that no other reads.
+// pickParents draws the inputs of a stage: storage only, or one or two earlier stages; the last one reads all that no other
+// reads.
 func pickParents(o *Options, d random, before []*stage, last bool) []*stage {
 	if last {
 		var loose []*stage
@@ -103,7 +104,7 @@ func planWork(o *Options, s *stage) {
 	s.fixedS = s.random.between(forWork, o.Work.FixedS)
 	s.ratio, s.spread = o.Work.OutputRatio, o.Work.Spread
 	s.normal = math.Round(s.random.of(0).logBetween(forWork, o.Work.Bytes))
-	if !s.source() { // what the parents write is what it reads
+	if !s.source() { // it reads what its parents write
 		total := 0.0
 		for _, p := range s.parents {
 			total += float64(p.tasks) * p.normal * p.ratio
@@ -138,7 +139,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// skewFactor is how much more than normal a task is given.
+// skewFactor returns the factor of a task's input over normal.
 func (s *stage) skewFactor(task int) float64 {
 	if s.skewCount == 0 {
 		return 1
@@ -153,7 +154,7 @@ func (s *stage) skewFactor(task int) float64 {
 	return s.random.of(task).between(forSkew, s.skew.Factor)
 }
 
-// bytes is what a task reads.
+// bytes returns the input of a task.
 func (s *stage) bytes(task int) float64 {
 	f := s.skewFactor(task)
 	if s.spread > 0 {
@@ -162,7 +163,7 @@ func (s *stage) bytes(task int) float64 {
 	return max(1, math.Round(s.normal*f))
 }
 
-// skewed lists the tasks that were given at least half as much again as normal.
+// skewed lists the tasks with at least one and a half times the normal input.
 func (s *stage) skewed(phase schema.Key) []SkewedTask {
 	if s.skewCount == 0 {
 		return nil

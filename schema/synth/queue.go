@@ -1,6 +1,6 @@
 package synth
 
-// What the simulation waits for. Of things at the same instant, the lower kind comes first, then what was queued first.
+// Events that the simulation waits for. At the same instant, the lower kind comes first, then the one queued first.
 type kind int8
 
 const (

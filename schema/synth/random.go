@@ -3,14 +3,14 @@ package synth
 import "math"
 
 // random draws for one subject: the whole run, a machine, a stage, a task, an attempt. A draw is a hash of the subject and of
-// the draw's purpose, as counter-based generators do (Salmon et al., SC 2011); nothing is consumed, so the order of draws
-// and their number do not matter.
+// the draw's purpose, as in counter-based generators (Salmon et al., SC 2011); there is no state, so the order and the number
+// of draws do not matter.
 type random uint64
 
-// purpose keeps the draws of one subject apart.
+// purpose distinguishes the draws of one subject.
 type purpose uint64
 
-// The purposes. New ones go to the end: their numbers are part of what a seed means.
+// The purposes. New ones go at the end, because their numbers determine the results of a seed.
 const (
 	forShape purpose = iota + 1
 	forTasks
@@ -46,7 +46,7 @@ const (
 	forStart
 )
 
-// of is the n-th subject under d.
+// of returns the n-th subject under d.
 func (d random) of(n int) random {
 	return random(mix(uint64(d) ^ (uint64(n)+1)*0x9e3779b97f4a7c15))
 }

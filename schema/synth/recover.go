@@ -9,15 +9,15 @@ import (
 	"straggler/schema"
 )
 
-// Losses as Spark without an external shuffle service has them: an executor goes away with its running attempts and with
-// the outputs on it. A stage that still runs does the lost ones again at once. Of the stages that read them, attempts
-// that are not through with reading fail, as do those launched after; the first failure ends the submission. What lacks
-// outputs is then submitted again, producers first, with the missing tasks only.
+// Losses as in Spark without an external shuffle service: an executor disappears with its running attempts and with the outputs
+// on it. A stage that still runs recomputes the lost ones at once. In the stages that read them, attempts that have not
+// finished reading fail, as do those launched later; the first failure ends the submission. Stages with missing outputs are
+// then submitted again, producers first, with the missing tasks only.
 
-// resubmitAfter is how long the scheduler collects failures before it submits stages again, as Spark does.
+// resubmitAfter is how long the scheduler collects failures before it resubmits stages, as in Spark.
 const resubmitAfter = 200
 
-// lossPlan kills an executor when a part of a stage's tasks have succeeded.
+// lossPlan kills an executor when a share of a stage's tasks have succeeded.
 type lossPlan struct {
 	job    int
 	stage  float64 // position among the job's stages, 0 to 1
@@ -35,7 +35,7 @@ func (s *sim) planLosses() {
 	}
 }
 
-// fireLosses fires the losses that wait for a stage to get as far as it has now.
+// fireLosses triggers the losses that wait for a stage to get this far.
 func (s *sim) fireLosses(r *run) {
 	if r.number > 0 || r.stage.job.over {
 		return
@@ -46,7 +46,7 @@ func (s *sim) fireLosses(r *run) {
 		if p.done || p.job != r.stage.job.id {
 			continue
 		}
-		// Readers are more interesting than first stages: those are chosen where there is nothing else.
+		// Readers are more interesting than first stages, which are chosen only if there is nothing else.
 		at := min(len(stages)-1, 1+int(p.stage*float64(len(stages)-1)))
 		if stages[at] == r.stage && float64(r.stage.ended) >= math.Ceil(p.after*float64(r.stage.tasks)) {
 			p.done = true
@@ -55,7 +55,7 @@ func (s *sim) fireLosses(r *run) {
 	}
 }
 
-// loseExecutor kills one of the executors that are there.
+// loseExecutor kills one of the present executors.
 func (s *sim) loseExecutor(d random) {
 	var there []int32
 	for i, x := range s.execs {
@@ -88,7 +88,7 @@ func (s *sim) loseExecutor(d random) {
 	s.queue.push(event{at: back, kind: executorBack, ref: ref{at: int32(x.machine.index)}})
 }
 
-// loseOutputs forgets the outputs of a stage on an executor, where anybody still needs them.
+// loseOutputs removes the outputs of a stage on an executor, if they are still needed.
 func (s *sim) loseOutputs(st *stage, exec int32) {
 	needed := slices.ContainsFunc(st.children, func(c *stage) bool { return c.missing > 0 })
 	if !needed {
@@ -121,7 +121,7 @@ func (s *sim) loseOutputs(st *stage, exec int32) {
 	}
 }
 
-// phaseOf is the submission that an output was made in.
+// phaseOf returns the submission in which an output was made.
 func (st *stage) phaseOf(s *sim, serial int64) schema.Key {
 	for _, r := range st.runs {
 		if serial <= r.lastSerial {
@@ -131,14 +131,14 @@ func (st *stage) phaseOf(s *sim, serial int64) schema.Key {
 	return st.phaseKey
 }
 
-// lostWhileRunning does a task of a running stage again.
+// lostWhileRunning recomputes a task of a running stage.
 func (s *sim) lostWhileRunning(r *run, task int32, out output) {
 	r.left++
 	r.recordTry(task, out.number)
 	r.retry = append(r.retry, retry{task, s.now})
 	s.wait(r)
 	x := s.execs[out.exec]
-	row := schema.Attempt{ // as the framework tells it: the attempt that had succeeded, once more
+	row := schema.Attempt{ // as the framework reports it: the attempt that had succeeded, once more
 		AttemptID: s.attemptKeys.Nth(out.serial - 1), PhaseID: r.row.PhaseID, JobID: r.row.JobID, ApplicationID: s.app.ApplicationID,
 		Task: int64(task), Number: out.number, NativeID: strconv.FormatInt(out.serial-1, 10), Machine: schema.Some(x.machine.Machine),
 		Executor: schema.Some(x.id), StartTime: s.time(out.start), FinishTime: s.time(out.finish), Status: schema.Success,
@@ -147,7 +147,7 @@ func (s *sim) lostWhileRunning(r *run, task int32, out output) {
 	s.send(&Event{Kind: OutputLost, Attempt: &row, Phase: &r.row, Loss: &s.losses[len(s.losses)-1], Maker: s.makers[len(s.losses)-1]})
 }
 
-// breakReaders lets the running attempts fail that are not through with reading a stage's outputs.
+// breakReaders makes the running attempts fail that have not finished reading a stage's outputs.
 func (s *sim) breakReaders(st *stage) {
 	for _, child := range st.children {
 		cur := child.current()
@@ -169,7 +169,7 @@ func (s *sim) breakReaders(st *stage) {
 	}
 }
 
-// failToFetch lets an attempt fail at an instant, on one of the lost outputs of a stage.
+// failToFetch makes an attempt fail at an instant, on one of the lost outputs of a stage.
 func (s *sim) failToFetch(a *attempt, st *stage, at int64) {
 	a.outcome, a.end = failsToFetch, min(at, a.start+a.whole)
 	task := a.run.stage.random.of(int(a.task))

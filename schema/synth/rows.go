@@ -7,8 +7,8 @@ import (
 	"straggler/schema"
 )
 
-// Batch is a part of what is generated. Its slices are used again after the call that hands it out. Rows refer to rows of
-// other batches: attempts come as they end, a phase after its last attempt, an application at its end.
+// Batch is a part of the generated trace. Its slices are reused after the call that receives it. Rows refer to rows of other
+// batches: attempts are emitted as they end, a phase after its last attempt, an application at its end.
 type Batch struct {
 	Application int
 	Input       schema.Key // of the application, for the store
@@ -32,7 +32,7 @@ func Generate(o Options) (*schema.Trace, *Truth, error) {
 	return trace, truth, nil
 }
 
-// Stream makes a trace batch by batch. Memory is bounded by what one application has under way, whatever the size.
+// Stream makes a trace batch by batch. Memory is bounded by the state of one application, whatever the size.
 func Stream(ctx context.Context, o Options, emit func(*Batch) error) error {
 	b := &Batch{}
 	first := true
@@ -53,7 +53,7 @@ func Stream(ctx context.Context, o Options, emit func(*Batch) error) error {
 	})
 }
 
-// Events makes a trace event by event, in order of time within each application, applications one after the other.
+// Events makes a trace event by event, in order of time within each application, one application after another.
 func Events(ctx context.Context, o Options, emit func(*Event) error) error {
 	return each(ctx, o, func(int) {}, emit)
 }
@@ -76,7 +76,7 @@ func each(ctx context.Context, o Options, begin func(app int), emit func(*Event)
 	return nil
 }
 
-// add turns an event into rows. Rows that can still change wait for the event that says they cannot.
+// add converts an event to rows. Rows that can still change are held until the event after which they cannot.
 func (b *Batch) add(e *Event) {
 	t := &b.Trace
 	switch e.Kind {

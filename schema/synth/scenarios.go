@@ -9,7 +9,7 @@ type Scenario struct {
 	set  func(*Options)
 }
 
-// Make gives the scenario's options with a seed.
+// Make returns the scenario's options with a seed.
 func (s Scenario) Make(seed uint64) Options {
 	o := Defaults()
 	o.Scenario, o.Seed = s.Name, seed
@@ -81,7 +81,7 @@ func Scenarios() []Scenario {
 	}
 }
 
-// WithTasks keeps a scenario's mixture and makes about n tasks in all: more jobs and applications, or smaller phases.
+// WithTasks keeps a scenario's mixture and sets the total to about n tasks: more jobs and applications, or smaller phases.
 func (o Options) WithTasks(n int64) Options {
 	phases := (o.Shape.Phases.Low + o.Shape.Phases.High) / 2
 	per := phases * logMean(o.Shape.Tasks)

@@ -10,8 +10,8 @@ import (
 	"straggler/schema"
 )
 
-// sim makes one application. Everything happens at instants, in milliseconds; at each, first what ends and arrives, in
-// the order of the queue, then slots are given out.
+// sim generates one application. Everything happens at instants, in milliseconds; at each, events are processed first, in the
+// order of the queue, and then slots are assigned.
 type sim struct {
 	ctx     context.Context
 	o       *Options
@@ -28,7 +28,7 @@ type sim struct {
 
 	execs []*executor
 	free  []int32 // the executor of each free slot
-	given int     // slots given out so far
+	given int     // slots assigned so far
 
 	jobs     []*job
 	jobsOver int
@@ -42,7 +42,7 @@ type sim struct {
 	spare []int32
 
 	losses      []schema.Loss
-	makers      []Maker // beside losses
+	makers      []Maker // parallel to losses
 	lossPlans   []lossPlan
 	jobKeys     *schema.Keys
 	phaseKeys   *schema.Keys
@@ -50,19 +50,19 @@ type sim struct {
 	nextTaskID  int64
 }
 
-// stageState is what a simulation knows about a stage.
+// stageState is the state of a stage in a simulation.
 type stageState struct {
 	phaseKey schema.Key // of the first submission
 	missing  int        // tasks without an output
 	done     []uint64   // bit set of tasks with an output
-	outs     []output   // who made each task's output; kept only where executors get lost
+	outs     []output   // who made each task's output; kept only if executors are lost
 	outBytes []float64  // outputs on each machine
 	runs     []*run     // submissions, the last is the current one
 	lost     map[int32]int
 	ended    int // successes in the first submission, for planned losses
 }
 
-// output is what a task left on an executor.
+// output is the output of a task on an executor.
 type output struct {
 	serial        int64 // of the attempt that made it
 	exec          int32
@@ -90,13 +90,13 @@ type run struct {
 	tasks      []int32 // nil = all of the stage
 	next       int
 	window     []int32         // tasks that a local slot may take out of order
-	retry      []retry         // tasks to try again, before all others
-	nextTry    map[int32]int32 // number of the next attempt, where it is not the first
+	retry      []retry         // tasks to retry, before all others
+	nextTry    map[int32]int32 // number of the next attempt, if it is not the first
 	failures   map[int32]int
 	share      []float64 // of the input on each machine
 	rackShare  []float64
-	live       []ref // attempts in order of launch; the dead ones are swept now and then
-	head       int   // those before it are dead or marked
+	live       []ref // attempts in order of launch; dead ones are removed occasionally
+	head       int   // those before this index are dead or marked
 	running    int
 	lastSerial int64 // of its attempts; an earlier submission's are all lower
 	left       int   // of its tasks without an output
@@ -111,7 +111,7 @@ type retry struct {
 	at   int64
 }
 
-// ref names an attempt in the slab; the slot may have been given to another since.
+// ref identifies an attempt in the slab; its position may have been reused since.
 type ref struct {
 	at     int32
 	serial int64
@@ -125,22 +125,22 @@ const (
 	failsToFetch
 )
 
-// attempt is an attempt that runs.
+// attempt is a running attempt.
 type attempt struct {
 	row     schema.Attempt
 	truth   AttemptTruth
 	run     *run
 	exec    int32
 	task    int32
-	serial  int64 // number in the application, from 1; 0 = the place in the slab is free
+	serial  int64 // number in the application, from 1; 0 = the position in the slab is free
 	sibling ref   // the other running attempt of the task
 	start   int64
 	end     int64 // planned
-	whole   int64 // it would run to its end
+	whole   int64 // its full duration
 	fetched int64 // instant at which it has read its input
 	outcome outcome
 	marked  bool // chosen to be copied, or a copy
-	loss    int  // index of the loss it failed on, -1
+	loss    int  // index of the loss that made it fail, or -1
 	written float64
 }
 
@@ -161,14 +161,14 @@ func newSim(ctx context.Context, o *Options, c *cluster, app int, start schema.T
 	return s
 }
 
-// inputKey is the key of the input that an application of the options stands for.
+// inputKey returns the key of the input that an application of the options represents.
 func inputKey(o *Options, app int) schema.Key {
 	return schema.InputKey(fmt.Sprintf("synth-%s-%d-%d", o.Scenario, o.Seed, app), nil)
 }
 
 func (s *sim) time(at int64) schema.Null[schema.Time] { return schema.Some(schema.FromMillis(at)) }
 
-// run makes the application from its start to its end.
+// run runs the application from its start to its end.
 func (s *sim) run() error {
 	s.send(&Event{Kind: ApplicationStarted, Application: &s.app, Settings: s.settings()})
 	s.now += 1000
@@ -194,7 +194,7 @@ func (s *sim) run() error {
 	return s.err
 }
 
-// step handles all that happens at the next instant.
+// step processes everything at the next instant.
 func (s *sim) step() {
 	if s.err = s.ctx.Err(); s.err != nil {
 		return
@@ -258,7 +258,7 @@ func (s *sim) addExecutor(m *machine) {
 	s.send(&Event{Kind: ExecutorAdded, Machine: &x.row})
 }
 
-// queueNextJob lets the next job arrive after at least least milliseconds.
+// queueNextJob schedules the arrival of the next job after at least the given number of milliseconds.
 func (s *sim) queueNextJob(least int64) {
 	if s.begun == s.o.Shape.Jobs {
 		return
@@ -299,7 +299,7 @@ func (s *sim) phaseRow(st *stage, number, tasks int) schema.Phase {
 		Name: schema.Some(st.name), Kind: st.kind, TaskCount: schema.Some(int64(tasks)), Status: schema.RunSkipped}
 }
 
-// submit submits a stage that has no running submission, or first the stages whose outputs it misses.
+// submit submits a stage that has no running submission, or first the stages whose outputs it lacks.
 func (s *sim) submit(st *stage) {
 	if st.missing == 0 || st.current() != nil {
 		return
@@ -332,7 +332,7 @@ func (s *sim) submit(st *stage) {
 	s.wait(r)
 }
 
-// edges joins a phase to all submissions of its stage's parents so far: any of them may have made what it reads.
+// edges joins a phase to all submissions of its stage's parents so far: any of them may have made its input.
 func edges(st *stage, row *schema.Phase) []schema.Edge {
 	var out []schema.Edge
 	add := func(from schema.Key) {
@@ -349,7 +349,7 @@ func edges(st *stage, row *schema.Phase) []schema.Edge {
 	return out
 }
 
-// shares says which part of a submission's input lies on which machine and rack.
+// shares computes which share of a submission's input is on which machine and rack.
 func (s *sim) shares(r *run) {
 	if r.stage.source() {
 		return
@@ -369,7 +369,7 @@ func (s *sim) shares(r *run) {
 	}
 }
 
-// wait puts a run among those with tasks to launch: jobs in their order, and stages in theirs.
+// wait inserts a run among those with tasks to launch: ordered by job, then by stage.
 func (s *sim) wait(r *run) {
 	at, found := slices.BinarySearchFunc(s.waiting, r, func(a, b *run) int {
 		return cmp.Or(cmp.Compare(a.stage.id, b.stage.id), cmp.Compare(a.number, b.number))

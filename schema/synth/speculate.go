@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Copies by Spark's rule (TaskSetManager.checkSpeculatableTasks): when a share of the tasks has succeeded, a running
-// task whose age is over multiplier × the median of the successful durations is copied, once, on another machine, when no
-// other task waits. Checks stand on a grid of the interval; those that could find nothing are left out.
+// Copies by Spark's rule (TaskSetManager.checkSpeculatableTasks): when a share of the tasks has succeeded, a running task whose
+// age is over multiplier × the median of the successful durations is copied, once, on another machine, if no other task waits.
+// Checks are at multiples of the interval; those that could find nothing are omitted.
 
-// speed is what a submission knows about its durations.
+// speed is the distribution of a submission's durations so far.
 type speed struct {
 	durations median
-	lookAt    int64 // the next check that is queued; 0 = none
+	lookAt    int64 // the next queued check; 0 = none
 	copies    []copyRequest
 }
 
@@ -23,7 +23,7 @@ type copyRequest struct {
 	since    int64
 }
 
-// addDuration takes the duration of a success.
+// addDuration adds the duration of a success.
 func (s *sim) addDuration(r *run, lived int64) {
 	if s.o.Speculation == nil || r.over {
 		return
@@ -32,7 +32,7 @@ func (s *sim) addDuration(r *run, lived int64) {
 	s.planLook(r)
 }
 
-// threshold is the age in milliseconds over which a task is copied; ok is false when too few have finished.
+// threshold returns the age in milliseconds over which a task is copied; ok is false if too few have finished.
 func (s *sim) threshold(r *run) (age int64, ok bool) {
 	p := s.o.Speculation
 	n := int(r.row.TaskCount.V)
@@ -91,7 +91,7 @@ func (s *sim) lookForSlow(r *run) {
 	s.planLook(r)
 }
 
-// launchCopy starts one copy if there is a slot for one, and says whether it did.
+// launchCopy starts one copy if there is a slot for one, and reports whether it did.
 func (s *sim) launchCopy() bool {
 	for i := 0; i < len(s.slow); i++ {
 		r := s.slow[i]
@@ -118,7 +118,7 @@ func (s *sim) launchCopy() bool {
 	return false
 }
 
-// slotElsewhere is a free slot on another machine, -1 when there is none.
+// slotElsewhere returns a free slot on another machine, -1 if there is none.
 func (s *sim) slotElsewhere(m *machine) int {
 	first := s.drawSlot()
 	for i := range s.free {

@@ -70,7 +70,7 @@ func TestTruthSums(t *testing.T) {
 	})
 }
 
-// TestSlotsAreNeverOversubscribed sweeps over each executor's attempts in time.
+// TestSlotsAreNeverOversubscribed sweeps over each executor's attempts in time order.
 func TestSlotsAreNeverOversubscribed(t *testing.T) {
 	type place struct {
 		app      schema.Key
@@ -104,7 +104,7 @@ func TestSlotsAreNeverOversubscribed(t *testing.T) {
 	})
 }
 
-// TestDependenciesAreRespected: no attempt of a phase starts before what it reads has ended.
+// TestDependenciesAreRespected: no attempt of a phase starts before its input is complete.
 func TestDependenciesAreRespected(t *testing.T) {
 	forAll(t, 3, func(t *testing.T, o Options, trace *schema.Trace, _ *Truth) {
 		phases := map[schema.Key]*schema.Phase{}
@@ -121,8 +121,8 @@ func TestDependenciesAreRespected(t *testing.T) {
 	})
 }
 
-// TestEveryTaskSucceedsOnce: a stage that was completed has, over its submissions, an output of every task; a task has a
-// second one only where the first was lost or a submission that had failed came through with it after all.
+// TestEveryTaskSucceedsOnce: a completed stage has, over its submissions, an output of every task; a task has a second one only
+// if the first was lost or a failed submission finished it after all.
 func TestEveryTaskSucceedsOnce(t *testing.T) {
 	type stage struct {
 		job    schema.Key
@@ -164,8 +164,8 @@ func TestEveryTaskSucceedsOnce(t *testing.T) {
 	})
 }
 
-// TestSlotsAreNotLeftFree: work-conserving; while a task of a submitted phase waits, all slots are taken. Held on the
-// scenario without faults, where no submission ends early.
+// TestSlotsAreNotLeftFree: work-conserving; while a task of a submitted phase waits, all slots are taken. Checked on the
+// scenario without faults, in which no submission ends early.
 func TestSlotsAreNotLeftFree(t *testing.T) {
 	o := Defaults()
 	trace, _, err := Generate(o)
@@ -211,14 +211,14 @@ func TestSameSeedSameTrace(t *testing.T) {
 	}
 }
 
-// TestStreamsAreApart: giving one subsystem a fault leaves the draws of the others as they were.
+// TestStreamsAreApart: a fault in one subsystem does not change the draws of the others.
 func TestStreamsAreApart(t *testing.T) {
 	quiet := Defaults()
 	_, before, err := Generate(quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cold := quiet // delays of no length draw from the scheduler's stream and change nothing else
+	cold := quiet // delays of zero length draw from the scheduler's stream and change nothing else
 	cold.Faults.Scheduler = Scheduler{Probability: 1, DelayS: Only(0)}
 	cold.Faults.Transient = Transient{Probability: 1, Factor: Only(1)}
 	cold.Faults.GC = GC{Machines: 3, Phases: 1, Factor: Only(0)}
@@ -279,7 +279,7 @@ func TestWithTasks(t *testing.T) {
 	}
 }
 
-// TestMedian holds the running median against sorting.
+// TestMedian compares the running median with sorting.
 func TestMedian(t *testing.T) {
 	var m median
 	var all []int64

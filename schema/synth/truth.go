@@ -2,7 +2,7 @@ package synth
 
 import "straggler/schema"
 
-// Truth is what the generator did, beside the rows that a log would show.
+// Truth is what the generator did, in addition to the rows that a log would show.
 type Truth struct {
 	Attempts []AttemptTruth // in the order of the trace's attempts
 	Machines []MachineTruth
@@ -13,23 +13,23 @@ type Truth struct {
 type AttemptTruth struct {
 	AttemptID schema.Key
 	BaseS     float64         // a normal task's time on this machine's generation, with its noise
-	CutS      float64         // what it would have run on, had it not failed, been killed or lost
+	CutS      float64         // what it would have run on, had it not failed or been killed or lost
 	By        [causes]float64 // seconds added, in the order of Causes; data_skew is negative for less data than normal
 }
 
-// MachineTruth is what a machine is like.
+// MachineTruth is the condition of a machine.
 type MachineTruth struct {
 	Machine    string
 	Rack       string
 	Generation float64 // time factor of its hardware: not a fault
-	Factor     float64 // time factor of a bad machine, or of a flaky one when it is; 1 = healthy
+	Factor     float64 // time factor of a bad machine, or of a flaky one while it is bad; 1 = healthy
 	Flaky      bool    // Factor holds in some windows of time only
 	Downlink   float64 // time factor of reading from other machines
-	Uplink     float64 // time factor for others that read from it
+	Uplink     float64 // time factor for others reading from it
 	GC         bool    // its executors collect garbage in some phases
 }
 
-// SkewedTask is a task that was given more data than normal.
+// SkewedTask is a task with more data than normal.
 type SkewedTask struct {
 	PhaseID schema.Key // of the phase's first submission
 	Task    int64
@@ -54,7 +54,7 @@ const (
 	causes
 )
 
-// Seconds is what a cause added.
+// Seconds returns what a cause added.
 func (a *AttemptTruth) Seconds(c schema.Cause) float64 {
 	for i, known := range Causes {
 		if known == c {
@@ -75,7 +75,7 @@ func (a *AttemptTruth) sum() float64 {
 	return s
 }
 
-// Largest is the cause that added most, and its seconds; ok is false when none added any.
+// Largest returns the cause that added most, and its seconds; ok is false if none added any.
 func (a *AttemptTruth) Largest() (c schema.Cause, seconds float64, ok bool) {
 	best := -1
 	for i, v := range a.By {
