@@ -71,7 +71,7 @@ func BenchmarkCompact(b *testing.B) {
 	b.ReportMetric(commits*n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// BenchmarkManyCommits is what a store of a thousand ingests costs a command before it does anything.
+// BenchmarkManyCommits measures what a store of a thousand ingests costs a command before it does anything.
 func BenchmarkManyCommits(b *testing.B) {
 	s, err := Temp(b.Context())
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"straggler/store/storetest"
 )
 
-// TestServerErrorsAreRetried: a server that fails every third request, in each way, is asked again until all is done.
+// TestServerErrorsAreRetried: a server that fails every third request, in each way, is asked again until everything is done.
 func TestServerErrorsAreRetried(t *testing.T) {
 	states := golden(t)
 	fail := func(code int, text string) func(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +97,7 @@ func TestServerErrorsAreRetried(t *testing.T) {
 	}
 }
 
-// TestServerSaysNo: what cannot succeed is not tried again, is said with what to do, and leaves nothing visible.
+// TestServerSaysNo: what cannot succeed is not retried, is reported with advice, and leaves nothing visible.
 func TestServerSaysNo(t *testing.T) {
 	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}
@@ -151,7 +151,7 @@ func TestServerSaysNo(t *testing.T) {
 	}
 }
 
-// TestOverwritingServer: a server that does not know the condition is refused before anything is written.
+// TestOverwritingServer: a server that does not support the condition is refused before anything is written.
 func TestOverwritingServer(t *testing.T) {
 	server := s3test.Serve(t)
 	server.Intercept(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
@@ -170,7 +170,7 @@ func TestOverwritingServer(t *testing.T) {
 	}
 }
 
-// TestSilentServer: one that does not answer is given up, and who cancels does not wait for it.
+// TestSilentServer: a server that does not answer is given up, and cancelling does not wait for it.
 func TestSilentServer(t *testing.T) {
 	server := s3test.Serve(t)
 	quiet := make(chan struct{})
@@ -198,7 +198,7 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
-// TestLargeObjects: what is sent in parts, over a server that refuses parts now and then, arrives as it was.
+// TestLargeObjects: objects sent in parts, to a server that occasionally refuses parts, arrive unchanged.
 func TestLargeObjects(t *testing.T) {
 	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}
@@ -244,8 +244,8 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
-// TestReplacedFilesStay: what a commit replaced stays for those who read it, until the grace is over; and the last commit
-// stays in any case, so that its number is not given again.
+// TestReplacedFilesStay: what a commit replaced stays for its readers until the grace period is over; and the last commit stays
+// in any case, so that its number is not reused.
 func TestReplacedFilesStay(t *testing.T) {
 	g := ground{where: "s3://lakes/x", server: s3test.Serve(t)}
 	s, err := Open(t.Context(), g.where, Options{retry: fewRetries})
@@ -304,7 +304,8 @@ func list1(t *testing.T, s *Store) Entry {
 	return list[0]
 }
 
-// TestDeadWritersFiles: files without a commit go when they are a day old, and a mark of a dead writer is the sign to look.
+// TestDeadWritersFiles: files without a commit are removed when they are a day old, and a marker of a dead writer triggers the
+// search.
 func TestDeadWritersFiles(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		if g.inDirectory() {
@@ -341,8 +342,8 @@ func TestDeadWritersFiles(t *testing.T) {
 	})
 }
 
-// TestSkewedClocks: a machine whose clock is days ahead of the object store's takes no living writer for a dead one, and
-// nothing that was just replaced for what nobody reads any more.
+// TestSkewedClocks: a machine whose clock is days ahead of the object store's does not take a living writer for a dead one, nor
+// what was just replaced for something that nobody reads any more.
 func TestSkewedClocks(t *testing.T) {
 	g := ground{where: "s3://lakes/x", server: s3test.ServeAt(t, -48*time.Hour)}
 	open := func() *Store {
@@ -371,7 +372,7 @@ func TestSkewedClocks(t *testing.T) {
 	}
 }
 
-// TestCancelledSending: who cancels while files are sent leaves nothing visible and no file of his own on this machine.
+// TestCancelledSending: cancelling while files are sent leaves nothing visible and no file of the writer on this machine.
 func TestCancelledSending(t *testing.T) {
 	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}
@@ -380,7 +381,7 @@ func TestCancelledSending(t *testing.T) {
 	var once sync.Once
 	server.Intercept(func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
 		if s3test.Changes(r) && strings.Contains(r.URL.Path, "/tables/") {
-			io.Copy(io.Discard, r.Body) // or the server does not hear that the other side has gone
+			io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client has gone
 			once.Do(cancel)
 			<-r.Context().Done()
 			return true

@@ -15,7 +15,7 @@ import (
 	"straggler/store/storetest"
 )
 
-// TestCopies: their bound, what is evicted, what is touched, and a full disk.
+// TestCopies: their bound, their eviction, their last use, and a full disk.
 func TestCopies(t *testing.T) {
 	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}
@@ -139,7 +139,7 @@ func TestCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.(*pinnedCopies).lock.Close() // as the end of its process does
+		h.(*pinnedCopies).lock.Close() // like the end of its process
 		if _, err := fetch(t, at, files[2]); err != nil {
 			t.Error(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"straggler/store/storetest"
 )
 
-// A compaction writes the attempts of a phase, which lie in row groups of several commits, into one place, so that a reader
-// leaves out the others; they are the same rows. Long texts make row groups of some hundred rows.
+// A compaction writes the attempts of a phase, which are in row groups of several commits, into one place, so that a reader
+// skips the others; the rows are the same. Long texts make row groups of a few hundred rows.
 func TestCompactionSortsByPhase(t *testing.T) {
 	s := testStore(t)
 	for input := range schema.Key(3) {
@@ -49,7 +49,7 @@ func TestCompactionSortsByPhase(t *testing.T) {
 	}
 }
 
-// Results that a straggler with other result tables left are computed again, and until then neither kept nor compacted.
+// Results of a straggler with other result tables are computed again, and until then neither kept nor compacted.
 func TestResultsWithOtherColumns(t *testing.T) {
 	s := testStore(t)
 	ctx := t.Context()
@@ -76,7 +76,7 @@ func TestResultsWithOtherColumns(t *testing.T) {
 		if c.Kind != Detect {
 			continue
 		}
-		c.Columns = "" // as those before the digest was kept
+		c.Columns = "" // as before the digest was kept
 		if data, err = c.encode(); err == nil {
 			err = os.WriteFile(name, data, 0o666)
 		}

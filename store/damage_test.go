@@ -15,8 +15,8 @@ import (
 	"straggler/store/storetest"
 )
 
-// TestDamageIsFound damages each file of a store in each way. Verify must name the file and say what to do; an engine
-// must not open over what is damaged where a look tells; and nothing may panic.
+// TestDamageIsFound damages each file of a store in each way. Verify must name the file and say what to do; an engine must not
+// open a store with damage that is easily detected; and nothing may panic.
 func TestDamageIsFound(t *testing.T) {
 	flip := func(at func(n int) int) func(t *testing.T, name string) {
 		return func(t *testing.T, name string) {

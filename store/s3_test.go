@@ -14,17 +14,17 @@ import (
 	"straggler/bucket/s3test"
 )
 
-// fewRetries is for tests that are refused often.
+// fewRetries is for tests with many refused requests.
 var fewRetries = bucket.RetryPolicy{Tries: 3, Pause: time.Millisecond, Stall: time.Minute}
 
-// ground is where a store of a test lies, in one of the ways.
+// ground is the location of a test's store, in one of the ways.
 type ground struct {
 	where  string
 	server *s3test.Server // nil without
 	dir    string         // "" without
 }
 
-// grounds are all ways: each makes one with nothing in it.
+// grounds lists all ways: each creates an empty location.
 var grounds = []struct {
 	name string
 	make func(t *testing.T) ground
@@ -47,7 +47,7 @@ var grounds = []struct {
 	}},
 }
 
-// onEachGround holds a law everywhere.
+// onEachGround checks a law on every ground.
 func onEachGround(t *testing.T, law func(t *testing.T, g ground)) {
 	for _, g := range grounds {
 		t.Run(g.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func onEachGround(t *testing.T, law func(t *testing.T, g ground)) {
 // inDirectory reports whether it is a directory that is used as one.
 func (g ground) inDirectory() bool { return !strings.Contains(g.where, "://") }
 
-// open opens the store; what nobody needs goes at once, as it does in a directory.
+// open opens the store; obsolete files are removed at once, as in a directory.
 func (g ground) open(t testing.TB) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), g.where, Options{fs: osFS{noSync: true}, noGrace: true, retry: fewRetries})
@@ -70,7 +70,7 @@ func (g ground) open(t testing.TB) *Store {
 	return s
 }
 
-// read gives what a file holds.
+// read returns the content of a file.
 func (g ground) read(t testing.TB, s *Store, name string) ([]byte, error) {
 	if g.dir != "" {
 		return os.ReadFile(filepath.Join(g.dir, name))
@@ -78,7 +78,7 @@ func (g ground) read(t testing.TB, s *Store, name string) ([]byte, error) {
 	return s.at.(*objectStore).readAll(t.Context(), name)
 }
 
-// change changes what a file holds; nil removes it.
+// change changes the content of a file; nil removes it.
 func (g ground) change(t testing.TB, s *Store, name string, to func([]byte) []byte) {
 	t.Helper()
 	data, err := g.read(t, s, name)

@@ -9,8 +9,8 @@ import (
 	"straggler/store/storetest"
 )
 
-// TestSlicesOfResults: of results, the slices of some inputs hold the rows that follow from these alone, whatever commits they
-// lie in.
+// TestSlicesOfResults: the slices of results for some inputs contain the rows computed from these alone, whatever commits they
+// are in.
 func TestSlicesOfResults(t *testing.T) {
 	s := testStore(t)
 	for night, inputs := range [][]schema.Key{{1, 2, 3}, {4, 5}} {

@@ -33,7 +33,7 @@ type Tx struct {
 	writer  string    // as it is registered
 	lock    io.Closer // on the staging directory, so that no other process removes it
 	cat     *catalog  // when the transaction began
-	state   string    // of the logs that results are computed from; "": not that of any store
+	state   string    // of the logs that results are computed from; "": matches no store
 
 	mu       sync.Mutex
 	tables   map[string]*tableWriter
@@ -46,13 +46,13 @@ type Tx struct {
 	kept     []KeptRecord
 
 	keptInputs []InputRecord         // whose results Resume kept
-	stale      bool                  // Resume found results of inputs that have changed or gone
+	stale      bool                  // Resume found results of inputs that have changed or been removed
 	dependsOn  map[schema.Key]string // what else results of an input depend on
 
 	pieces     pieces          // of programs on other machines; nil without
-	piecesName string          // of their place in the store
+	piecesName string          // name of their location in the store
 	piecesData string          // directory of this machine with their data
-	named      map[string]bool // the files of the commit, when that is or may be visible
+	named      map[string]bool // the files of the commit, if that is or may be visible
 	doubt      bool            // whether it is
 
 	unchanged bool // Resume found that the visible results are current
@@ -74,7 +74,7 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 		return nil, fmt.Errorf("store: %s is open for reading only", s.where)
 	}
 	unlock, err := s.at.lock(ctx)
-	if errors.Is(err, fs.ErrNotExist) { // another writer has made the store, and removed it because it failed
+	if errors.Is(err, fs.ErrNotExist) { // another writer has created the store, and removed it because it failed
 		if err = s.at.init(ctx, false); err == nil {
 			unlock, err = s.at.lock(ctx)
 		}
@@ -93,7 +93,7 @@ func (s *Store) Begin(ctx context.Context, o Origin) (*Tx, error) {
 	return tx, nil
 }
 
-// begin cleans the store, and makes the transaction's staging directory.
+// begin cleans the store, and creates the transaction's staging directory.
 func (tx *Tx) begin(ctx context.Context) error {
 	s := tx.s
 	cat, err := s.catalog(ctx)
@@ -184,17 +184,17 @@ func (tx *Tx) Input(r InputRecord) error {
 	return nil
 }
 
-// Retire hides the rows that earlier commits hold of an input, from the moment of the commit.
+// Retire hides the rows of an input in earlier commits, from the moment of the commit.
 func (tx *Tx) Retire(input schema.Key) {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
 	tx.retired = append(tx.retired, KeyText(input))
 }
 
-// Tool is the version of straggler that the transaction is of.
+// Tool returns the version of straggler given for the transaction.
 func (tx *Tx) Tool() string { return tx.origin.Tool }
 
-// State is the state of the logs that the transaction's results are of.
+// State returns the state of the logs from which the transaction's results are computed.
 func (tx *Tx) State() string { return tx.state }
 
 // ID is the id that a log commit has with the inputs recorded so far.
@@ -204,7 +204,7 @@ func (tx *Tx) ID() string {
 	return ingestID(tx.inputs)
 }
 
-// Abort discards all that was appended. After Commit it does nothing.
+// Abort discards everything appended. After Commit it does nothing.
 func (tx *Tx) Abort() error {
 	tx.mu.Lock()
 	if tx.done {
@@ -220,13 +220,13 @@ func (tx *Tx) Abort() error {
 }
 
 // close removes the staging directory and the pieces that are not in the commit, even after the context has ended. What it
-// cannot remove is left to the next writer, for whom the writer stays registered as a sign.
+// cannot remove is left to the next writer, for which the writer stays registered as a sign.
 func (tx *Tx) close() error {
 	ctx := context.WithoutCancel(tx.ctx)
 	err := tx.s.staging.remove(tx.staging, tx.lock)
 	left := tx.doubt
 	if tx.pieces != nil {
-		if tx.named == nil { // who interrupts does not wait for more
+		if tx.named == nil { // a user who interrupts does not wait longer
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, cleanupTime)
 			defer cancel()
@@ -246,7 +246,7 @@ func (tx *Tx) close() error {
 	return nil
 }
 
-// Commit makes all that was appended visible at once. After an error none of it is, unless the error says otherwise.
+// Commit makes everything appended visible at once. After an error none of it is, unless the error says otherwise.
 func (tx *Tx) Commit(ctx context.Context) (Commit, error) {
 	c, err := tx.finish()
 	if err == nil {
@@ -289,7 +289,7 @@ func (tx *Tx) finish() (*Commit, error) {
 	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, w := range tx.tables { // what one waits for the disk, another compresses
+	for _, w := range tx.tables { // while one waits for the disk, another compresses
 		group.Go(w.finish)
 	}
 	if err := group.Wait(); err != nil {
@@ -402,8 +402,8 @@ func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 	}
 }
 
-// cleanupTime bounds the removal of files after a failure, which does not depend on the context: a user waits that long after
-// Ctrl-C, and it is enough for a server that answers. What is left is an orphan.
+// cleanupTime bounds the removal of files after a failure, which is independent of the context: a user waits that long after
+// Ctrl-C, and it is enough for a server that answers. Files that remain are orphans.
 const cleanupTime = 20 * time.Second
 
 // removeStored removes the files of a commit that failed.
@@ -424,7 +424,7 @@ func (tx *Tx) create(ctx context.Context, c *Commit, sequence int64) (visible bo
 	return visible, err
 }
 
-// namesOf are the paths of a commit's files.
+// namesOf returns the paths of a commit's files.
 func namesOf(c *Commit) map[string]bool {
 	names := make(map[string]bool)
 	for _, t := range c.Tables {

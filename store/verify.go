@@ -50,7 +50,7 @@ func (s *Store) Verify(ctx context.Context) ([]Finding, error) {
 	}
 	for i, c := range cat.commits {
 		if !cat.visible[i] {
-			continue // its files may be removed already
+			continue // its files may already be removed
 		}
 		for _, t := range c.Tables {
 			for _, f := range t.Files {

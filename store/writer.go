@@ -40,10 +40,10 @@ type tableWriter struct {
 	rows   map[schema.Key]int64 // appended, by input
 	ended  bool
 
-	spare atomic.Pointer[parquet.Buffer] // was written and may be filled again
+	spare atomic.Pointer[parquet.Buffer] // was written and may be reused
 
 	sorts bool              // row groups are collected and written in the order of the table's Cluster
-	held  []*parquet.Buffer // that wait for it, under writeMu
+	held  []*parquet.Buffer // waiting for that, under writeMu
 
 	writeMu sync.Mutex
 	failed  error // of a buffer that was written asynchronously
@@ -74,7 +74,7 @@ func (w *tableWriter) appendAll(input schema.Key, b schema.Batch) error {
 	return nil
 }
 
-// adopt takes a file that another program has written.
+// adopt adds a file that another program has written.
 func (w *tableWriter) adopt(f FileRecord) {
 	w.writeMu.Lock()
 	defer w.writeMu.Unlock()
@@ -88,7 +88,7 @@ func (w *tableWriter) adoptRows(input schema.Key, n int64) {
 	w.rows[input] += n
 }
 
-// append copies as many rows as the buffer takes, returns their number, and has a full buffer written.
+// append copies as many rows as the buffer takes, returns their number, and starts writing a full buffer.
 func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr, n int) (int, error) {
 	w.fillMu.Lock()
 	if w.ended {
@@ -102,7 +102,7 @@ func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr,
 		w.fillMu.Unlock()
 		return n, nil
 	}
-	w.writeMu.Lock() // waits for the buffer before
+	w.writeMu.Lock() // waits for the previous buffer
 	if err := cmp.Or(w.failed, w.ctx.Err()); err != nil {
 		w.writeMu.Unlock()
 		w.fillMu.Unlock()
@@ -126,11 +126,11 @@ func (w *tableWriter) append(input schema.Key, p unsafe.Pointer, stride uintptr,
 	return n, nil
 }
 
-// sortedGroups is how many row groups of a compaction are sorted at once. Of a table that is read by phase a query of one phase
-// then reads one of them. An attempt of a Spark log takes about 300 bytes, so they are some 300 MB.
+// sortedGroups is the number of row groups of a compaction that are sorted together. A query for one phase, on a table that is
+// read by phase, then reads one of them. An attempt of a Spark log takes about 300 bytes, so they take about 300 MB.
 const sortedGroups = 8
 
-// writeSorted writes the row groups that wait.
+// writeSorted writes the waiting row groups.
 func (w *tableWriter) writeSorted() error {
 	by := slices.IndexFunc(w.columns, func(c schema.Column) bool { return c.Name == w.table.Cluster })
 	err := parquet.Sort(w.held, by, parquet.NewBuffer(w.columns), w.write)
@@ -138,7 +138,7 @@ func (w *tableWriter) writeSorted() error {
 	return err
 }
 
-// buffer is the one to fill. A second one is made only when rows are appended while the first is being written.
+// buffer returns the one to fill. A second one is created only if rows are appended while the first is being written.
 func (w *tableWriter) buffer() *parquet.Buffer {
 	if w.fill != nil {
 		return w.fill
@@ -179,7 +179,7 @@ func (w *tableWriter) write(b *parquet.Buffer) (err error) {
 	return nil
 }
 
-// fileGroups is how many row groups go into a file before the next one is begun; it bounds what a footer can hold.
+// fileGroups is the number of row groups in a file before the next one is begun; it bounds the size of a footer.
 const fileGroups = 64
 
 // create begins a file in staging.
@@ -283,7 +283,7 @@ func (w *checksumWriter) Write(p []byte) (int, error) {
 
 func (w *checksumWriter) checksum() string { return checksumText(w.sum.Sum64()) }
 
-// close closes the file; one that is whole is flushed and synced first.
+// close closes the file; a complete one is flushed and synced first.
 func (w *checksumWriter) close(whole bool) error {
 	var err error
 	if whole {

@@ -17,8 +17,8 @@ import (
 	"straggler/store/storetest"
 )
 
-// raceFS lets another commit take the sequence number just before ours is linked, as a writer does who does not see
-// our lock because the disk is shared and its locks are not.
+// raceFS lets another commit take the sequence number just before ours is linked, like a writer that does not see our lock
+// because the disk is shared but its locks are not.
 type raceFS struct {
 	osFS
 	races *int
@@ -96,7 +96,7 @@ func TestLiveStagingIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestSameInputTwice: of two writers who ingest the same log at once, one is told that it is there.
+// TestSameInputTwice: of two writers that ingest the same log at once, one is told that it is already there.
 func TestSameInputTwice(t *testing.T) {
 	s := testStore(t)
 	begin := func(key schema.Key, name, fingerprint string) *Tx {
@@ -135,7 +135,7 @@ func TestSameInputTwice(t *testing.T) {
 	}
 }
 
-// TestKeysOfBlocks: a commit is held against the runs of keys that inputs deal from.
+// TestKeysOfBlocks: a commit is checked against the ranges of keys that inputs allocate from.
 func TestKeysOfBlocks(t *testing.T) {
 	one, two := InputRecord{Key: 5, Rows: map[string]int64{"attempts": schema.BlockKeys + 1, "edges": 3}}, InputRecord{Key: 6, Rows: map[string]int64{"attempts": 1}}
 	var blocks []block
@@ -213,7 +213,7 @@ func TestConcurrentAppends(t *testing.T) {
 	}
 }
 
-// TestSameRowsSameBytes: files and commits hold nothing of when or where they were written.
+// TestSameRowsSameBytes: files and commits do not depend on when or where they were written.
 func TestSameRowsSameBytes(t *testing.T) {
 	var trees [2]map[string]string
 	for i := range trees {
@@ -264,7 +264,7 @@ func TestCancelledAppend(t *testing.T) {
 	}
 }
 
-// panicFS gives files that panic when they are written.
+// panicFS returns files that panic when they are written.
 type panicFS struct{ osFS }
 
 func (f panicFS) Create(name string) (file, error) {

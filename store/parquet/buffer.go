@@ -6,11 +6,11 @@ import (
 	"straggler/schema"
 )
 
-// RowGroupRows is how many rows make a row group: what DuckDB's own files use, and its unit of parallelism.
+// RowGroupRows is the number of rows in a row group: what DuckDB's own files use, and its unit of parallelism.
 const RowGroupRows = 122880
 
-// rowGroupText is how many bytes of strings make a row group of fewer rows, so that logs with long ones do not take more
-// memory than others.
+// rowGroupText is the size in bytes of strings that ends a row group with fewer rows, so that logs with long strings do not
+// take more memory than others.
 const rowGroupText = 16 << 20
 
 // Buffer collects the rows of one row group in columns.
@@ -30,7 +30,7 @@ func NewBuffer(columns []schema.Column) *Buffer {
 	return b
 }
 
-// Rows is how many rows there are.
+// Rows returns the number of rows.
 func (b *Buffer) Rows() int { return b.rows }
 
 // Full reports whether the rows fill a row group.
@@ -42,7 +42,7 @@ func (b *Buffer) Full() bool {
 	return b.rows >= RowGroupRows || text >= rowGroupText
 }
 
-// Reset forgets the rows, and keeps the memory.
+// Reset discards the rows, but keeps the memory.
 func (b *Buffer) Reset() {
 	for i := range b.columns {
 		c := &b.columns[i]
@@ -52,19 +52,19 @@ func (b *Buffer) Reset() {
 	b.rows = 0
 }
 
-// Follow begins with an empty buffer, of the same table as another that was filled before: columns that had too many
-// strings for a dictionary there have none here.
+// Follow prepares an empty buffer of the same table as another one that was filled before: columns that had too many strings
+// for a dictionary there do not use one here.
 func (b *Buffer) Follow(former *Buffer) {
 	for i := range b.columns {
 		b.columns[i].strings.plain = former.columns[i].strings.plain
 	}
 }
 
-// appendBytes is how many bytes of rows are copied at a time: few enough to be in the processor's nearest cache still when
-// the next column is copied.
+// appendBytes is the number of bytes of rows copied at a time: few enough to still be in the processor's nearest cache when the
+// next column is copied.
 const appendBytes = 24 << 10
 
-// Append copies the first of n rows of a table, which start at p and lie stride bytes apart, and says how many it took. The
+// Append copies the first of n rows of a table, which start at p and are stride bytes apart, and returns how many it took. The
 // columns are those of the table and one more, of type BigInt, which is key in each of the rows.
 func (b *Buffer) Append(p unsafe.Pointer, stride uintptr, n int, key int64) int {
 	n = min(n, max(appendBytes/int(stride), 1), RowGroupRows-b.rows)
@@ -92,8 +92,8 @@ func (b *Buffer) Append(p unsafe.Pointer, stride uintptr, n int, key int64) int 
 	return n
 }
 
-// anySet says whether a row has one of the flags set. Most columns of most logs have no value at all, and rows that set no
-// flag of theirs, which is looked at row by row, need not be looked at column by column.
+// anySet reports whether a row has one of the flags set. Most columns of most logs have no value at all, and if a check by rows
+// finds no flag of theirs, they need not be checked column by column.
 func anySet(p unsafe.Pointer, stride uintptr, n int, flags []uintptr) bool {
 	var any uint8
 	for i := range n {
@@ -105,8 +105,8 @@ func anySet(p unsafe.Pointer, stride uintptr, n int, flags []uintptr) bool {
 	return any != 0
 }
 
-// AppendValues adds a row by its values: bool, int32, int64, float64, string or schema.Time as the types of the columns are,
-// nil for NULL. It panics on others.
+// AppendValues adds a row by its values: bool, int32, int64, float64, string or schema.Time, according to the types of the
+// columns, or nil for NULL. It panics on others.
 func (b *Buffer) AppendValues(value func(column int) any) {
 	for i := range b.columns {
 		c, v := &b.columns[i], value(i)
@@ -133,14 +133,14 @@ func (b *Buffer) AppendValues(value func(column int) any) {
 	b.rows++
 }
 
-// appendOne adds a value to a column that is no field of a row, and has the offset 0.
+// appendOne adds a value to a column that is not a field of a row, and has the offset 0.
 func appendOne[T any](c *column, v T, there int) {
 	some := schema.Some(v)
 	c.append(unsafe.Pointer(&some), unsafe.Sizeof(some), 1, there)
 }
 
-// column is one column of a buffer. Most columns of most logs are NULL in every row: up to the first value nothing is
-// kept of them. From then on exactly one of the slices is used, in which a NULL row holds anything.
+// column is one column of a buffer. Most columns of most logs are NULL in every row: nothing is stored for them up to the first
+// value. From then on exactly one of the slices is used, in which NULL rows have arbitrary values.
 type column struct {
 	typ        schema.Type
 	nullable   bool
@@ -148,7 +148,7 @@ type column struct {
 	flagOffset uintptr // of Null.OK in the row
 
 	values  int    // rows that are not NULL
-	valid   []bool // which they are; empty where all are, or none
+	valid   []bool // which rows these are; empty if all, or none
 	i64     []int64
 	i32     []int32
 	f64     []float64
@@ -156,13 +156,13 @@ type column struct {
 	strings dictionary
 }
 
-// sizes are the sizes of values in a row, and so where OK follows V in a Null.
+// sizes are the sizes of values in a row, and so the offset of OK after V in a Null.
 var sizes = map[schema.Type]uintptr{
 	schema.Bool: 1, schema.Int: 4, schema.BigInt: 8, schema.Double: 8, schema.Timestamp: 8,
 	schema.String: unsafe.Sizeof(""),
 }
 
-// append copies n rows behind the ones that are there.
+// append copies n rows after the existing ones.
 func (c *column) append(p unsafe.Pointer, stride uintptr, n, there int) {
 	values := n
 	if c.nullable {

@@ -9,8 +9,8 @@ import (
 	"straggler/schema"
 )
 
-// A page ends after so many rows, or, where strings have no dictionary, so many bytes. Readers decompress a page whole, and
-// these are the sizes that parquet-java writes: 20 000 rows, 1 MiB.
+// A page ends after this many rows, or, if strings have no dictionary, this many bytes. Readers decompress a page as a whole,
+// and these are the sizes that parquet-java writes: 20 000 rows, 1 MiB.
 const (
 	pageRows  = 20 << 10
 	pageBytes = 1 << 20
@@ -21,13 +21,13 @@ type columnChunk struct {
 	*scratch
 	column *column
 	rows   int
-	order  []int32 // of the rows; nil: as they are
+	order  []int32 // of the rows; nil: unchanged
 	pages  *parquetfile.ChunkWriter
 
 	stats statistics
 }
 
-// scratch is memory that the chunks of a file use one after the other.
+// scratch is memory that the chunks of a file use one after another.
 type scratch struct {
 	page    []byte
 	levels  []int32
@@ -39,7 +39,7 @@ type scratch struct {
 	bools   []bool
 }
 
-// write writes the pages and works out the statistics.
+// write writes the pages and computes the statistics.
 func (c *columnChunk) write() error {
 	col := c.column
 	c.stats.nulls = int64(c.rows - col.values)
@@ -84,7 +84,7 @@ func (c *columnChunk) writeBools() error {
 	return err
 }
 
-// writeStrings writes strings as they are.
+// writeStrings writes strings without a dictionary.
 func (c *columnChunk) writeStrings() error {
 	d := &c.column.strings
 	var b bounds[string]
@@ -139,7 +139,7 @@ func (c *columnChunk) writeNumbers(entries, minRun int, numbers func(from, to in
 func (c *columnChunk) writePages(encoding parquetfile.Encoding, add func(from, to int)) error {
 	for from := 0; from < c.rows; {
 		to := min(from+pageRows, c.rows)
-		if c.column.values == 0 { // one page says so of all
+		if c.column.values == 0 { // a single page is enough for all
 			to = c.rows
 		}
 		c.begin(from, to)
@@ -177,7 +177,7 @@ func (c *columnChunk) begin(from, to int) {
 	binary.LittleEndian.PutUint32(c.page, uint32(len(c.page)-4))
 }
 
-// end writes the data page out.
+// end writes the data page.
 func (c *columnChunk) end(rows int, encoding parquetfile.Encoding) error {
 	return c.pages.Data(c.page, rows, encoding)
 }
@@ -201,7 +201,7 @@ func present[T any](c *columnChunk, out *[]T, values []T, from, to int) []T {
 	return o[:n]
 }
 
-// row is the row of the buffer that is written as the i-th.
+// row returns the row of the buffer that is written as the i-th.
 func (c *columnChunk) row(i int) int {
 	if c.order == nil {
 		return i
@@ -209,7 +209,7 @@ func (c *columnChunk) row(i int) int {
 	return int(c.order[i])
 }
 
-// resized is a slice of n values, which may hold anything.
+// resized returns a slice of n arbitrary values.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -1,7 +1,7 @@
 package parquet
 
-// cluster gives the order that puts rows of equal value together, groups in the order of their first row and rows of a
-// group in theirs. It is nil when they lie so already. It uses the memory of *order.
+// cluster returns the order that makes rows with equal values adjacent, with groups in the order of their first rows and rows
+// of a group in their original order. It is nil if the rows are in this order already. It uses the memory of *order.
 func cluster(values []int64, order *[]int32) []int32 {
 	groupOf := make(map[int64]int32)
 	var counts []int32

@@ -7,34 +7,34 @@ import (
 	"unsafe"
 )
 
-// dictionary is the strings of a column: each row names an entry, and the entries lie one after the other in one piece of
-// memory. Equal strings share an entry, and the entries are written as the dictionary page. A column of too many different
-// strings is plain: each row has an entry of its own, and is written as PLAIN.
+// dictionary is the strings of a column: each row names an entry, and the entries are contiguous in memory. Equal strings share
+// an entry, and the entries are written as the dictionary page. A column of too many different strings is plain: each row has
+// its own entry, and is written as PLAIN.
 type dictionary struct {
-	rows  []int32 // entry of each row; anything for NULL
+	rows  []int32 // entry of each row; arbitrary for NULL
 	ends  []int32 // where each entry ends in bytes
 	bytes []byte
 	plain bool
 
-	slots  []int32               // one more than the number of an entry, by the hash of its string; 0: none. A power of two
+	slots  []int32               // number of an entry + 1, by the hash of its string; 0: none. A power of two
 	recent *[recentEntries]int32 // entries by the address of their string
 }
 
 // seed makes hashes unpredictable to the authors of logs.
 var seed = maphash.MakeSeed()
 
-// fewestSlots is a power of two, for columns of a few strings.
+// fewestSlots is a power of two, sufficient for columns of a few strings.
 const fewestSlots = 64
 
-// maxEntries is how many entries a dictionary may have: indexes of 14 bits. The entries of the widest table's strings
-// then take some MB.
+// maxEntries is the largest number of entries of a dictionary: indexes of 14 bits. The entries of the widest table's strings
+// then take a few MB.
 const maxEntries = 16 << 10
 
-// recentEntries is a power of two, for as many different strings as the rows that are added at once hold.
+// recentEntries is a power of two, sufficient for the different strings in the rows added at once.
 const recentEntries = 4096
 
-// entryOf is the number of the entry of s. Formats mostly give one string for equal values, so what lay at the same address
-// before is tried before anything is hashed.
+// entryOf returns the number of the entry of s. Formats mostly use one string for equal values, so the entry last seen at the
+// same address is tried before anything is hashed.
 func (d *dictionary) entryOf(s string) int32 {
 	if d.plain {
 		return d.addEntry(valid(s))
@@ -76,7 +76,7 @@ func (d *dictionary) find(s string) (id int32, free int) {
 	}
 }
 
-// keep puts the last entry into its slot. Half of the slots stay free, so that few entries are passed to find one.
+// keep puts the last entry into its slot. Half of the slots stay free, so that lookups probe few of them.
 func (d *dictionary) keep(id int32, free int) {
 	d.slots[free] = id + 1
 	if 2*len(d.ends) <= len(d.slots) {
@@ -89,7 +89,7 @@ func (d *dictionary) keep(id int32, free int) {
 	}
 }
 
-// valid converts s to a valid string of Parquet, which must be UTF-8, since readers reject others.
+// valid converts s to a valid Parquet string, which must be UTF-8, since readers reject others.
 func valid(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -97,7 +97,7 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// addEntry adds an entry. One too many for a dictionary makes the column plain.
+// addEntry adds an entry. If there are too many for a dictionary, the column becomes plain.
 func (d *dictionary) addEntry(s string) int32 {
 	id := int32(len(d.ends))
 	d.bytes = append(d.bytes, s...)
@@ -108,7 +108,7 @@ func (d *dictionary) addEntry(s string) int32 {
 	return id
 }
 
-// entry is valid until the next entryOf.
+// entry returns an entry, valid until the next entryOf.
 func (d *dictionary) entry(id int32) string {
 	start := int32(0)
 	if id > 0 {

@@ -6,22 +6,22 @@ import (
 	"straggler/parquetfile"
 )
 
-// doubles numbers the different values of a column of doubles, in the order in which they come first. Seconds that a log writes
-// to the millisecond are few: by numbers of 10 to 16 bits they take a tenth less room than what zstd makes of 8 bytes each, and
-// a third of the time to write (BenchmarkRowGroup).
+// doubles numbers the different values of a column of doubles, in the order of their first occurrence. Seconds that a log
+// writes to the millisecond have few different values: as numbers of 10 to 16 bits they take a tenth less space than the output
+// of zstd for 8 bytes each, and a third of the time to write (BenchmarkRowGroup).
 type doubles struct {
-	rows   []int32 // entry of each row; anything for NULL
+	rows   []int32 // entry of each row; arbitrary for NULL
 	values []float64
-	slots  []int32 // one more than the number of an entry, by the hash of its bits; 0: none
+	slots  []int32 // number of an entry + 1, by the hash of its bits; 0: none
 }
 
 const (
-	// An entry has three values or more: numbers of two bytes, and as much of an entry as zstd leaves, some 3.5 bytes, take
-	// what it makes of a value then.
+	// An entry must have three values or more: then numbers of two bytes, and the compressed size of an entry, about 3.5 bytes,
+	// take as much as a compressed value.
 	fewestPerEntry = 3
-	// Where of so many values at first all but a sixteenth differ, a dictionary is not tried any longer.
+	// If all but a sixteenth of this many first values differ, a dictionary is no longer tried.
 	firstDoubles = 8 << 10
-	// slotBits is for six slots an entry at least: a row group has at most RowGroupRows.
+	// slotBits gives at least six slots per entry: a row group has at most RowGroupRows.
 	slotBits = 18
 )
 
@@ -47,7 +47,7 @@ func (d *doubles) number(c *column, rows int) bool {
 	return true
 }
 
-// entryOf is the number of a value; values are the same whose bits are.
+// entryOf returns the number of a value; values are equal if their bits are.
 func (d *doubles) entryOf(v float64) int32 {
 	const fibonacci = 0x9e3779b97f4a7c15 // 2^64 / golden ratio: Knuth, The Art of Computer Programming, vol. 3, §6.4
 	bits := math.Float64bits(v)
@@ -63,7 +63,7 @@ func (d *doubles) entryOf(v float64) int32 {
 	}
 }
 
-// writeDoubles writes a dictionary and the number of each row's entry, or, of a column without one, the values.
+// writeDoubles writes a dictionary and the number of each row's entry, or, for a column without one, the values.
 func (c *columnChunk) writeDoubles() error {
 	var b bounds[float64]
 	d := &c.doubles

@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// TestDoublesByNumber: doubles of which few differ are written by their numbers, others as they are, and all come back with the
+// TestDoublesByNumber: doubles with few different values are written by number, others directly, and all are read back with the
 // same bits.
 func TestDoublesByNumber(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(0x7ff8000000000123), math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64}

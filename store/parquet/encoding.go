@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// The encodings of parquet-format 2.10, Encodings.md, that the columns of tables are written in.
+// The encodings of parquet-format 2.10, Encodings.md, that are used for the columns of tables.
 
 // appendDelta appends integers as DELTA_BINARY_PACKED: the first value, then blocks of the differences from each value to
 // the next. Differences wrap around at the width of the type.
@@ -37,15 +37,15 @@ func appendDelta[T int32 | int64](b []byte, values []T) []byte {
 	return b
 }
 
-// The sizes that the specification proposes: a block is a multiple of 128 values, a miniblock one of 32.
+// The sizes proposed by the specification: a block is a multiple of 128 values, a miniblock one of 32.
 const (
 	blockSize     = 128
 	miniblocks    = 4
 	miniblockSize = blockSize / miniblocks
 )
 
-// appendDeltaBlock appends a block of n deltas: the least of them, the bit width of each miniblock, and the miniblocks,
-// which hold what their deltas are above the least. Miniblocks behind the last delta have a width of 0 and no bytes.
+// appendDeltaBlock appends a block of n deltas: the least of them, the bit width of each miniblock, and the miniblocks, which
+// store their deltas relative to the least. Miniblocks after the last delta have a width of 0 and no bytes.
 func appendDeltaBlock(b []byte, deltas *[blockSize]int64, minDelta int64, n int) []byte {
 	b = binary.AppendVarint(b, minDelta)
 	widths := len(b)
@@ -92,11 +92,11 @@ func appendHybrid(b []byte, values []int32, width, minRun int) []byte {
 	return b
 }
 
-// minRLERun is the length from which on a run of one value is run-length encoded. That ends a bit-packed run and begins
-// another behind it, which takes 3 to 6 bytes for two headers and the value; bit-packed, 32 values take 4 bytes or more.
+// minRLERun is the length from which on a run of one value is run-length encoded. That ends a bit-packed run and begins another
+// one after it, which takes 3 to 6 bytes for two headers and the value; bit-packed, 32 values take 4 bytes or more.
 const minRLERun = 32
 
-// appendRLE appends one run of n times the same value.
+// appendRLE appends one run of n equal values.
 func appendRLE(b []byte, value int32, n, width int) []byte {
 	b = binary.AppendUvarint(b, uint64(n)<<1)
 	for ; width > 0; width -= 8 {
@@ -106,7 +106,7 @@ func appendRLE(b []byte, value int32, n, width int) []byte {
 	return b
 }
 
-// runLength is how many of the first values are the same.
+// runLength returns how many of the first values are equal.
 func runLength(values []int32) int {
 	for i, v := range values {
 		if v != values[0] {
@@ -116,8 +116,8 @@ func runLength(values []int32) int {
 	return len(values)
 }
 
-// appendBitPacked appends the lowest bits of values, the first in the lowest bits of the first byte; the last byte is
-// filled up with zeros.
+// appendBitPacked appends the lowest bits of values, the first in the lowest bits of the first byte; the last byte is padded
+// with zeros.
 func appendBitPacked[T int32 | uint64](b []byte, values []T, width int) []byte {
 	var word uint64
 	used := 0

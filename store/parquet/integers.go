@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// runs numbers the different values of a column of integers, in the order in which they come first: keys that are hashes, of
-// jobs and phases, which stand in runs. As differences each run begins with one of 64 bits, and the 32 values that are packed
-// with it are as wide: keys of 40 rows each take 112 KB of a row group after zstd, by their numbers 34 KB, and a quarter of the
+// runs numbers the different values of a column of integers, in the order of their first occurrence: keys that are hashes, of
+// jobs and phases, which are in runs. As differences each run begins with one of 64 bits, and the 32 values that are packed
+// with it are as wide: keys with 40 rows each take 112 KB of a row group after zstd, but by number 34 KB, and a quarter of the
 // time.
 type runs struct {
 	numbers map[int64]int32
@@ -15,9 +15,9 @@ type runs struct {
 }
 
 const (
-	// leastRun is how many rows a run must have on average. Numbers of 8 values take a byte or more, and a run of them 3 to 6.
+	// leastRun is the smallest average length of a run. Numbers of 8 values take a byte or more, and a run of them 3 to 6.
 	leastRun = 8
-	// leastWidth is how many bits the differences must take: no time, size or count of a log does.
+	// leastWidth is the smallest width of the differences in bits: times, sizes and counts of a log are below it.
 	leastWidth = 56
 )
 
@@ -46,7 +46,7 @@ func (d *runs) number(c *columnChunk, values []int64) bool {
 	return true
 }
 
-// farApart says whether the values of a column stand in runs, of which the differences are wide.
+// farApart reports whether the values of a column are in runs with wide differences.
 func farApart(c *columnChunk, values []int64) bool {
 	runs, most := 0, c.column.values/leastRun
 	var last, least, greatest int64 // value, differences

@@ -10,8 +10,8 @@ import (
 	"straggler/schema"
 )
 
-// TestRunsByNumber: integers far apart in runs are written by their numbers, others as differences, and all come back, with the
-// bounds of those that are there.
+// TestRunsByNumber: integers far apart in runs are written by number, others as differences, and all are read back, with the
+// bounds of the present ones.
 func TestRunsByNumber(t *testing.T) {
 	key := func(i int) int64 { return int64(uint64(i+1)*0x9e3779b97f4a7c15) >> 1 } // far apart
 	ends := []int64{math.MinInt64, math.MaxInt64, 0, -1}

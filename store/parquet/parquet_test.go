@@ -17,7 +17,7 @@ import (
 	"straggler/schema"
 )
 
-// keyColumn is the column behind those of the table.
+// keyColumn is the column after those of the table.
 const keyColumn = "input_key"
 
 func columnsOf[R any]() []schema.Column {
@@ -57,7 +57,7 @@ func fileOf[R any](t *testing.T, rows []R, order []int32, plain bool) []byte {
 	return to.Bytes()
 }
 
-// What panics while columns are encoded, in goroutines of the writer, panics in its caller, who may survive it.
+// A panic while columns are encoded, in goroutines of the writer, becomes a panic of its caller, which may recover from it.
 func TestPanicOfColumn(t *testing.T) {
 	w, err := NewWriter(io.Discard, columnsOf[schema.Attempt](), "")
 	if err != nil {
@@ -126,7 +126,7 @@ func goValue(v pq.Value) any {
 	return string(v.ByteArray())
 }
 
-// check holds what a column gives against what went into it.
+// check compares what a column contains with what was written.
 func check[T comparable](t *testing.T, r *pq.File, name string, n int, want func(i int) schema.Null[T]) {
 	t.Helper()
 	got := readColumn(t, r, name)
@@ -146,7 +146,7 @@ func check[T comparable](t *testing.T, r *pq.File, name string, n int, want func
 
 func some[T any](v T) schema.Null[T] { return schema.Some(v) }
 
-// sameBack sees that attempts come back, of each kind of column one that may be NULL and one that may not.
+// sameBack checks that attempts are read back, with one nullable and one other column of each kind.
 func sameBack(t *testing.T, rows []schema.Attempt, order []int32, plain bool) {
 	t.Helper()
 	r := opened(t, fileOf(t, rows, order, plain))
@@ -186,7 +186,7 @@ var patterns = map[string]func(i, n int) bool{
 	"the second page on": func(i, n int) bool { return i >= pageRows },
 }
 
-// numbers are sequences that encodings of differences are easily wrong about.
+// numbers are sequences that are difficult for encodings of differences.
 var numbers = map[string]func(i int) int64{
 	"constant":        func(i int) int64 { return -7 },
 	"rising":          func(i int) int64 { return 1_700_000_000_000_000 + int64(i)*1000 },
@@ -222,7 +222,7 @@ func TestPagesComeBack(t *testing.T) {
 	}
 }
 
-// TestNullsCostNothing: a column without a value is a few bytes of a row group, however long.
+// TestNullsCostNothing: a column without a value takes a few bytes of a row group, however long.
 func TestNullsCostNothing(t *testing.T) {
 	nullable := 0
 	for _, c := range columnsIn(t, fileOf(t, make([]schema.Attempt, 2*pageRows), nil, false)) {
@@ -280,8 +280,8 @@ func FuzzPages(f *testing.F) {
 	})
 }
 
-// TestManyStrings writes columns of few strings, of many, of more than a dictionary holds, and of strings that are the same
-// once they are UTF-8, all with repeats.
+// TestManyStrings writes columns of few strings, of many, of more than a dictionary holds, and of strings that become equal
+// when converted to UTF-8, all with repeats.
 func TestManyStrings(t *testing.T) {
 	rows := make([]schema.Attempt, 60_000)
 	for i := range rows {

@@ -14,7 +14,7 @@ import (
 	"straggler/schema"
 )
 
-// ErrMalformed is returned when a file is no Parquet file, is damaged, or does not hold rows of the table.
+// ErrMalformed is returned when a file is not a Parquet file, is damaged, or does not contain rows of the table.
 var ErrMalformed = errors.New("not a valid Parquet file")
 
 // Footer is the footer of a file.
@@ -23,7 +23,7 @@ type Footer struct {
 	Columns []string
 }
 
-// ReadFooter reads no more of a file than its end.
+// ReadFooter reads only the end of a file.
 func ReadFooter(from *io.SectionReader) (Footer, error) {
 	f, err := open(from)
 	if err != nil {
@@ -36,7 +36,7 @@ func ReadFooter(from *io.SectionReader) (Footer, error) {
 	return out, nil
 }
 
-// source is a file that is read.
+// source is a file being read.
 type source struct {
 	*io.SectionReader
 	meta *parquetfile.Metadata
@@ -57,7 +57,7 @@ func open(from *io.SectionReader) (*source, error) {
 
 func malformed(err error) error { return fmt.Errorf("%w: %w", ErrMalformed, err) }
 
-// readRows is how many rows are read at a time.
+// readRows is the number of rows read at a time.
 const readRows = 4096
 
 // Reader reads files of one table, through the memory of one batch of rows.
@@ -65,12 +65,12 @@ type Reader struct {
 	table     *schema.Table
 	key       string
 	hasColumn func(name string) bool
-	rows      reflect.Value // as many as the largest row group so far has, but at most readRows
+	rows      reflect.Value // as many as the largest row group so far, but at most readRows
 	keys      []int64       // one of each
 }
 
-// NewReader makes a reader of rows of a table and of a column behind them, key, of type BigInt. What hasColumn says the files
-// do not have is NULL.
+// NewReader returns a reader of rows of a table and of a column after them, key, of type BigInt. Columns that the files lack
+// according to hasColumn are NULL.
 func NewReader(t *schema.Table, key string, hasColumn func(name string) bool) *Reader {
 	return &Reader{t, key, hasColumn, reflect.Zero(reflect.SliceOf(t.Row)), nil}
 }
@@ -164,16 +164,16 @@ func (f *source) column(group *parquetfile.RowGroup, name string, memory *parque
 	return group.Chunk(f, f.Size(), field, memory)
 }
 
-// target is where the values of a column go.
+// target is the destination of the values of a column.
 type target struct {
 	name   string
 	rows   int            // that there is room for
 	values unsafe.Pointer // of the first row
-	valid  unsafe.Pointer // Null.OK of the first row; nil where the column cannot be NULL
+	valid  unsafe.Pointer // Null.OK of the first row; nil if the column cannot be NULL
 	stride uintptr
 }
 
-// reader reads a column's values, NULL where there is no column.
+// reader returns a reader of a column's values, or of NULLs if there is no column.
 func (to target) reader(from *parquetfile.Chunk, typ schema.Type) (columnReader, error) {
 	if from == nil {
 		return noValues{to}, nil
@@ -207,7 +207,7 @@ type values[From parquetfile.Value, To any] struct {
 	from   *parquetfile.Column[From]
 	as     func([]From) []To
 	buf    []From
-	levels []int16 // 1 for a value, 0 for NULL; nil where the file's column cannot be NULL
+	levels []int16 // 1 for a value, 0 for NULL; nil if the file's column cannot be NULL
 }
 
 func newValues[From parquetfile.Value, To any](to target, chunk *parquetfile.Chunk, as func([]From) []To) (columnReader, error) {
@@ -266,7 +266,7 @@ func (r *values[From, To]) scatter(at, n int, values []To) error {
 
 func asTheyAre[T any](in []T) []T { return in }
 
-// stringsOf copies texts out of the page's memory, all into one piece. One that equals the text before it shares it.
+// stringsOf copies texts out of the page's memory, in one allocation. A text equal to the previous one shares its memory.
 func stringsOf(in [][]byte) []string {
 	var all strings.Builder
 	same := func(i int) bool { return i > 0 && string(in[i]) == string(in[i-1]) }

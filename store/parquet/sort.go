@@ -2,9 +2,9 @@ package parquet
 
 import "sort"
 
-// Sort gives the rows of several buffers of one table in the ascending order of a BigInt column that has no NULL, rows of equal
-// values as they lay: as many buffers as there were, which are one, used again. Then row groups hold ranges of values that do
-// not overlap, and a reader who wants one value reads one group of them.
+// Sort returns the rows of several buffers of one table in the ascending order of a BigInt column without NULLs, stably, in the
+// same number of buffers, which are reused. Row groups then have ranges of values that do not overlap, and a reader that wants
+// one value reads a single group.
 func Sort(groups []*Buffer, by int, out *Buffer, each func(*Buffer) error) error {
 	type place struct {
 		value      int64
@@ -37,7 +37,7 @@ func Sort(groups []*Buffer, by int, out *Buffer, each func(*Buffer) error) error
 	return nil
 }
 
-// copyFrom appends a row of another column of the same type behind the ones that are there.
+// copyFrom appends a row of another column of the same type.
 func (c *column) copyFrom(from *column, row, there int) {
 	null := from.values == 0 || len(from.valid) > 0 && !from.valid[row]
 	switch {

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// Sorted row groups are, byte for byte, those of the rows in that order.
+// Sorted row groups are byte-identical to those of the rows in that order.
 func TestSort(t *testing.T) {
 	columns := columnsOf[schema.Attempt]()
 	by := slices.IndexFunc(columns, func(c schema.Column) bool { return c.Name == "phase_id" })

@@ -11,16 +11,16 @@ import (
 	"straggler/parquetfile"
 )
 
-// Readers leave out row groups by the statistics of a column chunk, so a wrong one loses rows. The rules are those of
-// parquet-format 2.11, parquet.thrift, Statistics and ColumnOrder.
+// Readers skip row groups by the statistics of a column chunk, so a wrong one loses rows. The rules are those of parquet-format
+// 2.11, parquet.thrift, Statistics and ColumnOrder.
 
-// statistics are the number of NULLs of a column chunk, and bounds of its values, encoded as PLAIN without lengths; nil
-// where there are none. A bound may be inexact: no value of the chunk, but beyond all of them.
+// statistics are the number of NULLs of a column chunk, and bounds of its values, encoded as PLAIN without lengths; nil if
+// there are none. A bound may be inexact: not a value of the chunk, but beyond all of them.
 type statistics struct {
 	nulls                  int64
 	min, max               []byte
 	minInexact, maxInexact bool
-	signed                 bool // readers of old may use the bounds too, which compared bytes as signed
+	signed                 bool // the bounds are also valid for old readers, which compared bytes as signed
 }
 
 // bounds are the least and the greatest of the values seen so far.
@@ -29,8 +29,8 @@ type bounds[T cmp.Ordered] struct {
 	any      bool
 }
 
-// extend takes in more values. A NaN makes both bounds NaN, for good. Most values are no new bound, and the branch that they
-// take costs a third of min and max of doubles.
+// extend includes more values. A NaN makes both bounds NaN permanently. Most values do not change a bound, and the branch that
+// they take costs a third of min and max of doubles.
 func (b *bounds[T]) extend(values ...T) {
 	if len(values) == 0 {
 		return
@@ -61,8 +61,8 @@ func (s *statistics) setBools(hasFalse, hasTrue bool) {
 	}
 }
 
-// setDoubles leaves the bounds out when there is a NaN, which readers order differently. A bound of zero stands for zeros of
-// both signs, which some readers take for equal.
+// setDoubles omits the bounds if there is a NaN, which readers order differently. A bound of zero covers zeros of both signs,
+// which some readers consider equal.
 func (s *statistics) setDoubles(b bounds[float64]) {
 	if !b.any || math.IsNaN(b.min) {
 		return
@@ -71,22 +71,22 @@ func (s *statistics) setDoubles(b bounds[float64]) {
 		b.min = math.Copysign(0, -1)
 	}
 	if b.max == 0 {
-		b.max = 0 // and not -0
+		b.max = 0 // rather than -0
 	}
 	s.min, s.max, s.signed = plain(b.min), plain(b.max), true
 }
 
 func plain[T bool | int32 | int64 | float64](v T) []byte {
-	b, _ := binary.Append(nil, binary.LittleEndian, v) // fails for types without a fixed size only
+	b, _ := binary.Append(nil, binary.LittleEndian, v) // fails only for types without a fixed size
 	return b
 }
 
-// maxBound is the most bytes of a string's bound: what arrow-rs has by default, and parquet-java for its page indexes.
+// maxBound is the largest size of a string's bound in bytes: the default of arrow-rs, and of parquet-java for its page indexes.
 const maxBound = 64
 
-// setStrings shortens long bounds: a prefix is not greater than the string, and a prefix of which the last character is
-// replaced by the next one is greater than all strings that begin with the prefix. Both stay UTF-8, of which the order of
-// bytes is the order of characters.
+// setStrings shortens long bounds: a prefix is not greater than the string, and a prefix whose last character is replaced by
+// the next one is greater than all strings that begin with the prefix. Both remain UTF-8, in which the order of bytes is the
+// order of characters.
 func (s *statistics) setStrings(b bounds[string]) {
 	if !b.any {
 		return
@@ -100,7 +100,7 @@ func (s *statistics) setStrings(b bounds[string]) {
 	}
 }
 
-// prefix is the longest one of whole characters that fits into a bound.
+// prefix returns the longest one of whole characters that fits into a bound.
 func prefix(s string) string {
 	if len(s) <= maxBound {
 		return s
@@ -112,13 +112,13 @@ func prefix(s string) string {
 	return s[:n]
 }
 
-// successor is a string that is greater than all that begin with s, nil when there is none.
+// successor returns a string greater than all that begin with s, nil if there is none.
 func successor(s string) []byte {
 	for s != "" {
 		last, size := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-size]
 		if last == 0xD7FF {
-			last = 0xDFFF // surrogates are no characters
+			last = 0xDFFF // surrogates are not characters
 		}
 		if last < utf8.MaxRune {
 			return utf8.AppendRune([]byte(s), last+1)
@@ -127,7 +127,8 @@ func successor(s string) []byte {
 	return nil
 }
 
-// encoded are the statistics as the footer has them. Whether a bound is exact is said of chunks of which one is not.
+// encoded returns the statistics in the form of the footer. Whether bounds are exact is recorded only for chunks with an
+// inexact one.
 func (s *statistics) encoded() *parquetfile.Statistics {
 	e := &parquetfile.Statistics{Nulls: thrift.New(s.nulls), Min: s.min, Max: s.max}
 	if s.signed {

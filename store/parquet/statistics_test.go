@@ -15,7 +15,7 @@ import (
 	"straggler/schema"
 )
 
-// written is what a file says of a column chunk.
+// written is the statistics of a column chunk in a file.
 type written struct {
 	Nulls              int64
 	Min, Max           any // nil where there is none

@@ -1,8 +1,7 @@
-// Package extsort sorts more records than memory holds: traces whose shards come in any order are put in order by job,
-// task and time with it.
+// Package extsort sorts more records than memory holds: it orders traces whose shards are in any order by job, task and time.
 //
 //  1. Add fills a chunk in memory; a full one is sorted (sort.go) and spilled to a temporary file while the next one fills.
-//  2. merge.go gives all records in order, from the spilled runs and the last chunk.
+//  2. merge.go returns all records in order, from the spilled runs and the last chunk.
 //
 // Start with extsort.go.
 package extsort
@@ -18,11 +17,11 @@ import (
 	"os"
 )
 
-// Key orders records: by its parts in turn. Records of equal keys are ordered by their payload, so that the order does
-// not depend on the order in which they were added.
+// Key orders records by its parts in turn. Records with equal keys are ordered by their payload, so that the order does not
+// depend on the order in which they were added.
 type Key [4]int64
 
-// Record is a key and what goes with it. A merged record's payload is valid until the next one.
+// Record is a key and its payload. A merged record's payload is valid until the next one.
 type Record struct {
 	Key     Key
 	Payload []byte
@@ -45,14 +44,14 @@ func compareKeys(a, b *Key) int {
 	return 0
 }
 
-// Sorter takes records in any order. It is not safe for concurrent use. Close removes its files.
+// Sorter accepts records in any order. It is not safe for concurrent use. Close removes its files.
 type Sorter struct {
 	dir   string
 	limit int // bytes of a chunk
 
 	fill     *chunk
 	spare    *chunk
-	spilling chan spilled // nil, or what a goroutine that writes a chunk will say
+	spilling chan spilled // nil, or receives the result of the goroutine that writes a chunk
 	runs     []*os.File
 }
 
@@ -60,8 +59,8 @@ type Sorter struct {
 type chunk struct {
 	arena []byte
 	index []span
-	order []place // of the index, once it is sorted
-	spare []place // what sorting needs beside it
+	order []place // of the index, once sorted
+	spare []place // scratch for sorting
 }
 
 type span struct {
@@ -70,28 +69,28 @@ type span struct {
 	size   int
 }
 
-// spilled is a chunk that was written, and may be filled again.
+// spilled is a chunk that was written, and may be reused.
 type spilled struct {
 	chunk *chunk
 	run   *os.File
 	err   error
 }
 
-// spanBytes is what a record costs beside its payload: a span, and twice a place.
+// spanBytes is the memory of a record besides its payload: a span, and twice a place.
 const spanBytes = 48 + 2*16
 
-// maxPayload bounds a record; traces have lines of some hundred bytes.
+// maxPayload bounds a record; traces have lines of a few hundred bytes.
 const maxPayload = 16 << 20
 
 // ErrTooLarge is returned when a payload is over 16 MiB.
 var ErrTooLarge = errors.New("record is too large to sort")
 
-// New makes a sorter that holds about limit bytes and keeps its runs in dir ("" = the system's temporary directory).
+// New returns a sorter that holds about limit bytes and keeps its runs in dir ("" = the system's temporary directory).
 func New(dir string, limit int) *Sorter {
 	return &Sorter{dir: dir, limit: max(limit, 1<<16) / 2, fill: new(chunk)} // one fills while the other is written
 }
 
-// Add takes a record; payload is copied.
+// Add adds a record; payload is copied.
 func (s *Sorter) Add(key Key, payload []byte) error {
 	if len(payload) > maxPayload {
 		return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(payload))
@@ -105,7 +104,8 @@ func (s *Sorter) Add(key Key, payload []byte) error {
 	return s.spill()
 }
 
-// spill has a goroutine write the chunk as a run. It ends before the next one is spilled, merged, or the sorter closed.
+// spill starts a goroutine that writes the chunk as a run. It ends before the next one is spilled, merged, or the sorter
+// closed.
 func (s *Sorter) spill() error {
 	if err := s.wait(); err != nil {
 		return err
@@ -140,8 +140,8 @@ func (s *Sorter) wait() error {
 
 func (c *chunk) payload(p *span) []byte { return c.arena[p.offset : p.offset+p.size] }
 
-// write gives the chunk as a file. It has no name any more once it is open, so that nothing is left behind by a process
-// that dies.
+// write writes the chunk to a file and returns it. The file is unlinked once it is open, so that nothing is left behind by a
+// process that dies.
 func (c *chunk) write(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "straggler-sort-*")
 	if err != nil {
@@ -168,9 +168,9 @@ func (c *chunk) write(dir string) (*os.File, error) {
 
 const recordHead = 36
 
-// Close frees what the sorter holds.
+// Close releases what the sorter holds.
 func (s *Sorter) Close() error {
-	s.wait() // of no use to anybody any more, whatever became of it
+	s.wait() // the result no longer matters
 	var errs []error
 	for _, f := range s.runs {
 		errs = append(errs, f.Close())

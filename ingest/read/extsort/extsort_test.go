@@ -25,7 +25,7 @@ func records(n int) []Record {
 	return rs
 }
 
-// Whatever the order of adding and the size of chunks, the records come out as a sort of all of them gives.
+// Whatever the order of adding and the size of chunks, the records come out as sorted by a sort of all of them.
 func TestMergeEqualsSort(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 5000, 50_000} {
 		rs := records(n)
@@ -63,7 +63,7 @@ func TestMergeEqualsSort(t *testing.T) {
 	}
 }
 
-// TestKeysOfEveryWidth sorts keys whose parts fit a word together, and such whose do not.
+// TestKeysOfEveryWidth sorts keys whose parts fit into a word together, and keys whose parts do not.
 func TestKeysOfEveryWidth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	ends := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, math.MaxInt64}

@@ -10,13 +10,13 @@ import (
 	"sync"
 )
 
-// batchRecords is how many merged records are handed over at once, batches how many are under way.
+// batchRecords is the number of merged records per batch, batches how many exist at once.
 const (
 	batchRecords = 1024
 	batches      = 3
 )
 
-// batch is merged records in order, and the error behind them.
+// batch is merged records in order, and the error after them.
 type batch struct {
 	keys  []Key
 	ends  []int // where the payload of each ends
@@ -24,8 +24,7 @@ type batch struct {
 	err   error
 }
 
-// Merge gives all records in order. It can be called once. A goroutine merges ahead of the caller, and ends with the
-// loop.
+// Merge returns all records in order. It can be called once. A goroutine merges ahead of the caller, and ends with the loop.
 func (s *Sorter) Merge() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if err := s.wait(); err != nil {
@@ -85,7 +84,7 @@ func (s *Sorter) merge(free <-chan *batch, full chan<- *batch, stop <-chan struc
 	}
 }
 
-// sources are the runs and the last chunk, each at its first record.
+// sources returns the runs and the last chunk, each at its first record.
 func (s *Sorter) sources() (merging, error) {
 	s.fill.sort()
 	all := []*source{{chunk: s.fill}}
@@ -108,7 +107,7 @@ func (s *Sorter) sources() (merging, error) {
 	return h, nil
 }
 
-// merging is a heap of sources by the record that each is at.
+// merging is a heap of sources ordered by their current records.
 type merging []*source
 
 // advance moves the first source to its next record.

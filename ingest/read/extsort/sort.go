@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// place is where a record is in its chunk, with as much of its key as a word holds.
+// place is the position of a record in its chunk, with as much of its key as fits into a word.
 type place struct {
 	prefix uint64
 	at     uint32
 }
 
-// sort puts the places of the records in order: by the prefixes of their keys, digit by digit, and then those whose
-// prefixes are equal by all that they are.
+// sort sorts the places of the records: by the prefixes of their keys, digit by digit, and those with equal prefixes by the
+// complete records.
 func (c *chunk) sort() {
 	width, ordered := c.prefixes()
 	if !ordered {
@@ -35,9 +35,9 @@ func (c *chunk) sort() {
 	}
 }
 
-// prefixes gives each record a number that orders it as its key does, as far as 64 bits go: the parts of the key one
-// behind the other, counted from the least in the chunk, in as many bits as the greatest needs. It says how many bits
-// those are, and whether the records are in order by them.
+// prefixes gives each record a number that orders it like its key, as far as 64 bits go: the parts of the key one after
+// another, relative to the least in the chunk, in as many bits as the greatest needs. It returns the number of these bits, and
+// whether the records are already ordered by them.
 func (c *chunk) prefixes() (width int, ordered bool) {
 	if c.order = c.order[:0]; len(c.index) == 0 {
 		return 0, true
@@ -70,7 +70,8 @@ func (c *chunk) prefixes() (width int, ordered bool) {
 	return width, ordered
 }
 
-// radix sorts by prefixes of some bits, the lowest digit first. It gives the sorted places and the memory that is left.
+// radix sorts by prefixes with the given number of bits, the lowest digit first. It returns the sorted places and the unused
+// memory.
 func radix(a, spare []place, width int) (sorted, left []place) {
 	spare = slices.Grow(spare[:0], len(a))[:len(a)]
 	for shift := 0; shift < width; shift += 8 {

@@ -14,7 +14,7 @@ import (
 	"straggler/parquetfile"
 )
 
-// leafValues is how many values of a column are decoded at a time.
+// leafValues is the number of values of a column decoded at a time.
 const leafValues = 256
 
 // levels are those of a value.
@@ -22,14 +22,14 @@ type levels struct{ definition, repetition int16 }
 
 // leaf reads one column of a row group, value by value.
 type leaf struct {
-	decode        func() (n int, err error) // decodes the next values; 0: there is none
+	decode        func() (n int, err error) // decodes the next values; 0: no more
 	maxDefinition int16
-	definition    []int16         // nil where all are there
-	repetition    []int16         // nil where none repeats
-	get           func(int) Value // that are there: a text is copied when it is taken, since a dictionary's may be long
+	definition    []int16         // nil if all are present
+	repetition    []int16         // nil if none repeats
+	get           func(int) Value // the present ones: a text is copied when taken, since a dictionary's may be long
 
 	at, end int // in the levels
-	value   int // the next of those that are there
+	value   int // the next of the present ones
 	next    levels
 }
 
@@ -70,7 +70,7 @@ func newLeaf(from *parquetfile.Chunk) (l *leaf, err error) {
 	return l, err
 }
 
-// decoder reads the values that there are off the pages.
+// decoder reads the present values from the pages.
 func decoder[T parquetfile.Value](l *leaf, chunk *parquetfile.Chunk, as func(T) Value) (func() (int, error), error) {
 	from, err := parquetfile.ColumnOf[T](chunk)
 	raw := make([]T, leafValues)
@@ -86,7 +86,7 @@ func decoder[T parquetfile.Value](l *leaf, chunk *parquetfile.Chunk, as func(T) 
 
 var errEnds = errors.New("it has fewer values than the rows need")
 
-// more reads the levels of the next value, and says whether there is one.
+// more reads the levels of the next value, and reports whether there is one.
 func (l *leaf) more() (bool, error) {
 	for l.at == l.end {
 		n, err := l.decode()
@@ -105,7 +105,7 @@ func (l *leaf) more() (bool, error) {
 	return true, nil
 }
 
-// peek gives the levels of the next value, which must be there.
+// peek returns the levels of the next value, which must exist.
 func (l *leaf) peek() (levels, error) {
 	more, err := l.more()
 	if err == nil && !more {
@@ -114,7 +114,7 @@ func (l *leaf) peek() (levels, error) {
 	return l.next, err
 }
 
-// take gives the next value, NULL where there is none.
+// take returns the next value, NULL if it is not present.
 func (l *leaf) take() (Value, error) {
 	at, err := l.peek()
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *leaf) take() (Value, error) {
 	return l.get(l.value - 1), nil
 }
 
-// wholeAs is what a column of whole numbers holds, which come signed and unsigned.
+// wholeAs returns what a column of integers contains, signed or unsigned.
 func wholeAs(logical parquetfile.Logical) func(int64, uint64) Value {
 	switch logical.Meaning {
 	case parquetfile.Unsigned:
@@ -153,13 +153,13 @@ func wholeAs(logical parquetfile.Logical) func(int64, uint64) Value {
 	return func(v int64, _ uint64) Value { return Value{Kind: Int, bits: uint64(v)} }
 }
 
-// bytesAs is what a column of bytes holds. Old writers do not say which are text.
+// bytesAs returns what a column of bytes contains. Old writers do not mark text.
 func bytesAs(logical parquetfile.Logical, text bool) func([]byte) Value {
 	switch logical.Meaning {
 	case parquetfile.Decimal:
 		return func(v []byte) Value {
 			n := new(big.Int).SetBytes(v)
-			if len(v) > 0 && v[0] >= 0x80 { // two's complement, the highest byte first
+			if len(v) > 0 && v[0] >= 0x80 { // two's complement, big-endian
 				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(v))))
 			}
 			return textOf(decimal(n, logical.Scale))
@@ -189,7 +189,7 @@ func bytesAs(logical parquetfile.Logical, text bool) func([]byte) Value {
 func timeOf(t time.Time) Value { return Value{Kind: Time, bits: uint64(t.UnixMicro())} }
 func textOf(s string) Value    { return Value{Kind: Text, text: s} }
 
-// decimal is n / 10^scale, exactly.
+// decimal returns n / 10^scale, exactly.
 func decimal(n *big.Int, scale int) string {
 	digits := new(big.Int).Abs(n).String()
 	if scale > 0 {
@@ -204,7 +204,7 @@ func decimal(n *big.Int, scale int) string {
 	return digits
 }
 
-// half is a number of 16 bits (IEEE 754 binary16).
+// half returns a number of 16 bits (IEEE 754 binary16).
 func half(b uint16) float64 {
 	sign, exponent, fraction := 1-2*float64(b>>15), int(b>>10&31), float64(b&1023)
 	switch exponent {

@@ -7,19 +7,19 @@ import (
 	"straggler/parquetfile"
 )
 
-// A column's page holds, beside the values, two levels for each: the definition level says how many of the optional and
-// repeated fields on its path are there, the repetition level at which of the repeated ones a new item begins; 0 begins a row
-// (Melnik et al., Dremel, VLDB 2010 §4). A node reads what lies below it off the columns of its leaves.
+// A column's page has, in addition to the values, two levels for each: the definition level is the number of the optional and
+// repeated fields on its path that are present; the repetition level says at which of the repeated ones a new item begins, 0
+// beginning a row (Melnik et al., Dremel, VLDB 2010 §4). A node reads its descendants from the columns of its leaves.
 
-// maxValues bounds what one cell holds: a few bytes of levels can claim a list of any length.
+// maxValues bounds the content of one cell: a few bytes of levels can claim a list of any length.
 const maxValues = 1 << 20
 
-// textBytes of a text count as another value, since a value takes about as much memory.
+// Every textBytes of a text count as another value, since a value takes about as much memory.
 const textBytes = 64
 
-// node is a field of the schema: a leaf, a structure or, where it repeats, items of one.
+// node is a field of the schema: a leaf, a structure or, if it repeats, items of one.
 type node struct {
-	definition int16 // the level from which on the field is there
+	definition int16 // the level from which on the field is present
 	repetition int16 // the level at which the field's own items begin
 	repeats    bool
 	list       bool // its one child repeats and is its items
@@ -75,7 +75,7 @@ func (s *source) node(group *parquetfile.RowGroup, f *parquetfile.Field, memory 
 	return n, nil
 }
 
-// unwrapped is a list's items without the structure of one field that the format puts around each (Apache Parquet,
+// unwrapped returns a list's items without the single-field structure that the format puts around each (Apache Parquet,
 // LogicalTypes.md, Lists, with its rules for older writers).
 func unwrapped(items *node) *node {
 	if len(items.children) != 1 || items.children[0].repeats {
@@ -84,7 +84,7 @@ func unwrapped(items *node) *node {
 	return &node{definition: items.definition, repetition: items.repetition, repeats: true, children: items.children, leaves: items.leaves}
 }
 
-// read reads the field of the next row, and adds the values that it holds to a count.
+// read reads the field of the next row, and adds the number of its values to a count.
 func (n *node) read(values *int) (Value, error) {
 	if !n.repeats {
 		return n.one(values)
@@ -141,7 +141,7 @@ func (n *node) one(values *int) (Value, error) {
 	return out, nil
 }
 
-// skip passes what stands in each column for a field that is not there.
+// skip skips the entries in each column for an absent field.
 func (n *node) skip(values *int) error {
 	for _, l := range n.leaves {
 		*values++

@@ -1,10 +1,10 @@
-// Package parquet reads Parquet files: from a file it takes the names of the columns, from a part of an input the rows, some
-// thousands at a time, with lists and structures put together again.
+// Package parquet reads Parquet files: from a file the names of the columns, from a part of an input the rows, a few thousand
+// at a time, with lists and structures reassembled.
 //
-//  1. parquet.go opens a file and gives its rows in batches.
-//  2. node.go puts the values of a row together from the columns' pages.
+//  1. parquet.go opens a file and returns its rows in batches.
+//  2. node.go assembles the values of a row from the columns' pages.
 //  3. leaf.go reads one column, value by value.
-//  4. value.go is what a cell holds.
+//  4. value.go is the content of a cell.
 package parquet
 
 import (
@@ -19,12 +19,12 @@ import (
 // ErrUnreadable is returned when a Parquet file cannot be read.
 var ErrUnreadable = errors.New("unreadable Parquet file")
 
-// Magic is what a Parquet file starts and ends with.
+// Magic is at the start and the end of a Parquet file.
 const Magic = parquetfile.Magic
 
 const (
 	batchRows = 4096
-	// batchValues ends a batch of long lists early, which bounds its memory.
+	// batchValues ends a batch with long lists early, which bounds its memory.
 	batchValues = 1 << 18
 )
 
@@ -35,10 +35,10 @@ type Batch struct {
 	values  []Value // row by row
 }
 
-// Value is that of a column in a row.
+// Value returns that of a column in a row.
 func (b *Batch) Value(row, column int) Value { return b.values[row*len(b.Columns)+column] }
 
-// source is a file that is read.
+// source is a file being read.
 type source struct {
 	ingest.File
 	meta *parquetfile.Metadata
@@ -57,7 +57,7 @@ func open(f ingest.File) (*source, error) {
 	return &source{f, m, root}, nil
 }
 
-// Columns are the names of a file's columns, from its footer.
+// Columns returns the names of a file's columns, from its footer.
 func Columns(f ingest.File) ([]string, error) {
 	s, err := open(f)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *source) columns() (names []string) {
 	return names
 }
 
-// EachBatch gives the rows of a Parquet file to take, some thousands at a time. A batch is valid until take returns.
+// EachBatch passes the rows of a Parquet file to take, a few thousand at a time. A batch is valid until take returns.
 func EachBatch(ctx context.Context, p ingest.Part, take func(*Batch) error) error {
 	f, err := p.OpenAt(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func EachBatch(ctx context.Context, p ingest.Part, take func(*Batch) error) erro
 	return nil
 }
 
-// read fills a batch with the next rows, of those that are left.
+// read fills a batch with the next of the remaining rows.
 func (b *Batch) read(nodes []*node, left int64) error {
 	b.Rows, b.values = 0, b.values[:0]
 	for all := 0; b.Rows < batchRows && int64(b.Rows) < left && all < batchValues; b.Rows++ {

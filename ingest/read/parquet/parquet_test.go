@@ -21,7 +21,7 @@ import (
 	"straggler/ingest/read/parquet"
 )
 
-// made is a type that was made up.
+// made is a generated type.
 type made struct {
 	name     string
 	leaf     pq.Type // nil: a list or a structure
@@ -30,7 +30,7 @@ type made struct {
 	nullable bool
 }
 
-// madeUp makes a type up, of lists and structures up to a depth.
+// madeUp generates a type of lists and structures up to a depth.
 func madeUp(r *rand.Rand, name string, depth int) *made {
 	m := &made{name: name}
 	n := r.IntN(8)
@@ -63,7 +63,7 @@ func madeUp(r *rand.Rand, name string, depth int) *made {
 	return m
 }
 
-// node is the type as parquet-go has it.
+// node returns the type in parquet-go's form.
 func (m *made) node(dictionary bool) (n pq.Node) {
 	switch {
 	case m.of != nil:
@@ -89,7 +89,7 @@ func group(fields []*made, dictionary bool) pq.Group {
 	return g
 }
 
-// value makes a value of a type up, as JSON has it.
+// value generates a value of a type, in JSON's form.
 func (m *made) value(r *rand.Rand) any {
 	switch {
 	case m.nullable && r.IntN(3) == 0:
@@ -121,7 +121,7 @@ func (m *made) value(r *rand.Rand) any {
 // shredded are the values of a row by column.
 type shredded [][]pq.Value
 
-// add puts a value into the columns from one on, with the levels that what it is in has, and gives the column after its own.
+// add adds a value to the columns from the given one on, with the levels of its parent, and returns the column after its own.
 func (s *shredded) add(m *made, v any, column, repetition, definition, depth int) int {
 	if m.nullable && v != nil {
 		definition++
@@ -191,7 +191,7 @@ func written(t testing.TB, g pq.Group, rows []pq.Row, o ...pq.WriterOption) []by
 	return buf.Bytes()
 }
 
-// rowsOf reads a file, each value as the JSON that it is.
+// rowsOf reads a file, and returns each value as JSON.
 func rowsOf(data []byte) (rows [][]string, err error) {
 	in := ingesttest.Input("x.parquet", data)
 	err = parquet.EachBatch(context.Background(), in.Parts[0], func(b *parquet.Batch) error {
@@ -207,7 +207,7 @@ func rowsOf(data []byte) (rows [][]string, err error) {
 	return rows, err
 }
 
-// What was written comes back, whatever the nesting, the pages and the row groups.
+// What was written is read back, whatever the nesting, the pages and the row groups.
 func TestNested(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -242,7 +242,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// sameValue compares the text of a value with what JSON has; NULL and no text are both nothing.
+// sameValue compares the text of a value with JSON's; NULL and empty text are the same.
 func sameValue(got string, want any) bool {
 	switch want := want.(type) {
 	case nil:
@@ -255,14 +255,14 @@ func sameValue(got string, want any) bool {
 	return err == nil && json.Unmarshal([]byte(got), &a) == nil && json.Unmarshal(text, &b) == nil && reflect.DeepEqual(a, b)
 }
 
-// half is a floating-point number of two bytes, of which parquet-go knows no more than that.
+// half is a two-byte floating-point number, of which parquet-go knows only the size.
 type half struct{ pq.Type }
 
 func (half) LogicalType() *format.LogicalType {
 	return &format.LogicalType{Value: &format.Float16Type{}}
 }
 
-// Types that are no numbers, texts or truths have one form as text, and times are microseconds.
+// Types other than numbers, texts and booleans have one form as text, and times are microseconds.
 func TestTypes(t *testing.T) {
 	decimal := func(n int64, size int) pq.Value {
 		return pq.FixedLenByteArrayValue(binary.BigEndian.AppendUint64(bytes.Repeat([]byte{byte(n >> 63)}, size), uint64(n))[8:])
@@ -295,12 +295,12 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// A few bytes of a page may ask for the dictionary's longest text in each row: rows come as many at a time as fit into memory.
+// A few bytes of a page may refer to the dictionary's longest text in each row: batches have as many rows as fit into memory.
 func TestLongTexts(t *testing.T) {
 	const rows, size = 200, 1 << 20
 	text := pq.ByteArrayValue(bytes.Repeat([]byte("x"), size)).Level(0, 0, 0)
 	data := written(t, pq.Group{"s": pq.Encoded(pq.String(), &pq.RLEDictionary)}, slices.Repeat([]pq.Row{{text}}, rows))
-	if len(data) > 8*size { // the text, and it again as the least and the greatest one
+	if len(data) > 8*size { // the text, and again as the least and the greatest one
 		t.Fatalf("a file of %d bytes", len(data))
 	}
 	var before, now runtime.MemStats
@@ -318,7 +318,7 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// Any bytes are rows or an error of its kind, within bounds.
+// Any bytes give rows or an error of this kind, within bounds.
 func FuzzEachBatch(f *testing.F) {
 	type row struct {
 		ID      int64   `parquet:"id"`

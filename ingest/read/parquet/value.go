@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Kind is what a value is.
+// Kind is the kind of a value.
 type Kind uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	Struct
 )
 
-// Value is what a cell holds.
+// Value is the content of a cell.
 type Value struct {
 	Kind   Kind
 	bits   uint64
@@ -36,10 +36,10 @@ type nested struct {
 	names []string // of a structure's fields
 }
 
-// Int is a whole number, or the microseconds of a time.
+// Int returns an integer, or the microseconds of a time.
 func (v Value) Int() int64 { return int64(v.bits) }
 
-// Items are the values of a list, or of a structure's fields.
+// Items returns the values of a list, or of a structure's fields.
 func (v Value) Items() []Value {
 	if v.nested == nil {
 		return nil
@@ -47,7 +47,7 @@ func (v Value) Items() []Value {
 	return v.nested.items
 }
 
-// Fields are the names of a structure's fields.
+// Fields returns the names of a structure's fields.
 func (v Value) Fields() []string {
 	if v.nested == nil {
 		return nil
@@ -55,7 +55,7 @@ func (v Value) Fields() []string {
 	return v.nested.names
 }
 
-// Number is the value as a number: of a number or a text that is one. NaN is none.
+// Number returns the value of a number, or of a text that is one, else NaN.
 func (v Value) Number() float64 {
 	switch v.Kind {
 	case Int:
@@ -72,7 +72,7 @@ func (v Value) Number() float64 {
 	return math.NaN()
 }
 
-// String is the value as text, "" for NULL; a list or a structure is JSON.
+// String returns the value as text, "" for NULL; a list or a structure is JSON.
 func (v Value) String() string {
 	switch v.Kind {
 	case Bool:

@@ -1,5 +1,5 @@
-// Package pull takes JSON that is in memory and gives its members one by one, without building a tree: for the records
-// of logs, of which a reader wants ten members of a hundred.
+// Package pull reads the members of JSON in memory one by one, without building a tree: for records of logs from which a reader
+// wants ten members of a hundred.
 //
 // Start with pull.go.
 package pull

@@ -8,27 +8,27 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth bounds how deep the values of a record may nest. Records stay below ten; plans of queries go deeper.
+// MaxDepth bounds the nesting of the values of a record. Records stay below ten; plans of queries go deeper.
 const MaxDepth = 512
 
-// Puller reads one JSON value from memory, member by member. It takes any key order, white space, escapes and unknown
-// keys. Its first error is kept in Why and ends it: every later call reports nothing more.
+// Puller reads one JSON value from memory, member by member. It accepts any key order, white space, escapes and unknown keys.
+// Its first error is kept in Why and ends it: later calls report nothing more.
 //
-// What is skipped is checked for strings and brackets only: damage inside a value that is not read spoils nothing.
+// Skipped values are checked for strings and brackets only: damage inside a value that is not read has no effect.
 type Puller struct {
 	Name []byte // of the last member; valid until the next one
-	Why  string // the first error; "" while there is none
+	Why  string // the first error; "" if none
 
-	// Deep is how deep objects and arrays that are entered may nest, where that is more than MaxDepth. A value that is
-	// skipped nests MaxDepth at most by itself.
+	// Deep is the maximum nesting of objects and arrays that are entered, if more than MaxDepth. A skipped value has at most
+	// MaxDepth levels of its own.
 	Deep int
 
-	// Short says that the error is the text's end: with more of it, it might be none.
+	// Short reports that the error is the end of the text: with more text, there might be none.
 	Short bool
 
 	b     []byte
 	i     int
-	first bool // no member of the current object or array was read yet
+	first bool // no member of the current object or array has been read yet
 	depth int
 	buf   []byte // the last unescaped string
 	kbuf  []byte // the last unescaped key
@@ -39,10 +39,10 @@ func (p *Puller) Reset(b []byte) {
 	p.b, p.i, p.Why, p.Short, p.first, p.depth = b, 0, "", false, false, 0
 }
 
-// Rest is the text behind what was read.
+// Rest returns the text after what was read.
 func (p *Puller) Rest() []byte { return p.b[p.i:] }
 
-// Value is the text from the next value on, without white space before it, for a caller that may know it by sight; Take then
+// Value returns the text from the next value on, without white space before it, for a caller that may recognise it; Take then
 // moves past it.
 func (p *Puller) Value() []byte {
 	p.Peek()
@@ -52,13 +52,13 @@ func (p *Puller) Value() []byte {
 // Take moves past a value of n bytes that the caller has read.
 func (p *Puller) Take(n int) { p.i += n }
 
-// short is the error of a text that ends too early.
+// short records the error of a text that ends too early.
 func (p *Puller) short(where string) bool {
 	p.Short = p.Short || p.Why == ""
 	return p.fail("it ends within " + where)
 }
 
-// wrong is the error of a byte that does not belong where it stands, or is not there any more.
+// wrong records the error of an unexpected byte, or of a missing one.
 func (p *Puller) wrong(why string) bool {
 	if p.Peek() == 0 && p.i == len(p.b) {
 		return p.short("an object")
@@ -74,7 +74,7 @@ func (p *Puller) fail(why string) bool {
 	return false
 }
 
-// Peek is the next byte that is not white space, 0 at the end.
+// Peek returns the next byte that is not white space, 0 at the end.
 func (p *Puller) Peek() byte {
 	for p.i < len(p.b) {
 		switch c := p.b[p.i]; c {
@@ -87,7 +87,7 @@ func (p *Puller) Peek() byte {
 	return 0
 }
 
-// End reports whether the value was read whole and nothing follows it.
+// End reports whether the value was read completely and nothing follows it.
 func (p *Puller) End() bool {
 	if p.Why == "" && p.Peek() != 0 {
 		return p.fail("text follows the record")
@@ -206,7 +206,7 @@ func (p *Puller) Number() (int64, bool) {
 	return 0, false
 }
 
-// natural reads what most numbers are: at most 18 digits.
+// natural reads the usual form of numbers: at most 18 digits.
 func natural(text []byte) (v int64, ok bool) {
 	if len(text) > 18 {
 		return 0, false
@@ -238,7 +238,7 @@ func (p *Puller) Float() (float64, bool) {
 var numberByte = [256]bool{'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true,
 	'8': true, '9': true, '.': true, 'e': true, 'E': true, '+': true, '-': true}
 
-// Literal reads a number, true, false or null, as it is written. A value of another kind is skipped and gives nothing.
+// Literal reads a number, true, false or null, as written. A value of another kind is skipped and returns nothing.
 func (p *Puller) Literal() []byte {
 	switch p.Peek() {
 	case '"', '{', '[':
@@ -267,7 +267,7 @@ func (p *Puller) Flag() (v, ok bool) {
 	return false, false
 }
 
-// quoted reads a string at whose opening quote the Puller stands, as it is written.
+// quoted reads a string at whose opening quote the Puller is, as written.
 func (p *Puller) quoted() (raw []byte, escaped bool) {
 	p.i++
 	start := p.i
@@ -317,15 +317,15 @@ var literalByte = func() (t [256]bool) {
 	return t
 }()
 
-// EndOf is where the object or array that starts at i ends, just behind its bracket. Where it does not, whole is false
-// and end that of b.
+// EndOf returns where the object or array that starts at i ends, just after its bracket. If it does not end, whole is false and
+// end is the end of b.
 func EndOf(b []byte, i int) (end int, whole bool) {
 	p := Puller{b: b, i: i}
 	p.skipNested()
 	return p.i, p.Why == ""
 }
 
-// skipNested moves past an object or array at whose bracket the Puller stands.
+// skipNested moves past an object or array at whose bracket the Puller is.
 func (p *Puller) skipNested() {
 	var square [MaxDepth/64 + 1]uint64 // which of the open brackets are square
 	depth := 0
@@ -367,8 +367,7 @@ func (p *Puller) skipNested() {
 
 var structureByte = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
-// unescape appends raw with its escapes resolved. What is no escape stays as it is; half a surrogate pair becomes
-// U+FFFD.
+// unescape appends raw with its escapes resolved. An invalid escape loses its backslash; half a surrogate pair becomes U+FFFD.
 func unescape(dst, raw []byte) []byte {
 	for len(raw) > 0 {
 		n := bytes.IndexByte(raw, '\\')
@@ -400,7 +399,7 @@ func unescape(dst, raw []byte) []byte {
 	return dst
 }
 
-// unicodeEscape is the rune of the digits after a \u, and of the second half of a surrogate pair where one follows.
+// unicodeEscape returns the rune of the digits after a \u, and of the second half of a surrogate pair if one follows.
 func unicodeEscape(raw []byte) (r rune, used int) {
 	hi, ok := hex4(raw)
 	if !ok {

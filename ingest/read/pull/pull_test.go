@@ -49,7 +49,7 @@ func TestPuller(t *testing.T) {
 	}
 }
 
-// A value that nests without end is refused, and costs no stack.
+// A value with endless nesting is rejected, and uses no stack.
 func TestDepth(t *testing.T) {
 	deep := bytes.Repeat([]byte(`{"a":[`), 1<<20)
 	var p Puller
