@@ -137,7 +137,7 @@ func TestDamagedCommits(t *testing.T) {
 	}
 }
 
-// sealed gives a commit the checksum of its content, as somebody could who wants to lead straggler astray.
+// sealed gives a commit the checksum of its content, as an attacker could.
 func sealed(t *testing.T, c Commit) []byte {
 	t.Helper()
 	data, err := c.encode()
@@ -256,7 +256,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestReadersKeepTheirFiles: a compaction does not take away what a snapshot shows, and a later one does.
+// TestReadersKeepTheirFiles: a compaction does not remove files of an open snapshot, and a later one does.
 func TestReadersKeepTheirFiles(t *testing.T) {
 	s := testStore(t)
 	ingest(t, s, 1, storetest.Attempts(1, 10))
@@ -286,8 +286,8 @@ func TestReadersKeepTheirFiles(t *testing.T) {
 	}
 }
 
-// TestOlderColumns reads and compacts files of a schema that had fewer columns. Those that can be NULL are; others keep
-// the rows from being read.
+// TestOlderColumns reads and compacts files of a schema that had fewer columns. Missing columns that can be NULL are; others
+// keep the rows from being read.
 func TestOlderColumns(t *testing.T) {
 	for _, c := range []struct {
 		without string
@@ -341,7 +341,7 @@ func TestOlderColumns(t *testing.T) {
 	}
 }
 
-// A store whose directory of tables was removed is damaged, and says what to do.
+// A store whose directory of tables was removed is damaged, and the error says what to do.
 func TestTablesGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := Open(t.Context(), dir, Options{})

@@ -16,9 +16,9 @@ import (
 	"straggler/schema"
 )
 
-// steps are the changes of a store's life: a first ingest, the log of it grown, another ingest, results; the log grown once
-// more, results that keep those of the other ingest, a removal, one more ingest, results that drop and keep, results anew of an
-// input that has not changed, a compaction.
+// steps are the changes in the life of a store: a first ingest, its log grown, another ingest, results; the log grown again,
+// results that keep those of the other ingest, a removal, one more ingest, results that drop and keep, new results of an
+// unchanged input, a compaction.
 var steps = []struct {
 	name string
 	run  func(ctx context.Context, s *Store) error
@@ -39,7 +39,7 @@ var steps = []struct {
 	{"compact", func(ctx context.Context, s *Store) error { _, err := s.Compact(ctx, "test"); return err }},
 }
 
-// write commits rows of one input in place of those that the store has of it.
+// write commits rows of one input, replacing those in the store.
 func write(ctx context.Context, s *Store, key schema.Key, fingerprint string, n int) error {
 	tx, err := s.Begin(ctx, Origin{Kind: Log, Tool: "test"})
 	if err != nil {
@@ -78,8 +78,8 @@ func results(ctx context.Context, s *Store, n int) error {
 	return err
 }
 
-// resume brings results up to date, a row for each job and attempt and one of all, and says of how many inputs the rows are
-// new. With redo they are those of the first input that has not changed, too.
+// resume updates results, a row for each job and attempt and one for all, and returns the number of inputs with new rows. With
+// redo the first unchanged input is included.
 func resume(ctx context.Context, s *Store, redo bool) (int, error) {
 	tx, err := s.Begin(ctx, Origin{Kind: Detect, Tool: "test"})
 	if err != nil {
@@ -185,7 +185,7 @@ func shown(ctx context.Context, s *Store) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// live runs the steps until one fails and gives how many were done.
+// live runs the steps until one fails and returns the number completed.
 func live(ctx context.Context, s *Store, from int) (done int, err error) {
 	for i := from; i < len(steps); i++ {
 		if err := steps[i].run(ctx, s); err != nil {
@@ -195,7 +195,7 @@ func live(ctx context.Context, s *Store, from int) (done int, err error) {
 	return len(steps), nil
 }
 
-// golden is what a store shows after each number of steps.
+// golden returns what a store shows after each number of steps.
 func golden(t *testing.T) []string {
 	t.Helper()
 	s, err := Open(t.Context(), t.TempDir(), Options{fs: osFS{noSync: true}})
@@ -221,8 +221,8 @@ func golden(t *testing.T) []string {
 	return states
 }
 
-// sound opens a store after a fault and sees that it shows the state before the failed step or the one after it, that
-// nothing of it is damaged, and with goOn that life goes on from there and nothing is left lying about at the end.
+// sound opens a store after a fault and checks that it shows the state before or after the failed step, that nothing is
+// damaged, and with goOn that the next steps succeed and no stray files are left at the end.
 func sound(t *testing.T, dir string, states []string, done int, goOn bool, what string) {
 	t.Helper()
 	s, err := Open(t.Context(), dir, Options{fs: osFS{noSync: true}})
@@ -254,7 +254,7 @@ func soundAt(t *testing.T, s *Store, states []string, done int, goOn bool, what 
 	}
 	_, local := s.at.(*directory)
 	found, err := s.Verify(t.Context())
-	if !local { // who dies while he sweeps a bucket leaves files to the next compaction
+	if !local { // a process that dies while sweeping a bucket leaves files to the next compaction
 		found = slices.DeleteFunc(found, func(f Finding) bool { return !f.Damage })
 	}
 	if err != nil || len(found) > 0 {
@@ -283,7 +283,7 @@ func soundAt(t *testing.T, s *Store, states []string, done int, goOn bool, what 
 	}
 }
 
-// fastDir is a directory for stores that are made by the hundred: in memory, where there is such a file system.
+// fastDir returns a directory for stores that are created by the hundred: in memory, if there is such a file system.
 func fastDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "straggler-test-")
@@ -294,10 +294,10 @@ func fastDir(t *testing.T) string {
 	return dir
 }
 
-// goOnEvery is after how many faults one store is used further, which takes longer than all the rest.
+// goOnEvery is the number of faults after which one store is used further, which takes longer than all the rest.
 const goOnEvery = 19
 
-// TestEveryOperationFails makes each operation on the disk fail in turn, in each way, and looks at what is left.
+// TestEveryOperationFails makes each operation on the disk fail in turn, in each way, and checks what is left.
 func TestEveryOperationFails(t *testing.T) {
 	states := golden(t)
 	for _, kind := range []struct {
@@ -343,7 +343,7 @@ func TestEveryOperationFails(t *testing.T) {
 	}
 }
 
-// says is what errors that the fault causes wrap.
+// says returns the error that errors caused by the fault wrap.
 func (f fault) says() error {
 	switch f {
 	case failOnce:
@@ -362,7 +362,7 @@ type noLinkFS struct {
 
 func (f noLinkFS) Link(from, to string) error { return f.err }
 
-// TestFailedCommitFreesItsSpace: on a full disk it will be needed.
+// TestFailedCommitFreesItsSpace: on a full disk it is needed.
 func TestFailedCommitFreesItsSpace(t *testing.T) {
 	s, err := Open(t.Context(), t.TempDir(), Options{fs: noLinkFS{err: syscall.ENOSPC}})
 	if err != nil {
@@ -389,14 +389,14 @@ func TestWithoutHardLinks(t *testing.T) {
 	}
 }
 
-// What a child process is told to do by its environment: killAt or writeKeys, on the store in childDir.
+// Instructions for a child process in its environment: killAt or writeKeys, on the store in childDir.
 const (
 	childDir  = "STRAGGLER_TEST_DIR"
 	killAt    = "STRAGGLER_TEST_KILL_AT"
 	writeKeys = "STRAGGLER_TEST_WRITE_KEYS"
 )
 
-// TestMain lets the test binary be the process that is killed, or one of several that write.
+// TestMain lets the test binary act as the process that is killed, or as one of several that write.
 func TestMain(m *testing.M) {
 	dir := os.Getenv(childDir)
 	if dir == "" {
@@ -430,11 +430,11 @@ func child(ctx context.Context, dir string) error {
 	return err
 }
 
-// killSteps are those that a process is killed in: the first ingest and the one that replaces it. The others are left
-// to the crashes of TestEveryOperationFails, because starting processes takes long.
+// killSteps are the steps in which a process is killed: the first ingest and the one that replaces it. The others are covered
+// by the crashes of TestEveryOperationFails, because starting processes takes long.
 var killSteps = []int{0, 1}
 
-// TestKilledAnywhere kills a writing process before each of its operations, in the middle of each write, too.
+// TestKilledAnywhere kills a writing process before each of its operations, and in the middle of each write.
 func TestKilledAnywhere(t *testing.T) {
 	states := golden(t)
 	self, err := os.Executable()

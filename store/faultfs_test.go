@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// faultFS is the disk, and at its at-th operation that changes something a fault happens.
+// faultFS is a disk on which a fault happens at the at-th operation that changes something.
 type faultFS struct {
 	osFS
 	at    int
@@ -23,7 +23,7 @@ type faultFS struct {
 	down   bool // after a crash
 	undo   []undo
 	locks  []io.Closer
-	backup string // for the files that a power failure brings back
+	backup string // for the files that a power failure restores
 }
 
 type fault int
@@ -32,13 +32,13 @@ const (
 	noFault   fault = iota
 	failOnce        // one operation fails
 	diskFull        // from here on nothing can be written; removing works
-	crash           // from here on nothing works, as for a process that was killed
-	powerLoss       // as crash, and what was not synced is undone
-	powerSome       // as crash, and some of what was not synced is undone: a disk keeps no order between syncs
+	crash           // from here on nothing works, as if the process had been killed
+	powerLoss       // like crash, and unsynced changes are undone
+	powerSome       // like crash, and some unsynced changes are undone: a disk guarantees no order between syncs
 	kill            // the process kills itself
 )
 
-// undo takes back a change that no sync has made durable.
+// undo reverts a change that no sync has made durable.
 type undo struct {
 	dir  string // whose sync makes it durable; or
 	file string // the file whose sync does
@@ -47,7 +47,7 @@ type undo struct {
 
 var errCrash = errors.New("crashed")
 
-// step counts an operation and says whether it may go on. Removals go on when the disk is full.
+// step counts an operation and reports whether it may proceed. Removals proceed when the disk is full.
 func (f *faultFS) step(removal bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,7 +77,7 @@ func (f *faultFS) step(removal bool) error {
 	return errCrash
 }
 
-// crash ends the process's influence: its locks go, and after a power failure what it had not synced goes too.
+// crash ends the process's influence: its locks are released, and after a power failure its unsynced changes are lost too.
 func (f *faultFS) crash() {
 	f.down = true
 	for i, u := range slices.Backward(f.undo) {
@@ -123,7 +123,7 @@ type faultFile struct {
 	inner file
 }
 
-// Write writes half of what it is given when the fault is here.
+// Write writes half of its data if the fault is here.
 func (w *faultFile) Write(p []byte) (int, error) {
 	if w.f.fault == kill && w.f.ops+1 == w.f.at {
 		w.inner.Write(p[:len(p)/2])
@@ -167,7 +167,7 @@ func (f *faultFS) Rename(from, to string) error {
 		return err
 	}
 	f.mu.Lock()
-	for i := range f.undo { // what was not synced of the file still is not, under its new name
+	for i := range f.undo { // unsynced data of the file remains unsynced under its new name
 		if f.undo[i].file == from {
 			f.undo[i] = undo{file: to, run: func() { os.Truncate(to, 0) }}
 		}
@@ -213,7 +213,7 @@ func (f *faultFS) SyncDir(name string) error {
 		return err
 	}
 	f.synced(func(u undo) bool { return u.dir == name })
-	return nil // the real sync tests nothing here and costs much
+	return nil // a real sync would test nothing here and is slow
 }
 
 func (f *faultFS) TryLock(name string, mode lockMode, create bool) (io.Closer, error) {

@@ -6,8 +6,8 @@ import (
 	"straggler/schema"
 )
 
-// nightlyResults keeps the results of earlier nights and brings, of each new input, an outlier that follows from it, and one
-// figure of all phases.
+// nightlyResults keeps the results of earlier nights and adds, for each new input, an outlier computed from it, and one figure
+// of all phases.
 func nightlyResults(t *testing.T, s *Store) {
 	t.Helper()
 	tx, err := s.Begin(t.Context(), Origin{Kind: Detect, Tool: "test"})

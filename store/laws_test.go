@@ -23,10 +23,10 @@ import (
 	"straggler/store/storetest"
 )
 
-// The laws of a store, each held wherever a store can lie.
+// The laws of a store, each checked in every kind of location.
 
-// TestLawOfLife: a store shows the same after each change wherever it lies, to who made the change and to who opens it
-// then.
+// TestLawOfLife: a store shows the same after each change in every kind of location, to the process that made the change and to
+// one that opens it then.
 func TestLawOfLife(t *testing.T) {
 	states := golden(t)
 	onEachGround(t, func(t *testing.T, g ground) {
@@ -55,12 +55,12 @@ func TestLawOfRandomLives(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) { walkIn(t, g.open(t), rand.New(rand.NewPCG(11, 0)), 25, "seed 11:") })
 }
 
-// TestLawOfRows: rows come back as they were, of files of several parts.
+// TestLawOfRows: rows are read back unchanged, from files of several parts.
 func TestLawOfRows(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		want := storetest.Attempts(7, parquet.RowGroupRows+1)
 		ingest(t, g.open(t), 7, want)
-		t.Setenv("STRAGGLER_CACHE", t.TempDir()) // as another machine
+		t.Setenv("STRAGGLER_CACHE", t.TempDir()) // like another machine
 		got := visible[schema.Attempt](t, g.open(t))
 		slices.SortFunc(got, byTask)
 		if !slices.Equal(got, want) {
@@ -69,7 +69,7 @@ func TestLawOfRows(t *testing.T) {
 	})
 }
 
-// TestLawOfOneWinner: of writers who commit the same log at once one wins, and the others are told that it is there.
+// TestLawOfOneWinner: of writers that commit the same log at once one wins, and the others are told that it is already there.
 func TestLawOfOneWinner(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		const writers = 4
@@ -115,7 +115,7 @@ func TestLawOfOneWinner(t *testing.T) {
 	})
 }
 
-// TestLawOfProcesses: several processes commit to one store at once, and every commit is there with its own number.
+// TestLawOfProcesses: several processes commit to one store at once, and every commit exists with its own number.
 func TestLawOfProcesses(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -154,7 +154,7 @@ func TestLawOfProcesses(t *testing.T) {
 	})
 }
 
-// TestLawOfDamage: Verify finds what is missing, cut or changed, and a reader does not take it.
+// TestLawOfDamage: Verify finds what is missing, truncated or changed, and a reader rejects it.
 func TestLawOfDamage(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
 		"missing":        func([]byte) []byte { return nil },
@@ -177,7 +177,7 @@ func TestLawOfDamage(t *testing.T) {
 				}
 				_, err = scanned[schema.Attempt](t.Context(), snapshot(t, s))
 				if name == "changed" && g.inDirectory() {
-					return // who reads in place does not compute checksums
+					return // reading in place does not compute checksums
 				}
 				if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "straggler store verify") {
 					t.Errorf("a reader is told %v", err)
@@ -191,7 +191,7 @@ func TestLawOfDamage(t *testing.T) {
 	}
 }
 
-// TestLawOfRefusal: what is no store is none, and opening it to read makes nothing.
+// TestLawOfRefusal: what is not a store is refused, and opening it for reading creates nothing.
 func TestLawOfRefusal(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		if _, err := Open(t.Context(), g.where, Options{ReadOnly: true, retry: fewRetries}); !errors.Is(err, ErrNotStore) {
@@ -214,8 +214,8 @@ func TestLawOfRefusal(t *testing.T) {
 	})
 }
 
-// TestLawOfUnmake: a store that was made and got nothing is gone, and who has opened it meanwhile makes it again; one that
-// another writer is at work in, or that has a commit, stays.
+// TestLawOfUnmake: a store that was created and stayed empty is removed, and a process that has opened it meanwhile recreates
+// it; one in which another writer is at work, or that has a commit, stays.
 func TestLawOfUnmake(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		a, b := g.open(t), g.open(t)
@@ -247,8 +247,8 @@ func TestLawOfUnmake(t *testing.T) {
 	})
 }
 
-// TestLawOfScratch: a scratch store shows what the store has and what is committed to it; of this nothing is in the store, and
-// nothing is left when it is closed.
+// TestLawOfScratch: a scratch store shows the contents of the store and what is committed to it; none of the latter is in the
+// store, and nothing is left when it is closed.
 func TestLawOfScratch(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		s := g.open(t)
@@ -293,14 +293,14 @@ func TestLawOfScratch(t *testing.T) {
 	})
 }
 
-// TestLawOfLostRequests cuts a bucket's server off at each request that changes something, before it is heard or before
-// its answer is, and looks at what is left: the state before the step or the one after it, and life goes on.
+// TestLawOfLostRequests disconnects a bucket's server at each request that changes something, before it is received or before
+// its response is, and checks the result: the state before or after the step, and later steps succeed.
 func TestLawOfLostRequests(t *testing.T) {
 	states := golden(t)
 	for _, heard := range []bool{false, true} {
 		t.Run(fmt.Sprint("heard ", heard), func(t *testing.T) {
 			server, caches := s3test.Serve(t), fastDir(t)
-			for at := int64(1); ; at += 1 + at%3 { // some are left out, to save time
+			for at := int64(1); ; at += 1 + at%3 { // some are skipped, to save time
 				t.Setenv("STRAGGLER_CACHE", filepath.Join(caches, fmt.Sprint(at))) // of one store, as a cache is listed often
 				g := ground{where: fmt.Sprint("s3://lakes/", heard, at), server: server}
 				s := g.open(t)
@@ -352,7 +352,7 @@ func TestLawOfKilledWriters(t *testing.T) {
 	kills := 0
 	for at := int64(1); ; at += 2 {
 		g := ground{where: fmt.Sprint("s3://lakes/", at), server: server}
-		front := httptest.NewServer(server) // closing it ends what the dead process had asked
+		front := httptest.NewServer(server) // closing it ends the requests of the dead process
 		cmd := exec.CommandContext(t.Context(), self)
 		cmd.Env = append(os.Environ(), childDir+"="+g.where, killAt+"=0", "AWS_ENDPOINT_URL="+front.URL)
 		var out bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// TestList looks at a store after each of its steps as people do.
+// TestList checks the listing of a store after each of its steps.
 func TestList(t *testing.T) {
 	s := testStore(t)
 	before := time.Now().Add(-time.Minute)
@@ -86,7 +86,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestIDs: the same inputs have the same id in any order, others another.
+// TestIDs: the same inputs have the same id in any order, and others another one.
 func TestIDs(t *testing.T) {
 	a, b := InputRecord{Key: 1, Fingerprint: "a"}, InputRecord{Key: 2, Fingerprint: "b"}
 	if ingestID([]InputRecord{a, b}) != ingestID([]InputRecord{b, a}) {
@@ -106,7 +106,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestTheSameAgain replaces an input by itself: the id stays, the files are others, and the rows are there once.
+// TestTheSameAgain replaces an input by itself: the id stays, the files change, and the rows exist once.
 func TestTheSameAgain(t *testing.T) {
 	s := testStore(t)
 	for range 3 {

@@ -12,10 +12,10 @@ import (
 	"straggler/store/storetest"
 )
 
-// maxTxBytes is what a transaction may hold, however much goes through it.
+// maxTxBytes bounds the memory of a transaction, whatever its size.
 const maxTxBytes = 150 << 20
 
-// TestMemoryIsBounded holds what lives in memory after many row groups from two readers at once against the bound.
+// TestMemoryIsBounded compares the live memory after many row groups from two concurrent readers with the bound.
 func TestMemoryIsBounded(t *testing.T) {
 	s, err := Temp(t.Context())
 	if err != nil {
@@ -95,7 +95,7 @@ func TestLongStringsAreBounded(t *testing.T) {
 	}
 }
 
-// TestNotUTF8: what is no text comes back as text, and does not keep the file from being read.
+// TestNotUTF8: invalid text is read back as valid text, and does not prevent the file from being read.
 func TestNotUTF8(t *testing.T) {
 	s := testStore(t)
 	tx, err := s.Begin(t.Context(), Origin{Kind: Log})
@@ -119,8 +119,8 @@ func TestNotUTF8(t *testing.T) {
 	}
 }
 
-// TestManyDistinctStrings goes over the border at which a column stops being a dictionary, within a row group and in
-// the groups after it.
+// TestManyDistinctStrings crosses the limit at which a column stops being a dictionary, within a row group and in the groups
+// after it.
 func TestManyDistinctStrings(t *testing.T) {
 	s := testStore(t)
 	want := storetest.Attempts(7, 2*parquet.RowGroupRows+5)

@@ -23,8 +23,8 @@ type modelInput struct {
 	native []string // of its attempts
 }
 
-// walk applies random operations to a store and to the model, and compares them on the way. A snapshot stays
-// open through many operations, so that compactions meet somebody who reads; others are taken to look once.
+// walk applies random operations to a store and to the model, and compares them on the way. One snapshot stays open through
+// many operations, so that compactions meet a reader; others are taken for a single comparison.
 func walk(t *testing.T, seed uint64, n int) {
 	s, err := Open(t.Context(), fastDir(t), Options{fs: osFS{noSync: true}})
 	if err != nil {
@@ -131,7 +131,7 @@ func (m *model) ingest(t *testing.T, rng *rand.Rand, s *Store) string {
 	return did
 }
 
-// resume brings results up to date: a row for each attempt, of which only those of new and changed inputs are made.
+// resume updates results: a row for each attempt, computed only for new and changed inputs.
 func (m *model) resume(t *testing.T, s *Store) string {
 	n, err := resume(t.Context(), s, false)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"straggler/store/storetest"
 )
 
-// inBuckets holds a law on the grounds that are buckets.
+// inBuckets checks a law on the grounds that are buckets.
 func inBuckets(t *testing.T, law func(t *testing.T, g ground)) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		if g.inDirectory() {
@@ -32,7 +32,7 @@ func inBuckets(t *testing.T, law func(t *testing.T, g ground)) {
 	})
 }
 
-// patient opens the store as users do: what is obsolete stays for a while.
+// patient opens the store as users do: obsolete files stay for a while.
 func (g ground) patient(t *testing.T) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), g.where, Options{retry: fewRetries})
@@ -42,7 +42,7 @@ func (g ground) patient(t *testing.T) *Store {
 	return s
 }
 
-// aDayLater commits something as another writer does after a day.
+// aDayLater commits something, like another writer after a day.
 func (g ground) aDayLater(t *testing.T) {
 	t.Helper()
 	s := g.patient(t)
@@ -52,8 +52,8 @@ func (g ground) aDayLater(t *testing.T) {
 	}
 }
 
-// A program that has put its files when the transaction has ended, whether it committed or not, removes them. One that was
-// killed in between leaves them, and the mark by which they are found a day later.
+// A program that has stored its files when the transaction has ended, committed or not, removes them. One that was killed in
+// between leaves them, and the marker by which they are found a day later.
 func TestLatePieces(t *testing.T) {
 	inBuckets(t, func(t *testing.T, g ground) {
 		where, dir := g.where, g.dir
@@ -98,15 +98,15 @@ func TestLatePieces(t *testing.T) {
 			if found := filesIn(t, s, "staging"); len(found) > 0 {
 				t.Errorf("a day later there are still %v", found)
 			}
-			if found := filesIn(t, s, "tables"); len(found) != named+2 { // two of what was committed meanwhile
+			if found := filesIn(t, s, "tables"); len(found) != named+2 { // two of the commit made meanwhile
 				t.Errorf("a day later the files of the tables are %v", found)
 			}
 		}
 	})
 }
 
-// What the process that should commit leaves when it is killed between the putting and the commit goes a day later, with what
-// its programs put even after it; and not before it is a day old itself.
+// The files of a committing process that is killed between storing them and the commit are removed a day later, together with
+// those that its programs stored even after that; and not before they are a day old themselves.
 func TestDeadTransactionsPieces(t *testing.T) {
 	inBuckets(t, func(t *testing.T, g ground) {
 		s := g.patient(t)
@@ -125,7 +125,7 @@ func TestDeadTransactionsPieces(t *testing.T) {
 			t.Errorf("at once there are %v", found)
 		}
 		piece(t, at, 7, storetest.Attempts(7, 10), "")
-		if g.dir != "" { // where times can be set: the writer is dead for long, and a file is not
+		if g.dir != "" { // where times can be set: the writer has been dead for long, and a file is younger
 			age(t, g, filepath.Join("staging", tx.writer), 2*orphanAge)
 			if err := write(t.Context(), g.patient(t), 2, "b", 1); err != nil {
 				t.Fatal(err)
@@ -155,8 +155,8 @@ func age(t *testing.T, g ground, name string, by time.Duration) {
 	}
 }
 
-// A transaction whose programs work for more than a day keeps its mark young, and another writer's cleaning leaves its pieces
-// alone.
+// A transaction whose programs work for more than a day renews its marker, and another writer's cleaning does not touch its
+// pieces.
 func TestLongTransactionsPieces(t *testing.T) {
 	g := grounds[1].make(t)
 	t.Setenv("STRAGGLER_CACHE", t.TempDir())
@@ -197,13 +197,13 @@ func TestLongTransactionsPieces(t *testing.T) {
 	whole(t, s, 10, 3)
 }
 
-// More pieces than a server lists at once are all found: those that a commit names, and those that have to go.
+// More pieces than a server lists at once are all found: those that a commit names, and those to be removed.
 func TestManyPieces(t *testing.T) {
 	s3test.Serve(t)
 	s := ground{where: "s3://lakes/x"}.patient(t)
 	tx, at := piecesOf(t, s)
 	p := piece(t, at, 7, storetest.Attempts(7, 10), "")
-	for i := range 1100 { // which come before it in the order of their names
+	for i := range 1100 { // whose names precede it
 		if err := writeObject(t, s, fmt.Sprintf("tables/attempts/%s-2-%d.parquet", tx.writer, i), "x"); err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestManyPieces(t *testing.T) {
 	whole(t, s, 10, 1)
 }
 
-// Programs and the transaction ask again where the server fails every third request, and nothing is lost or there twice.
+// Programs and the transaction retry if the server fails every third request, and nothing is lost or duplicated.
 func TestPiecesOverServerErrors(t *testing.T) {
 	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x?region=eu-south-2", server: server}
@@ -284,7 +284,7 @@ func TestPiecesOverServerErrors(t *testing.T) {
 	whole(t, s, 40, 4)
 }
 
-// Where nobody knows whether the commit was taken its files stay, and those that it does not name do not.
+// If it is unknown whether the commit was accepted, its files stay, and those that it does not name are removed.
 func TestPiecesOfADoubtfulCommit(t *testing.T) {
 	server := s3test.Serve(t)
 	g := ground{where: "s3://lakes/x", server: server}
@@ -319,7 +319,7 @@ func TestPiecesOfADoubtfulCommit(t *testing.T) {
 	whole(t, s, 10, 3)
 }
 
-// A machine of the cluster that may not write to the bucket says what its people can do, before it works for nothing, and no
+// A machine of the cluster that may not write to the bucket reports what its users can do, before it works in vain, and no
 // secret.
 func TestPiecesDenied(t *testing.T) {
 	server := s3test.Serve(t)
@@ -346,7 +346,7 @@ func TestPiecesDenied(t *testing.T) {
 	server.Intercept(nil)
 }
 
-// A file for other machines is read there as it was put, and gone when it is closed.
+// A file for other machines is read there unchanged, and is gone when it is closed.
 func TestStaged(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		s := g.open(t)
@@ -406,7 +406,7 @@ func TestAddressOf(t *testing.T) {
 	}
 }
 
-// What a program asks of the server for a piece is a constant number of requests: BENCH.md reckons with it.
+// A program sends a constant number of requests for a piece, on which BENCH.md relies.
 func TestRequestsOfPieces(t *testing.T) {
 	server := s3test.Serve(t)
 	s := ground{where: "s3://lakes/x"}.patient(t)

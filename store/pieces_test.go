@@ -14,7 +14,7 @@ import (
 	"straggler/store/storetest"
 )
 
-// sent is a piece as it arrives: through JSON.
+// sent returns a piece as it arrives: through JSON.
 func sent(t *testing.T, p Piece) *Piece {
 	t.Helper()
 	text, err := json.Marshal(p)
@@ -28,7 +28,7 @@ func sent(t *testing.T, p Piece) *Piece {
 	return got
 }
 
-// newPiece begins a piece as a program on another machine does, which is not refused for long.
+// newPiece begins a piece like a program on another machine, whose requests are not retried for long.
 func newPiece(t *testing.T, at string) *PieceWriter {
 	w := NewPiece(t.Context(), at)
 	if far, ok := w.to.(*farPiece); ok {
@@ -37,7 +37,7 @@ func newPiece(t *testing.T, at string) *PieceWriter {
 	return w
 }
 
-// piece writes rows and data as a program on another machine does.
+// piece writes rows and data like a program on another machine.
 func piece(t *testing.T, at string, input schema.Key, rows []schema.Attempt, data string) *Piece {
 	t.Helper()
 	w := newPiece(t, at)
@@ -56,7 +56,7 @@ func piece(t *testing.T, at string, input schema.Key, rows []schema.Attempt, dat
 	return sent(t, p)
 }
 
-// piecesOf begins a transaction and gives the address of its pieces.
+// piecesOf begins a transaction and returns the address of its pieces.
 func piecesOf(t *testing.T, s *Store) (*Tx, string) {
 	t.Helper()
 	tx, err := s.Begin(t.Context(), Origin{Kind: Log, Tool: "test"})
@@ -88,7 +88,7 @@ func commitPieces(t *testing.T, tx *Tx, input schema.Key, ps ...*Piece) (Commit,
 	return tx.Commit(t.Context())
 }
 
-// filesIn are the names of the files in directories of a store.
+// filesIn returns the names of the files in directories of a store.
 func filesIn(t *testing.T, s *Store, dirs ...string) []string {
 	t.Helper()
 	var out []string
@@ -104,7 +104,7 @@ func filesIn(t *testing.T, s *Store, dirs ...string) []string {
 	return out
 }
 
-// whole holds that a store shows so many attempts and has no file that it should not have.
+// whole checks that a store shows the given number of attempts and has no stray files.
 func whole(t *testing.T, s *Store, attempts, files int) {
 	t.Helper()
 	if n := len(visible[schema.Attempt](t, s)); n != attempts {
@@ -121,8 +121,7 @@ func whole(t *testing.T, s *Store, attempts, files int) {
 	}
 }
 
-// A commit has the rows of the pieces that were added, in their order, and nothing of those that were not; its own rows count
-// too.
+// A commit has the rows of the pieces that were added, in order, and none of the others; its own rows count too.
 func TestPieces(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		s := g.open(t)
@@ -131,7 +130,7 @@ func TestPieces(t *testing.T) {
 		rows := storetest.Attempts(input, 300)
 		second := piece(t, at, input, rows[100:200], "")
 		first := piece(t, at, input, rows[:100], "what it says")
-		for range 2 { // runs of the same work that are not the ones that count
+		for range 2 { // runs of the same work that do not count
 			piece(t, at, input, rows[:100], "what it says")
 		}
 		unfinished := newPiece(t, at)
@@ -180,7 +179,7 @@ func TestPieces(t *testing.T) {
 	})
 }
 
-// What a piece says is not believed where it can be seen to be wrong.
+// Claims of a piece that can be seen to be wrong are rejected.
 func TestPiecesRefused(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		file := func(p *Piece) *FileRecord { return &p.Tables[0].Files[0] }
@@ -237,7 +236,7 @@ func TestPiecesRefused(t *testing.T) {
 	})
 }
 
-// Data that is not what was written is found at its end, and a directory that cannot be written to is said.
+// Corrupt data is found at its end, and a directory that cannot be written to is reported.
 func TestPiecesDamaged(t *testing.T) {
 	s := testStore(t)
 	tx, dir := piecesOf(t, s)

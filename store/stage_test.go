@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Into a staged directory all may write, remove what is theirs, and read; it goes with everything in it, when it is closed or
-// its process has died. A bucket has none, and nor has a store that is not or cannot be changed.
+// All users may write to a staged directory, remove their own files, and read; it is removed with everything in it when it is
+// closed or its process has died. A bucket has none, nor has a store that must not or cannot be changed.
 func TestStagedDirectory(t *testing.T) {
 	onEachGround(t, func(t *testing.T, g ground) {
 		s := g.open(t)
@@ -46,7 +46,7 @@ func TestStagedDirectory(t *testing.T) {
 		if left := filesIn(t, s, "staging"); len(left) > 0 {
 			t.Errorf("left are %v", left)
 		}
-		fill() // as a program does that outlives the process that it works for
+		fill() // like a program that outlives the process that it works for
 		if err := s.staging.clean(); err != nil {
 			t.Error(err)
 		}
@@ -69,7 +69,7 @@ func TestStagedDirectory(t *testing.T) {
 	})
 }
 
-// readOnlyFS is a disk that takes no writes.
+// readOnlyFS is a read-only disk.
 type readOnlyFS struct{ osFS }
 
 func (readOnlyFS) Mkdir(name string) error {

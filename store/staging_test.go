@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestStagingBesideCleaners: writers come and go while others clean. Nobody who works loses his files, nobody is told of
-// a fault, and nothing is left.
+// TestStagingBesideCleaners: writers come and go while others clean. No active writer loses its files or gets an error, and
+// nothing is left.
 func TestStagingBesideCleaners(t *testing.T) {
 	g := staging{osFS{noSync: true}, filepath.Join(fastDir(t), "staging")}
 	const writers, cleaners, rounds = 4, 3, 400
@@ -63,8 +63,8 @@ func workIn(g staging) error {
 	return errors.Join(err, g.remove(dir, lock))
 }
 
-// TestStagingOfOthers: what may not be removed in one dead writer's directory keeps no other from being cleaned, and nobody
-// from working.
+// TestStagingOfOthers: files that cannot be removed from one dead writer's directory prevent neither the cleaning of others nor
+// new work.
 func TestStagingOfOthers(t *testing.T) {
 	root := filepath.Join(fastDir(t), "staging")
 	g := staging{othersFS{osFS{noSync: true}, filepath.Join(root, "1-0")}, root}
@@ -84,7 +84,7 @@ func TestStagingOfOthers(t *testing.T) {
 	}
 }
 
-// othersFS has a directory with something in it that another user may remove only.
+// othersFS has a directory with something in it that only another user may remove.
 type othersFS struct {
 	osFS
 	dir string
@@ -97,7 +97,7 @@ func (f othersFS) RemoveAll(name string) error {
 	return f.osFS.RemoveAll(name)
 }
 
-// lateFS shows no commits the first time it is asked for them, and then another process has made the store.
+// lateFS shows no commits the first time they are listed, after which another process has created the store.
 type lateFS struct {
 	osFS
 	meanwhile func()
@@ -112,7 +112,7 @@ func (f *lateFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// TestOpenBesideTheMaker: a store that another process makes, and writes to, between two looks is a store.
+// TestOpenBesideTheMaker: a store that another process creates, and writes to, between two checks is a store.
 func TestOpenBesideTheMaker(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	late := &lateFS{meanwhile: func() { ingest(t, ground{where: dir}.open(t), 1, storetest.Attempts(1, 10)) }}

@@ -1,5 +1,5 @@
-// Package storetest takes a number of rows, or a directory, and gives tests of stores and engines the rows to keep, and
-// what lies in the directory. It knows no store, so that the tests inside package store can use it too.
+// Package storetest provides tests of stores and engines with rows to store, and describes the contents of directories. It does
+// not depend on package store, so that the tests inside it can use it too.
 package storetest
 
 import (
@@ -33,7 +33,7 @@ func Attempts(input schema.Key, n int) []schema.Attempt {
 	return rows
 }
 
-// ParquetFile is the first Parquet file of a directory.
+// ParquetFile returns the first Parquet file of a directory.
 func ParquetFile(t testing.TB, dir string) string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
@@ -43,7 +43,7 @@ func ParquetFile(t testing.TB, dir string) string {
 	return names[0]
 }
 
-// Tree is a text of all files under a directory with their sizes, modes and times of change.
+// Tree returns a text of all files under a directory with their sizes, modes and modification times.
 func Tree(t testing.TB, dir string) string {
 	t.Helper()
 	var out strings.Builder
