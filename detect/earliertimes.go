@@ -222,8 +222,8 @@ func (s *storedRows) add(b *engine.Batch) {
 	rows.bytes, rows.records = appendWhole(rows.bytes, &b.Columns[3], b.Len), appendWhole(rows.records, &b.Columns[4], b.Len)
 }
 
-// candidateTask is a task of which some attempt of the run may be slow: other candidates are compared with the median task of
-// their stage.
+// candidateTask is a task of which some attempt of the run may be slow. Candidates whose task is not a partition are not
+// listed, because they are compared with the median task of their stage.
 type candidateTask struct {
 	StageID schema.Key `col:"stage_id"`
 	Task    int64      `col:"task"`

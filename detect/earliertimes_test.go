@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// Of earlier nights, a run reads task_times and no attempts, and finds the same as a single run over all nights, also after
-// more nights than it is compared with, of which task_times has ever fewer.
+// Of earlier nights, a run reads task_times and no attempts, and finds the same as a single run over all nights. This holds
+// also after more nights than it is compared with, of which task_times keeps ever fewer.
 func TestNightsReadNoAttemptsAgain(t *testing.T) {
 	log := func(night int) map[schema.Key]*schema.Trace {
 		input, m := schema.Key(night+1), newMade()

@@ -21,7 +21,7 @@ import (
 	"straggler/parquetfile"
 )
 
-// column is a column that parquet-go writes: how many values, of which some may be NULL.
+// column is a column that parquet-go writes: the number of values, some of which may be NULL.
 type column struct {
 	typ      parquet.Type
 	nullable bool
@@ -144,7 +144,7 @@ func read[T parquetfile.Value](chunk *parquetfile.Chunk, out *[]any, as func(T) 
 	}
 }
 
-// columns are some of every type, of n values of which some are NULL where there are levels.
+// columns are several of every type, with n values, some of which are NULL if there are levels.
 func columns(r *rand.Rand, n int, levels []int) map[string]column {
 	some := func(of func(i int) int64) (out []int64) {
 		for i := range n {

@@ -17,7 +17,7 @@ type backend interface {
 
 	// list returns the files below a directory, in the order of their names.
 	list(ctx context.Context, dir string) ([]fileInfo, error)
-	// open reads a file that has so many bytes.
+	// open reads a file with the given size in bytes.
 	open(ctx context.Context, name string, bytes int64) (io.ReadCloser, error)
 	// put moves files from a local directory into the store, whole and durably. After an error it reports which of them are in
 	// the store.

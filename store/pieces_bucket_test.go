@@ -257,7 +257,7 @@ func TestPiecesOverServerErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i != 3 { // of which there is another run
+		if i != 3 { // piece 3 has another run
 			ps = append(ps, sent(t, p))
 		}
 	}

@@ -141,8 +141,8 @@ type tail struct {
 	kept []byte
 }
 
-// tailBytes bounds what is kept. A footer is larger than that only with very many row groups, of which a file of the
-// store has no more than fileGroups.
+// tailBytes bounds what is kept. A footer is larger than that only if it has very many row groups, and a file of the store has
+// at most fileGroups.
 const tailBytes = 8 << 20
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// kept lists words of which one must occur in the name of a setting for it to be kept: those relevant to stragglers. An allow
-// list reliably excludes credentials.
+// kept lists words, those relevant to stragglers. A setting is kept only if its name contains one of them. An allow list
+// reliably excludes credentials.
 var kept = []string{
 	"speculative", "slowstart", "split.m", "job.maps", "job.reduces", "map.tasks", "reduce.tasks", "memory.mb",
 	"maxattempts", "max.attempts", "queuename", "queue.name", "parallelcopies", "parallel.copies", "io.sort.mb", "task.timeout",

@@ -113,7 +113,7 @@ func (a *Application) Caveat(code, detail string) {
 	a.Trace.Caveats = append(a.Trace.Caveats, schema.Caveat{ApplicationID: a.Trace.Applications[0].ApplicationID, Code: code, Detail: detail})
 }
 
-// CaveatOf adds a caveat about so many rows, unless there are none.
+// CaveatOf adds a caveat about n rows, unless n is 0.
 func (a *Application) CaveatOf(n int64, code, detail string) {
 	if n > 0 {
 		a.Caveat(code, detail)

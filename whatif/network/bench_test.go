@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Flows between random racks of 40, so many at any time; a new one starts whenever one ends. An event is a start or an end.
+// Flows between random racks of 40, with a constant number at any time; a new one starts whenever one ends. An event is a start
+// or an end.
 //
 // Of 1000 flows, nearly all of 740 pairs of racks change their rate with every event: it has about 50 links, and a pair is
 // limited by one of 2 links.
