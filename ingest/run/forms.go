@@ -89,11 +89,13 @@ func (r *run) withoutStoredForms(ctx context.Context, formats []ingest.Format) e
 			}
 			has, had := false, false // the job has all records of the input, and vice versa
 			if there != nil {
-				if has, err = within(ctx, there, j.Input); err != nil {
-					return err
-				}
 				if had, err = within(ctx, j.Input, there); err != nil {
 					return err
+				}
+				if !had || r.o.Again { // else it is left out whatever it has
+					if has, err = within(ctx, there, j.Input); err != nil {
+						return err
+					}
 				}
 			}
 			switch {
