@@ -39,25 +39,12 @@ func TestDoublesByNumber(t *testing.T) {
 
 func comesBack(t *testing.T, n int, value func(int) float64, there func(i, n int) bool, numbered, reverse bool) {
 	rows := make([]schema.Attempt, n)
-	var order []int32
 	for i := range rows {
 		rows[i].DurationS = schema.Null[float64]{V: value(i), OK: there(i, n)}
-		if reverse {
-			order = append(order, int32(n-1-i))
-		}
 	}
-	data := fileOf(t, rows, order, false)
-	if reverse {
-		slices.Reverse(rows)
-	}
-	footer, err := parquetfile.ReadMetadata(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range footer.RowGroups[0].Columns {
-		if got := slices.Contains(c.Metadata.Encodings, parquetfile.RLEDictionary); c.Metadata.Path[0] == "duration_s" && got != numbered {
-			t.Errorf("by number: %v, want %v", got, numbered)
-		}
+	data := fileInOrder(t, rows, reverse)
+	if got := byNumber(t, data, "duration_s"); got != numbered {
+		t.Errorf("by number: %v, want %v", got, numbered)
 	}
 	for i, got := range readColumn(t, opened(t, data), "duration_s") {
 		want := rows[i].DurationS
@@ -65,4 +52,35 @@ func comesBack(t *testing.T, n int, value func(int) float64, there func(i, n int
 			t.Fatalf("row %d came back as %v and was %v", i, got, want)
 		}
 	}
+}
+
+// fileInOrder is a file of the rows, or of their reverse, which they are put in then.
+func fileInOrder(t *testing.T, rows []schema.Attempt, reverse bool) []byte {
+	t.Helper()
+	if !reverse {
+		return fileOf(t, rows, nil, false)
+	}
+	order := make([]int32, len(rows))
+	for i := range order {
+		order[i] = int32(len(rows) - 1 - i)
+	}
+	data := fileOf(t, rows, order, false)
+	slices.Reverse(rows)
+	return data
+}
+
+// byNumber reports whether a column of the first row group has a dictionary.
+func byNumber(t *testing.T, data []byte, column string) bool {
+	t.Helper()
+	footer, err := parquetfile.ReadMetadata(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range footer.RowGroups[0].Columns {
+		if c.Metadata.Path[0] == column {
+			return slices.Contains(c.Metadata.Encodings, parquetfile.RLEDictionary)
+		}
+	}
+	t.Fatalf("no column %s", column)
+	return false
 }

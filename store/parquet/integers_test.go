@@ -1,12 +1,9 @@
 package parquet
 
 import (
-	"bytes"
 	"math"
-	"slices"
 	"testing"
 
-	"straggler/parquetfile"
 	"straggler/schema"
 )
 
@@ -33,41 +30,35 @@ func TestRunsByNumber(t *testing.T) {
 		for pattern, there := range patterns {
 			for _, reverse := range []bool{false, true} {
 				t.Run(name+"/"+pattern, func(t *testing.T) {
-					rows, order := make([]schema.Attempt, n), []int32(nil)
+					rows := make([]schema.Attempt, n)
 					for i := range rows {
 						rows[i].InputBytes = schema.Null[int64]{V: c.value(i), OK: there(i, n)}
-						if reverse {
-							order = append(order, int32(n-1-i))
-						}
 					}
-					data := fileOf(t, rows, order, false)
-					if reverse {
-						slices.Reverse(rows)
-					}
-					footer, err := parquetfile.ReadMetadata(bytes.NewReader(data), int64(len(data)))
-					if err != nil {
-						t.Fatal(err)
-					}
+					data := fileInOrder(t, rows, reverse)
 					dense := pattern == "all" || pattern == "all but the last"
-					for _, column := range footer.RowGroups[0].Columns {
-						if got := slices.Contains(column.Metadata.Encodings, parquetfile.RLEDictionary); column.Metadata.Path[0] == "input_bytes" && dense && got != c.numbered {
-							t.Errorf("by number: %v, want %v", got, c.numbered)
-						}
+					if got := byNumber(t, data, "input_bytes"); dense && got != c.numbered {
+						t.Errorf("by number: %v, want %v", got, c.numbered)
 					}
-					least, greatest := int64(math.MaxInt64), int64(math.MinInt64)
-					for i, v := range readColumn(t, opened(t, data), "input_bytes") {
-						if v == nil != !rows[i].InputBytes.OK || v != nil && v != rows[i].InputBytes.V {
-							t.Fatalf("row %d is %v, want %v", i, v, rows[i].InputBytes)
-						}
-						if v != nil {
-							least, greatest = min(least, rows[i].InputBytes.V), max(greatest, rows[i].InputBytes.V)
-						}
-					}
-					if s := statisticsOf(t, data, "input_bytes"); least <= greatest && (s.Min != least || s.Max != greatest) {
-						t.Errorf("bounds %v and %v, want %d and %d", s.Min, s.Max, least, greatest)
-					}
+					readBack(t, data, rows)
 				})
 			}
 		}
+	}
+}
+
+// readBack reads the bytes that attempts read, and the bounds of those that are known.
+func readBack(t *testing.T, data []byte, rows []schema.Attempt) {
+	t.Helper()
+	least, greatest := int64(math.MaxInt64), int64(math.MinInt64)
+	for i, v := range readColumn(t, opened(t, data), "input_bytes") {
+		if v == nil != !rows[i].InputBytes.OK || v != nil && v != rows[i].InputBytes.V {
+			t.Fatalf("row %d is %v, want %v", i, v, rows[i].InputBytes)
+		}
+		if v != nil {
+			least, greatest = min(least, rows[i].InputBytes.V), max(greatest, rows[i].InputBytes.V)
+		}
+	}
+	if s := statisticsOf(t, data, "input_bytes"); least <= greatest && (s.Min != least || s.Max != greatest) {
+		t.Errorf("bounds %v and %v, want %d and %d", s.Min, s.Max, least, greatest)
 	}
 }
