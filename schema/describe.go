@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteText prints the tables for a reader: each with its doc and one line a column.
+// WriteText prints the tables as text: each with its doc and one line per column.
 func WriteText(w io.Writer, tables []*Table) error {
 	for i, t := range tables {
 		gap := ""
@@ -39,10 +39,10 @@ func columnText(c *Column) string {
 	case "primary":
 		text += "; primary key"
 	default:
-		text += "; key of " + c.Key
+		text += "; references " + c.Key
 	}
 	if len(c.Values) > 0 {
-		text += "; " + strings.Join(c.Values, ", ")
+		text += "; one of " + strings.Join(c.Values, ", ")
 	}
 	if c.Unit != "" {
 		text += " [" + c.Unit + "]"

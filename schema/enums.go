@@ -10,10 +10,10 @@ const (
 	Success AttemptStatus = "success"
 	Failed  AttemptStatus = "failed"
 	Killed  AttemptStatus = "killed"
-	Lost    AttemptStatus = "lost"    // its machine or executor went away under it
+	Lost    AttemptStatus = "lost"    // its machine or executor went away while it ran
 	Running AttemptStatus = "running" // the log stops before its end
 
-	UnknownStatus AttemptStatus = "unknown" // it ended, and the log does not say how
+	UnknownStatus AttemptStatus = "unknown" // it ended, but the log does not say how
 )
 
 func (AttemptStatus) Values() []string {
@@ -28,7 +28,7 @@ const (
 	RunFailed    RunStatus = "failed"
 	RunKilled    RunStatus = "killed"
 	RunRunning   RunStatus = "running" // the log stops before its end
-	RunSkipped   RunStatus = "skipped" // planned and never submitted
+	RunSkipped   RunStatus = "skipped" // planned but never submitted
 	RunUnknown   RunStatus = "unknown"
 )
 
@@ -44,7 +44,7 @@ const (
 	NodeLocal    Locality = "node_local"
 	NoPreference Locality = "no_pref"
 	RackLocal    Locality = "rack_local"
-	AnyLocality  Locality = "any" // off switch, or anywhere
+	AnyLocality  Locality = "any" // in another rack, or anywhere
 )
 
 func (Locality) Values() []string {
@@ -71,14 +71,14 @@ type ProgressSource string
 const (
 	Reported  ProgressSource = "reported"
 	Bucketed  ProgressSource = "bucketed"  // interpolated by the framework into fixed buckets
-	Synthetic ProgressSource = "synthetic" // ours; never to be read as a measurement
+	Synthetic ProgressSource = "synthetic" // computed by us; not a measurement
 )
 
 func (ProgressSource) Values() []string {
 	return []string{string(Reported), string(Bucketed), string(Synthetic)}
 }
 
-// Quality is a bit mask of what is not as good as it could be about an attempt's row.
+// Quality is a bit mask of the defects of an attempt's row.
 type Quality int64
 
 const (
@@ -86,43 +86,43 @@ const (
 	BytesEstimated                     // input or remote bytes are derived, not measured
 	RackUnknown                        // no rack in the log
 	TimeSynthetic                      // its times were computed by us
-	TaskUnknown                        // task is a position in a shorter set, not the partition
-	TimeRepaired                       // a nonsensical time was dropped
+	TaskUnknown                        // task is a position in an incomplete set, not the partition
+	TimeRepaired                       // an impossible time was dropped
 	MetricsMissing                     // the log has no metrics for it
-	GangMember                         // runs with others and is not independent
+	GangMember                         // runs together with others and is not independent of them
 )
 
-// Basis says what a phase's progress rates are measured in (DOLLY §2.1.1).
+// Basis is the work that the progress rates of a phase are measured in (DOLLY §2.1.1).
 type Basis string
 
 const (
 	BasisBytes    Basis = "bytes"
 	BasisRecords  Basis = "records"
-	BasisDuration Basis = "duration" // nothing to divide by: the ratio of durations
+	BasisDuration Basis = "duration" // neither bytes nor records: durations are compared
 )
 
 func (Basis) Values() []string {
 	return []string{string(BasisBytes), string(BasisRecords), string(BasisDuration)}
 }
 
-// Rule names why an attempt is an outlier.
+// Rule is the rule by which an attempt is an outlier.
 type Rule string
 
 const (
 	HighRuntime   Rule = "high_runtime" // duration > 1.5 × the phase's median (MANTRI §4.1)
 	StragglerRule Rule = "straggler"    // rate < half the phase's median (DOLLY §2.1.2)
 	RecomputeRule Rule = "recompute"    // regenerates a lost output (MANTRI §4.1)
-	// rate under the 25th percentile of the phase, and more left than a copy takes (LATE §4)
+	// rate below the 25th percentile of the phase, and more time left than a copy takes (LATE §4)
 	LateSlowTask Rule = "late_slow_task"
 
-	SlowerThanUsual Rule = "slower_than_usual" // duration > 1.5 × what the task, or its stage, took in earlier executions
+	SlowerThanUsual Rule = "slower_than_usual" // duration > 1.5 × the usual one of the task, or stage, in earlier executions
 )
 
 func (Rule) Values() []string {
 	return []string{string(HighRuntime), string(StragglerRule), string(RecomputeRule), string(LateSlowTask), string(SlowerThanUsual)}
 }
 
-// Cause names what seconds of excess are due to.
+// Cause is what seconds of excess are due to.
 type Cause string
 
 const (
@@ -145,14 +145,14 @@ func (Cause) Values() []string {
 		string(Scheduler), string(Deserialize), string(LocalityMiss), string(Startup), string(Transient), string(UnexplainedCause)}
 }
 
-// HistoryCause names what seconds of excess over the usual duration are due to.
+// HistoryCause is what seconds of excess over the usual duration are due to.
 type HistoryCause string
 
 const (
 	MoreWork       HistoryCause = "more_work"       // its stage had more input than usual
-	SharedSlowness HistoryCause = "shared_slowness" // most machines of its phase, or of its node, were slow
+	SharedSlowness HistoryCause = "shared_slowness" // most machines of its phase, or others on its node, were slow too
 	SlowMachine    HistoryCause = "slow_machine"    // its machine was slow in this run
-	Alone          HistoryCause = "alone"           // nothing that others share
+	Alone          HistoryCause = "alone"           // no other task shares it
 )
 
 func (HistoryCause) Values() []string {
@@ -173,15 +173,15 @@ func (Verdict) Values() []string {
 	return []string{string(Healthy), string(Slow), string(Flaky), string(UnknownVerdict)}
 }
 
-// SavingVerdict is what a saving comes to.
+// SavingVerdict says what a saving amounts to.
 type SavingVerdict string
 
 const (
 	Saves   SavingVerdict = "saves"
 	Costs   SavingVerdict = "costs time"
 	Nothing SavingVerdict = "changes nothing"
-	Unclear SavingVerdict = "no clear effect" // the interval holds 0
-	// the replay of the unchanged log misses by more than the saving, its limits are not known, or most attempts have no end
+	Unclear SavingVerdict = "no clear effect" // the interval contains 0
+	// the replay of the unchanged log is off by more than the saving, the interval is unknown, or most attempts have no end
 	CannotTell SavingVerdict = "cannot tell"
 )
 

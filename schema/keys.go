@@ -8,18 +8,18 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Key is an integer key: positive, unique in a store, the same for the same input whatever the run.
+// Key is an integer key: positive, unique in a store, and the same for the same input in every run.
 type Key = int64
 
 // A block holds 2^blockBits consecutive keys; blocks are scattered over the 63-bit space by a hash, so two inputs
 // collide with probability n²/2^44 for n blocks: 1e-4 for 100 000 logs. A commit checks that they did not.
 const blockBits = 20
 
-// BlockKeys is how many consecutive keys a block holds.
+// BlockKeys is the number of consecutive keys in a block.
 const BlockKeys = 1 << blockBits
 
-// InputKey identifies an input by its base name and the first bytes of its content (at most 64 KiB of them), so that
-// a log keeps its keys while it grows and two logs that start alike under different names stay apart.
+// InputKey identifies an input by its base name and the first bytes of its content (at most 64 KiB), so that a log keeps its
+// keys while it grows, and two logs that begin alike but have different names get different keys.
 func InputKey(base string, head []byte) Key {
 	if len(head) > 64<<10 {
 		head = head[:64<<10]
@@ -40,19 +40,19 @@ type Keys struct {
 	next  int64
 }
 
-// NewKeys allocates keys for the rows that an input puts into a table.
+// NewKeys allocates keys for the rows of a table that come from an input.
 func NewKeys(input Key, table string) *Keys {
 	return &Keys{input: input, table: table, block: -1}
 }
 
-// Next is the next unused key.
+// Next returns the next unused key.
 func (k *Keys) Next() Key {
 	id := k.Nth(k.next)
 	k.next++
 	return id
 }
 
-// Nth is the n-th key, n ≥ 0. Keys of one block are consecutive, which delta coding likes.
+// Nth returns the n-th key, n ≥ 0. Keys of one block are consecutive, which compresses well with delta encoding.
 func (k *Keys) Nth(n int64) Key {
 	if b := n >> blockBits; b != k.block {
 		k.block = b
@@ -67,7 +67,7 @@ func (k *Keys) Nth(n int64) Key {
 	return k.base | n&(1<<blockBits-1)
 }
 
-// KeyList is keys as SQL has them in a list: 1, 2, 3.
+// KeyList formats keys as a SQL list: 1, 2, 3.
 func KeyList(keys []Key) string {
 	texts := make([]string, len(keys))
 	for i, k := range keys {

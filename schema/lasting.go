@@ -2,21 +2,21 @@ package schema
 
 import "regexp"
 
-// Lasting is a name with a star for each part that differs in each run, so that job_2026-11-21 of today and job_2026-11-22 of
-// tomorrow are runs of one program. These parts are dates with or without a time, numbers of six digits and more, which are ids
-// or times, UUIDs, addresses of objects, the number of a run (run-42, build #7), the batch of a streaming query, and what Spark
-// lists of a table's files. All other numbers are kept: q17 and q18 are two queries, and v2 is not v3.
+// Lasting replaces each part of a name that differs from run to run by a star, so that job_2026-11-21 and job_2026-11-22 are
+// runs of one program. These parts are dates with or without a time, numbers of six or more digits (ids or times), UUIDs,
+// addresses of objects, numbers of runs (run-42, build #7), batches of a streaming query, and Spark's lists of a table's
+// files. Other numbers are kept: q17 and q18 are two queries, and v2 is not v3.
 func Lasting(name string) string {
 	for {
 		shorter := volatile.ReplaceAllString(name, "${1}${2}${3}*")
 		if shorter == name {
 			return name
 		}
-		name = shorter // with fewer digits; what is next to the star may differ from run to run as well
+		name = shorter // it has fewer digits, but what is next to the star may still differ
 	}
 }
 
-// Parts of names that are alike by their digits alone.
+// Patterns of name parts that differ from run to run.
 const (
 	date = `\d{4}[-_./]\d\d[-_./]\d\d(?:[t _-]\d\d(?:[:_-]?\d\d){1,2}(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?`
 	id   = `\d{6,}(?:[t_-]\d{4,})*z?`

@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// A program or a stage is the same tomorrow: what is new in each run is no part of its name, and all else is.
+// What differs in each run is replaced, and everything else is kept.
 func TestLasting(t *testing.T) {
 	for name, want := range map[string]string{
 		// Spark 3.3, BroadcastExchangeExec
@@ -49,7 +49,7 @@ func TestLasting(t *testing.T) {
 	}
 }
 
-// What lasts of a name lasts of what lasts: another run of the same has the same.
+// Lasting is idempotent.
 func FuzzLasting(f *testing.F) {
 	for _, name := range []string{"job_2026-11-21", "run-42", "a 46de1d99-2d23-4dba-bdd1-96fa5c0cd456 b", "batch = 17", "x@1b2c3d4e", "é\xff"} {
 		f.Add(name)

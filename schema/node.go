@@ -2,8 +2,8 @@ package schema
 
 import "regexp"
 
-// Node is the physical machine of a container or slot whose name says so, as worker1-container-4-7, slot1_2@host and host:40123
-// do; empty where it does not.
+// Node returns the physical machine of a container or slot whose name contains it, as in worker1-container-4-7, slot1_2@host
+// and host:40123; otherwise "".
 func Node(machine string) string {
 	m := nodeName.FindStringSubmatch(machine)
 	if m == nil {

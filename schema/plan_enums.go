@@ -1,18 +1,18 @@
 package schema
 
-// The values of the columns of plans that have few.
+// The values of the enum columns about plans.
 
-// PlanStage says which plan of a query an operator is of.
+// PlanStage says which of a query's plans an operator belongs to.
 type PlanStage string
 
 const (
-	InitialPlan PlanStage = "initial" // as it was made before the query ran
-	FinalPlan   PlanStage = "final"   // as it ran, or the last that the log has
+	InitialPlan PlanStage = "initial" // as planned before the query ran
+	FinalPlan   PlanStage = "final"   // as it ran, or the last plan in the log
 )
 
 func (PlanStage) Values() []string { return []string{string(InitialPlan), string(FinalPlan)} }
 
-// NodeKind is what an operator of a plan does.
+// NodeKind is the kind of an operator.
 type NodeKind string
 
 const (
@@ -24,9 +24,9 @@ const (
 	WindowNode      NodeKind = "window"
 	SortNode        NodeKind = "sort"
 	ExchangeNode    NodeKind = "exchange"     // a shuffle
-	BroadcastNode   NodeKind = "broadcast"    // an exchange that gives all to every task
-	ShuffleReadNode NodeKind = "shuffle_read" // what adaptive execution makes of the partitions of an exchange
-	WrapperNode     NodeKind = "wrapper"      // it computes nothing: generated code, a stage of the query, an adapter
+	BroadcastNode   NodeKind = "broadcast"    // an exchange that sends everything to every task
+	ShuffleReadNode NodeKind = "shuffle_read" // reads partitions of an exchange, coalesced or split by adaptive execution
+	WrapperNode     NodeKind = "wrapper"      // computes nothing itself: generated code, a query stage, an adapter
 	WriteNode       NodeKind = "write"
 	OtherNode       NodeKind = "other"
 )
@@ -61,31 +61,31 @@ const (
 
 func (Side) Values() []string { return []string{string(LeftSide), string(RightSide)} }
 
-// NodeRole is what of an operator runs in a phase.
+// NodeRole is the part of an operator that ran in a phase.
 type NodeRole string
 
 const (
 	NodeRuns   NodeRole = "runs"
-	NodeWrites NodeRole = "writes" // an exchange: its input is partitioned there
-	NodeReads  NodeRole = "reads"  // an exchange: its partitions are read there
+	NodeWrites NodeRole = "writes" // an exchange: the phase partitions its input
+	NodeReads  NodeRole = "reads"  // an exchange: the phase reads its partitions
 )
 
 func (NodeRole) Values() []string {
 	return []string{string(NodeRuns), string(NodeWrites), string(NodeReads)}
 }
 
-// NodeBasis is how it is known that an operator ran in a phase.
+// NodeBasis says how it is known that an operator ran in a phase.
 type NodeBasis string
 
 const (
 	ByAccumulators NodeBasis = "accumulators" // the phase has values of the operator's metrics
-	// it lies between the same exchanges as one that has, or the phases are joined as the exchanges are
+	// the operator lies between the same exchanges as one with such values, or the phases are connected as the exchanges are
 	ByStructure NodeBasis = "structure"
 )
 
 func (NodeBasis) Values() []string { return []string{string(ByAccumulators), string(ByStructure)} }
 
-// MetricUnit is what a metric of an operator is counted in.
+// MetricUnit is the unit of an operator's metric.
 type MetricUnit string
 
 const (
@@ -98,17 +98,17 @@ func (MetricUnit) Values() []string {
 	return []string{string(UnitCount), string(UnitBytes), string(UnitSeconds)}
 }
 
-// FindingKind is what was found in a query.
+// FindingKind is the kind of a finding about a query.
 type FindingKind string
 
 const (
-	SkewedKeys FindingKind = "skewed_keys" // an exchange brought more rows of some keys together than of others
+	SkewedKeys FindingKind = "skewed_keys" // an exchange brought together more rows of some keys than of others
 	SkewedScan FindingKind = "skewed_scan" // some files or splits of a table hold more rows than others
 	SplitByAQE FindingKind = "split"       // adaptive execution split skewed partitions already
 
-	ExplodingJoin  FindingKind = "exploding_join"  // a join gave many times the rows of its larger input
-	ShuffledSmall  FindingKind = "shuffled_small"  // a join shuffled both sides although one is small enough to be broadcast
-	LargeBroadcast FindingKind = "large_broadcast" // a join broadcast a side that is too large for it
+	ExplodingJoin  FindingKind = "exploding_join"  // a join produced many times the rows of its larger input
+	ShuffledSmall  FindingKind = "shuffled_small"  // a join shuffled both sides although one is small enough for a broadcast
+	LargeBroadcast FindingKind = "large_broadcast" // a join broadcast a side that is too large for that
 )
 
 // IsSkew says that a finding is about slow tasks whose data was skewed.
@@ -118,19 +118,19 @@ func (FindingKind) Values() []string {
 	return []string{string(SkewedKeys), string(SkewedScan), string(SplitByAQE), string(ExplodingJoin), string(ShuffledSmall), string(LargeBroadcast)}
 }
 
-// Remedy is what would help: most spread rows that came together.
+// Remedy is what would help with a finding.
 type Remedy string
 
 const (
-	SplitJoin   Remedy = "split_join"  // adaptive execution splits the partition, which the settings let it
-	Broadcast   Remedy = "broadcast"   // the other side is small enough to go to every task, so that none is shuffled
-	Rebalance   Remedy = "rebalance"   // a repartitioning that nothing needs by its keys may be split
+	SplitJoin   Remedy = "split_join"  // adaptive execution splits the partition, if the settings let it
+	Broadcast   Remedy = "broadcast"   // the other side is small enough to be sent to every task, so that neither is shuffled
+	Rebalance   Remedy = "rebalance"   // a repartitioning whose keys nothing relies on may be split
 	SaltKeys    Remedy = "salt_keys"   // in two steps, the first by a finer key
 	SplitFiles  Remedy = "split_files" // smaller files or splits
 	NoneApplies Remedy = "none"
 
-	ShuffleJoin  Remedy = "shuffle_join"  // both sides by the keys, so that none is held whole
-	FewerMatches Remedy = "fewer_matches" // the keys made unique in one input, or a column more to join by
+	ShuffleJoin  Remedy = "shuffle_join"  // both sides by the keys, so that neither is held whole
+	FewerMatches Remedy = "fewer_matches" // make the keys unique in one input, or join by one more column
 )
 
 func (Remedy) Values() []string {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTablesAreDeclaredSoundly holds the declarations against the conventions that every reader relies on.
+// TestTablesAreDeclaredSoundly checks the declarations against the conventions that every reader relies on.
 func TestTablesAreDeclaredSoundly(t *testing.T) {
 	names := map[string]bool{}
 	for _, table := range Tables() {
@@ -111,7 +111,7 @@ func sample() *Trace {
 	return t
 }
 
-// Whatever is done to a trace is done to all of its tables, and to the rows of the caller only where it shares them.
+// A trace's methods work on all of its tables, and change the caller's rows only where these are shared.
 func TestTraceHoldsEveryTable(t *testing.T) {
 	var trace Trace
 	trace.Append(sample())
@@ -261,18 +261,18 @@ func TestWriteText(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `edges: dependencies between phases
-  job_id      BIGINT   not null  the job both belong to; key of jobs
-  from_phase  BIGINT   not null  the phase whose output is read; key of phases
-  to_phase    BIGINT   not null  the phase that reads it; key of phases
-  pattern     STRING   not null  which outputs feed which tasks; all_to_all, one_to_one, many_to_one, unknown
-  barrier     BOOLEAN  not null  to_phase starts only when from_phase has ended
+  job_id      BIGINT   not null  the job that both phases belong to; references jobs
+  from_phase  BIGINT   not null  the phase that writes the output; references phases
+  to_phase    BIGINT   not null  the phase that reads it; references phases
+  pattern     STRING   not null  which outputs feed which tasks; one of all_to_all, one_to_one, many_to_one, unknown
+  barrier     BOOLEAN  not null  to_phase starts only after from_phase has ended
 
-progress: samples of how far attempts had got
-  attempt_id  BIGINT     not null  the attempt; key of attempts
-  time        TIMESTAMP  not null  when
-  progress    DOUBLE     not null  0 to 1 [fraction]
-  bytes_read  BIGINT               input read by then [bytes]
-  source      STRING     not null  where the number comes from; reported, bucketed, synthetic
+progress: samples of the progress of attempts
+  attempt_id  BIGINT     not null  the attempt; references attempts
+  time        TIMESTAMP  not null  time of the sample
+  progress    DOUBLE     not null  progress, 0 to 1 [fraction]
+  bytes_read  BIGINT               input bytes read so far [bytes]
+  source      STRING     not null  where the number comes from; one of reported, bucketed, synthetic
 `
 	if text.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", text.String(), want)

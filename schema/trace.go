@@ -11,25 +11,25 @@ import (
 // Its fields declare the log tables that formats fill, in order: `table` names one, `doc` says what it holds, `cluster`
 // is Table.Cluster.
 type Trace struct {
-	Applications  []Application  `table:"applications" doc:"one row a run of a program"`
-	Settings      []Setting      `table:"settings" doc:"configuration values that the log carries"`
+	Applications  []Application  `table:"applications" doc:"one row per run of a program"`
+	Settings      []Setting      `table:"settings" doc:"configuration values found in the log"`
 	Caveats       []Caveat       `table:"caveats" doc:"what to know before trusting an application's rows"`
-	Jobs          []Job          `table:"jobs" doc:"one row a unit of work that a user waits for"`
-	Phases        []Phase        `table:"phases" doc:"one row a set of tasks that do the same to different data, and re-submission of it"`
+	Jobs          []Job          `table:"jobs" doc:"one row per unit of work that a user waits for"`
+	Phases        []Phase        `table:"phases" doc:"one row per submission of a set of tasks that do the same work on different data"`
 	Edges         []Edge         `table:"edges" doc:"dependencies between phases"`
-	Attempts      []Attempt      `table:"attempts" doc:"one row an execution of a task" cluster:"phase_id"`
-	Machines      []Machine      `table:"machines" doc:"machines, and executors on them, with the time they were there"`
+	Attempts      []Attempt      `table:"attempts" doc:"one row per execution of a task" cluster:"phase_id"`
+	Machines      []Machine      `table:"machines" doc:"machines and their executors, with the time each was present"`
 	MachineUsage  []MachineUsage `table:"machine_usage" doc:"samples of machine load"`
-	Progress      []Progress     `table:"progress" doc:"samples of how far attempts had got"`
-	Losses        []Loss         `table:"losses" doc:"outputs that were finished and then lost"`
-	Transfers     []Transfer     `table:"transfers" doc:"what tasks read from where; no log but canonical tables says so"`
+	Progress      []Progress     `table:"progress" doc:"samples of the progress of attempts"`
+	Losses        []Loss         `table:"losses" doc:"outputs that were completed and then lost"`
+	Transfers     []Transfer     `table:"transfers" doc:"what tasks read from where; only canonical tables contain it"`
 	Queries       []Query        `table:"queries" doc:"executions of Spark SQL"`
-	QuerySettings []QuerySetting `table:"query_settings" doc:"settings of a query's session that differ from its application's"`
+	QuerySettings []QuerySetting `table:"query_settings" doc:"settings of a query's session that differ from those of its application"`
 	QueryJobs     []QueryJob     `table:"query_jobs" doc:"the jobs that queries ran"`
 	PlanNodes     []PlanNode     `table:"plan_nodes" doc:"the operators of the physical plans of queries"`
-	NodeMetrics   []NodeMetric   `table:"node_metrics" doc:"what the operators counted, over all tasks"`
+	NodeMetrics   []NodeMetric   `table:"node_metrics" doc:"the metrics of operators, summed over all tasks"`
 	NodePhases    []NodePhase    `table:"node_phases" doc:"which operators ran in which phases"`
-	NodeAttempts  []NodeAttempt  `table:"node_attempts" doc:"what operators counted in the attempts of a phase that read most or ran longest"`
+	NodeAttempts  []NodeAttempt  `table:"node_attempts" doc:"the metrics of operators in single attempts: those of a phase that read most or ran longest"`
 	Rejects       []Reject       `table:"rejects" doc:"records that could not be used"`
 }
 

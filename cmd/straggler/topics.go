@@ -83,7 +83,7 @@ rows that it draws to this machine, and whatif replays here with --optimize, or 
 func tablesText() string {
 	var b strings.Builder
 	b.WriteString(`Times are instants in UTC; columns that end in _s are seconds, in _bytes bytes. NULL means that the log does not say.
-Ingest writes the log tables; causes and whatif write theirs in place of those of an earlier run, detect adds what is new.
+Ingest fills the log tables. Causes and whatif replace the rows of earlier runs; detect adds what is new.
 
 `)
 	schema.WriteText(&b, schema.Tables()) // a strings.Builder takes everything
