@@ -98,7 +98,7 @@ func (b *builder) history() error {
 	l.SQL = "SELECT name, native_id, start_time, finish_time FROM applications ORDER BY name NULLS LAST, start_time NULLS LAST"
 	l.Note = "No run took longer than earlier runs of its program, as far as the store has three of them."
 	var keys []schema.Key
-	if err := b.keepStore("report_programs", "programs"); err != nil {
+	if err := b.programs(); err != nil {
 		return err
 	}
 	if err := b.slowHours(); err != nil {
@@ -132,6 +132,18 @@ func (b *builder) history() error {
 		l.Rows[i].Words = l.Rows[i].why()
 	}
 	return nil
+}
+
+// programs makes a session table of the program that each application is a run of.
+func (b *builder) programs() error {
+	names := schema.SessionNames()
+	for i, name := range names {
+		names[i] = "(" + b.eng.Dialect().QuoteText(name) + ")"
+	}
+	if err := b.eng.Materialize(b.ctx, "report_sessions", "SELECT name FROM (VALUES "+strings.Join(names, ", ")+") AS t(name)"); err != nil {
+		return err
+	}
+	return b.keepStore("report_programs", "programs")
 }
 
 // slowStages lists the stages of each slow run that were slower than usual; runs are the positions of the runs in the list.

@@ -129,7 +129,7 @@ func TestSlowAsAWhole(t *testing.T) {
 
 // Sessions of a shell have its name and are no runs of one program, however much longer one takes.
 func TestSessionsAreNoRuns(t *testing.T) {
-	for name, want := range map[string]int{"nightly": 1, "Spark shell": 0} {
+	for name, want := range map[string]int{"nightly": 1, "Spark shell": 0, "pyspark-shell": 0, "Thrift JDBC/ODBC Server": 0} {
 		var traces []*schema.Trace
 		for i := range 6 {
 			m := reporttest.NewTrace()

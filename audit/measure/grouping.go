@@ -52,12 +52,8 @@ func (g Grouping) match(name string) string {
 	return ""
 }
 
-// shells are the names that interactive shells and notebooks give to applications whose user gave none: spark-shell, pyspark,
-// PySpark in Jupyter, clusters of Databricks, Zeppelin. The names are those of their start scripts and default settings.
-var shells = []string{"Spark shell", "PySparkShell", "pyspark-shell", "Databricks Shell", "Zeppelin"}
-
-// session says that a name is that of interactive sessions, which are no runs of one program: what one does says nothing of
-// what is normal for another. A pattern that matches the name knows better.
+// session says that a name is that of interactive sessions, which are no runs of one program. A pattern that matches the name
+// knows better.
 func (g Grouping) session(name string) bool {
-	return g.match(name) == "" && slices.Contains(shells, name)
+	return g.match(name) == "" && slices.Contains(schema.SessionNames(), name)
 }

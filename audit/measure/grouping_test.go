@@ -16,6 +16,8 @@ func TestSessions(t *testing.T) {
 	}{
 		{Grouping{}, "Spark shell", "Spark shell", true},
 		{Grouping{}, "PySparkShell", "PySparkShell", true},
+		{Grouping{}, "SparkR", "SparkR", true},
+		{Grouping{}, "Thrift JDBC/ODBC Server", "Thrift JDBC/ODBC Server", true},
 		{Grouping{}, "Spark shell of the nightly load", "Spark shell of the nightly load", false},
 		{Grouping{}, "", "(no name)", false},
 		{byPattern, "Spark shell", "ell", false},
