@@ -28,9 +28,10 @@ func Format() ingest.Format {
 	return ingest.Format{
 		Name: "dask",
 		Doc:  "Dask task stream: the list that get_task_stream gives, as JSON, or the page of performance_report",
-		Detail: `A task is an attempt, the prefix of its key a phase, the stream one application with one job. start_time and finish_time
-are the first and last span (transfer, deserialize, compute, disk), fetch_wait_s is the time in transfer spans,
-deserialize_s in deserialize ones. output_bytes is nbytes, the size of the result; what was read is not in the stream.
+		Detail: `A task is an attempt, the prefix of its key a phase, the stream one application with one job. An attempt lasts from its first
+span (transfer, deserialize, compute, disk) to the end of its last. A worker fetches the input of a task while the task's
+thread still runs another one: then queued_time is the start of the first span and start_time the end of that other task.
+fetch_wait_s and deserialize_s are the time in transfer and in deserialize spans after start_time. output_bytes is nbytes, the size of the result; what was read is not in the stream.
 The stream's buffer is bounded: older tasks may be missing, and nothing says so. The page of performance_report
 (dask-report.html, of Bokeh 0.13 to 3) holds the same spans without nbytes; a task drawn black failed. Dependencies are not
 in the stream. Pages were tried on real files; for lists none was available, and the layout is that of the writer's source.`,
@@ -55,6 +56,7 @@ func sniff(h ingest.Head) ingest.Match {
 type streamTask struct {
 	Key        key      `json:"key"`
 	Worker     string   `json:"worker"`
+	Thread     key      `json:"thread"`
 	Status     string   `json:"status"`
 	NBytes     *float64 `json:"nbytes"`
 	StartStops []span   `json:"startstops"`
@@ -126,7 +128,7 @@ func (s *span) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := &reader{Application: read.NewApplication(in, out, "dask"), out: out}
+	r := &reader{Application: read.NewApplication(in, out, "dask"), out: out, computed: map[thread]float64{}}
 	r.Job(in.Base)
 	var errs []error
 	for _, p := range in.Parts {
@@ -138,8 +140,14 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 type reader struct {
 	*read.Application
 	out       *ingest.Sink
-	timeless  int64 // tasks without a usable span
-	drawnOnly bool  // of a page
+	timeless  int64              // tasks without a usable span
+	drawnOnly bool               // of a page
+	computed  map[thread]float64 // when the last task of each ended its computation, epoch s; a stream has them in that order
+}
+
+type thread struct {
+	worker string
+	id     key
 }
 
 // part reads a list of tasks, one object after the other, or a page.
@@ -184,41 +192,69 @@ func (r *reader) task(t *streamTask) error {
 	if t.NBytes != nil && *t.NBytes >= 0 && *t.NBytes < 1<<62 {
 		row.OutputBytes = schema.Some(int64(*t.NBytes))
 	}
-	r.spans(t.spans(), &row)
+	r.spans(t.spans(), thread{t.Worker, t.Thread}, &row)
 	return r.Add(n, &row)
 }
 
 // spans sets times from the spans that make sense.
-func (r *reader) spans(spans []span, row *schema.Attempt) {
-	var transfer, deserialize []span
-	for _, s := range spans {
-		if !(s.start > 0 && s.stop >= s.start && s.stop < 1e11) {
-			row.Quality |= schema.TimeRepaired
-			continue
-		}
-		read.Widen(&row.StartTime, &row.FinishTime, read.RoundMicros(s.start*1e6), read.RoundMicros(s.stop*1e6))
-		switch s.action {
-		case "transfer":
-			transfer = append(transfer, s)
-		case "deserialize":
-			deserialize = append(deserialize, s)
-		}
+func (r *reader) spans(spans []span, on thread, row *schema.Attempt) {
+	said := len(spans)
+	spans = slices.DeleteFunc(spans, func(s span) bool { return !s.usable() })
+	if len(spans) < said {
+		row.Quality |= schema.TimeRepaired
 	}
-	if !row.StartTime.OK {
+	if len(spans) == 0 {
 		row.Quality |= schema.PartialRow
 		r.timeless++
 		return
 	}
+	first, last := math.Inf(1), 0.0
+	for _, s := range spans {
+		first, last = min(first, s.start), max(last, s.stop)
+	}
+	start := max(first, r.threadFree(spans, on))
+	if start > first {
+		row.QueuedTime = micros(first)
+	}
+	row.StartTime, row.FinishTime = micros(start), micros(last)
 	row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
-	row.FetchWaitS, row.DeserializeS = schema.Some(covered(transfer)), schema.Some(covered(deserialize))
+	row.FetchWaitS, row.DeserializeS = schema.Some(covered(spans, "transfer", start)), schema.Some(covered(spans, "deserialize", start))
 }
 
-// covered is for how many seconds at least one of the spans lasted: a task fetches from several workers at once.
-func covered(spans []span) float64 {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
-	seconds, until := 0.0, math.Inf(-1)
+func micros(seconds float64) schema.Null[schema.Time] { return read.RoundMicros(seconds * 1e6) }
+
+func (s span) usable() bool { return s.stop >= s.start && micros(s.start).OK && micros(s.stop).OK }
+
+// disorder is how much a thread's task may begin before the end of the one before it: pages round times to microseconds.
+const disorder = 1e-3 // s
+
+// threadFree is when the thread had ended the task before this one, 0 if that is unknown. No thread computes two tasks at
+// once, so an end after this one's beginning is of a stream in another order, and says nothing.
+func (r *reader) threadFree(spans []span, on thread) float64 {
+	began, ended := math.Inf(1), 0.0
 	for _, s := range spans {
-		if s.stop > until {
+		if s.action == "compute" {
+			began, ended = min(began, s.start), max(ended, s.stop)
+		}
+	}
+	if on.id == "" || ended == 0 {
+		return 0
+	}
+	free := r.computed[on]
+	r.computed[on] = ended
+	if free > began+disorder {
+		return 0
+	}
+	return min(free, began)
+}
+
+// covered is for how many seconds from start on at least one of the action's spans lasted: a task fetches from several
+// workers at once.
+func covered(spans []span, action string, start float64) float64 {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	seconds, until := 0.0, start
+	for _, s := range spans {
+		if s.action == action && s.stop > until {
 			seconds += s.stop - max(s.start, until)
 			until = s.stop
 		}

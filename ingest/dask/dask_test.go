@@ -1,7 +1,10 @@
 package dask
 
 import (
+	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
@@ -92,6 +95,37 @@ func TestTransfersAtOnce(t *testing.T) {
 	}
 	if a := r.Attempts[0]; a.FetchWaitS != schema.Some(7.0) || a.DurationS != schema.Some(10.0) {
 		t.Errorf("waits %+v of %+v", a.FetchWaitS, a.DurationS)
+	}
+}
+
+// What a worker fetches for a task while the task's thread still runs another one delays neither: until then the task is
+// queued. On one thread, attempts do not overlap.
+func TestQueuedForAThread(t *testing.T) {
+	const at = `"worker":"tcp://h:1","status":"OK","startstops":`
+	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(`[
+		{"key":"f-1","thread":1,`+at+`[{"action":"compute","start":100,"stop":110}]},
+		{"key":"f-2","thread":2,`+at+`[{"action":"transfer","start":101,"stop":103},{"action":"compute","start":103,"stop":104}]},
+		{"key":"f-3","thread":1,`+at+`[{"action":"transfer","start":102,"stop":104},{"action":"transfer","start":108,"stop":113},{"action":"deserialize","start":109,"stop":111},{"action":"compute","start":113,"stop":115}]},
+		{"key":"f-4","thread":1,`+at+`[{"action":"transfer","start":105,"stop":106},{"action":"compute","start":115,"stop":116}]},
+		{"key":"f-5","thread":1,`+at+`[{"action":"transfer","start":90,"stop":91},{"action":"compute","start":92,"stop":93}]},
+		{"key":"f-6",`+at+`[{"action":"transfer","start":105,"stop":106},{"action":"compute","start":120,"stop":121}]}]`))
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	var got []string
+	for _, a := range r.Attempts {
+		got = append(got, fmt.Sprint(a.NativeID, " queued ", a.QueuedTime.V/1e6, " started ", a.StartTime.V/1e6, " took ", a.DurationS.V, " fetch ", a.FetchWaitS.V, " deserialize ", a.DeserializeS.V))
+	}
+	want := []string{
+		"f-1 queued 0 started 100 took 10 fetch 0 deserialize 0",
+		"f-2 queued 0 started 101 took 3 fetch 2 deserialize 0",
+		"f-3 queued 102 started 110 took 5 fetch 3 deserialize 1",
+		"f-4 queued 105 started 115 took 1 fetch 0 deserialize 0",
+		"f-5 queued 0 started 90 took 3 fetch 1 deserialize 0",   // a stream in another order
+		"f-6 queued 0 started 105 took 16 fetch 1 deserialize 0", // no thread
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 

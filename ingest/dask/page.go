@@ -196,7 +196,7 @@ func numbers(v jsontext.Value) []float64 {
 // drawn turns the spans into tasks: those of one come one behind the other, with the same key and thread.
 func (r *reader) drawn(p ingest.Part, c *drawing, offset int64) error {
 	for i := 0; i < len(c.key); {
-		t := streamTask{Key: key(html.UnescapeString(string(c.key[i]))), Worker: html.UnescapeString(c.worker[i])}
+		t := streamTask{Key: key(html.UnescapeString(string(c.key[i]))), Worker: html.UnescapeString(c.worker[i]), Thread: key(c.thread[i])}
 		computed := false
 		first := i
 		for ; i < len(c.key) && c.key[i] == c.key[first] && c.thread[i] == c.thread[first]; i++ {
