@@ -193,6 +193,21 @@ not a job
 	}
 }
 
+// Most jobs of the archive's logs of NASA and LCG say how long they ran, and not how long they waited.
+func TestSWFUnknownWait(t *testing.T) {
+	r := ingesttest.Bytes(t, SWF(), "x.swf", []byte("; UnixStartTime: 749458803\n1 0 -1 1451 128 -1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1\n2 1460 -1 -1 128 -1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1\n"))
+	a, b := r.Attempts[0], r.Attempts[1]
+	if a.DurationS != schema.Some(1451.0) || a.StartTime.OK || a.FinishTime.OK || a.Quality&schema.PartialRow == 0 {
+		t.Errorf("a job that ran for 1451 s: %+v", a)
+	}
+	if b.DurationS.OK || b.Quality&schema.PartialRow == 0 {
+		t.Errorf("a job that nothing is known of: %+v", b)
+	}
+	if c := r.Caveats[len(r.Caveats)-1]; c.Code != "no_start" || c.Count != schema.Some(int64(1)) {
+		t.Errorf("caveats %+v", r.Caveats)
+	}
+}
+
 func FuzzArchives(f *testing.F) {
 	f.Add([]byte("job0\t49\t49\t740773\t2339561\t627471\n"))
 	f.Add([]byte("; UnixStartTime: 5\n1 0 5 100.5 8 90 1024 8 200 -1 1 3 1 7 0 -1 -1 -1\n"))

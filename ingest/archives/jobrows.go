@@ -40,6 +40,13 @@ func (r *jobRows) caveat(code, detail string) {
 	}
 }
 
+// caveatOf is a caveat about n rows, if there are any.
+func (r *jobRows) caveatOf(n int64, code, detail string) {
+	if r.first != 0 && n > 0 {
+		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.first, Code: code, Count: schema.Some(n), Detail: detail})
+	}
+}
+
 const flushRows = 4096
 
 func (r *jobRows) flush(all bool) error {

@@ -19,9 +19,9 @@ func SWF() ingest.Format {
 		Doc:  "Standard Workload Format (; header, 18 numbers a line)",
 		Detail: `Each line is an application with one job, one phase and one attempt: a parallel job is a gang whose processors start and
 end together. Times count from UnixStartTime where the header has it (time_origin epoch), else from the start of the
-trace. There are no machines, bytes or retries. The preceding job (field 17) has no place in the tables, whose edges
+trace. A job whose wait is unknown (−1) has a duration and no start. There are no machines, bytes or retries. The preceding job (field 17) has no place in the tables, whose edges
 join the phases of one job.`,
-		Experimental: "a job is one attempt, so none can be called slow; no real file was available, and the layout is the documented one",
+		Experimental: "a job is one attempt, so none can be called slow",
 		Sniff:        sniffSWF,
 		Read:         readSWF,
 	}
@@ -93,6 +93,7 @@ func readSWF(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		return s.flush(false)
 	})
 	s.caveat("gang", "each job is one attempt for all its processors: nothing can be compared within a job")
+	s.caveatOf(s.startless, "no_start", "jobs have no wait time: how long they ran is known, when is not")
 	return errors.Join(err, s.flush(true))
 }
 
@@ -117,6 +118,7 @@ type swfReader struct {
 	phases, attempts *schema.Keys
 	base             int64 // s
 	origin           string
+	startless        int64 // jobs that ran, but whose wait is unknown
 }
 
 func (s *swfReader) header(text []byte) {
@@ -153,6 +155,10 @@ func (s *swfReader) line(v *[swfFields]float64) {
 		a.DurationS = schema.Some(end.V.Sub(start.V))
 	} else {
 		a.Quality |= schema.PartialRow
+		if !start.OK && v[swfRun] >= 0 {
+			a.DurationS = schema.Some(v[swfRun])
+			s.startless++
+		}
 	}
 	if v[swfCPU] >= 0 && v[swfProcs] > 0 {
 		a.CPUS = schema.Some(v[swfCPU] * v[swfProcs])
