@@ -86,6 +86,9 @@ func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool
 	case len(best) > 1:
 		return nil, ingest.Match{}, fmt.Errorf("%w: %s; name one with --from", ErrAmbiguous, formatNames(best))
 	}
+	if bytes.HasPrefix(h.Bytes, []byte("version https://git-lfs.github.com/spec/")) {
+		return nil, ingest.Match{}, fmt.Errorf("%w: it is a pointer to a file in Git LFS; fetch the file with git lfs pull", ErrNotRecognised)
+	}
 	if wide := wideEncoding(h.Bytes); wide != "" {
 		return nil, ingest.Match{}, fmt.Errorf("%w: it is text in UTF-16; convert it to UTF-8, with iconv -f %s -t UTF-8", ErrNotRecognised, wide)
 	}

@@ -156,7 +156,7 @@ func (r *run) run(ctx context.Context, formats []ingest.Format, paths []string) 
 	r.summary.Seconds = time.Since(began).Seconds()
 	r.summary.total()
 	if err == nil {
-		err = r.summary.verdict()
+		err = r.summary.verdict(r.o.From)
 	}
 	return err
 }
@@ -190,22 +190,35 @@ func (r *run) progress() Progress {
 		Rows: r.rows.Load(), Rejects: r.rejects.Load()}
 }
 
-// verdict returns the error of a run that read nothing.
-func (s *Summary) verdict() error {
+// verdict returns the error of a run that read nothing, whose formats were those that from names, or all.
+func (s *Summary) verdict(from string) error {
 	good := s.Count(Read) + s.Count(Partial) + s.Count(AlreadyThere) + s.Count(OtherShard)
 	switch failed := s.Count(Failed); {
 	case good > 0:
 		return nil
 	case failed == 1:
-		return fmt.Errorf("ingest: %w: %w", ErrUnreadable, s.firstFailure())
+		return fmt.Errorf("ingest: %w: %w%s", ErrUnreadable, s.firstFailure(), s.advice(from))
 	case failed > 1:
-		return fmt.Errorf("ingest: %w: %d failed, the first: %w", ErrUnreadable, failed, s.firstFailure())
+		return fmt.Errorf("ingest: %w: %d failed, the first: %w%s", ErrUnreadable, failed, s.firstFailure(), s.advice(from))
 	case len(s.Results) == 0:
 		return fmt.Errorf("ingest: %w: the arguments name no file", ErrNothingToRead)
 	case len(s.Results) == 1:
-		return fmt.Errorf("ingest: %w: %s: %s", ErrNothingToRead, s.Results[0].Name, s.Results[0].Reason)
+		return fmt.Errorf("ingest: %w: %s: %s", ErrNothingToRead, s.Results[0].Name, s.Results[0].Reason+s.advice(from))
 	}
-	return fmt.Errorf("ingest: %w: none of %d files is a known log", ErrNothingToRead, len(s.Results))
+	return fmt.Errorf("ingest: %w: none of %d files is a known log%s", ErrNothingToRead, len(s.Results), s.advice(from))
+}
+
+// advice is what to do when all formats were asked and nothing was recognised.
+func (s *Summary) advice(from string) string {
+	if from != "" {
+		return ""
+	}
+	for _, r := range s.Results {
+		if r.Status != NotRecognised && !errors.Is(r.Err, discover.ErrNotRecognised) {
+			return ""
+		}
+	}
+	return "; straggler formats lists the logs that can be read"
 }
 
 func (s *Summary) firstFailure() error {
