@@ -102,6 +102,40 @@ func Test2018(t *testing.T) {
 	}
 }
 
+// Without the table of instances, which is a hundred times as large, the table of tasks says when tasks and jobs ended.
+func TestTasksAlone(t *testing.T) {
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", map[string]string{"batch_task.csv": trace2018["batch_task.csv"]}), ingest.Limits{})
+	var got []string
+	for _, j := range r.Jobs {
+		got = append(got, fmt.Sprint(j.NativeID, " ", j.SubmitTime.V/1e6, "–", j.FinishTime))
+	}
+	for _, p := range r.Phases {
+		got = append(got, fmt.Sprint(p.NativeID, " ", p.SubmitTime.V/1e6, "–", p.FinishTime))
+	}
+	slices.Sort(got)
+	want := []string{
+		"J4_4_ 0–{0 false}", "M1 100–{160000000 true}", "M1_2 10–{20000000 true}", "R2_1 10–{20000000 true}", "R2_1 155–{190000000 true}",
+		"R3_2_9_Stg4 190–{0 false}", "j_1 100–{0 false}", "j_2 10–{20000000 true}", "j_3 50–{0 false}", "task_Nzg3ODcz 50–{0 false}",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if a := r.Applications[0]; a.StartTime != schema.Some(schema.Time(10e6)) || a.FinishTime != schema.Some(schema.Time(190e6)) {
+		t.Errorf("the trace lasts from %+v to %+v", a.StartTime, a.FinishTime)
+	}
+}
+
+// A job of which a task still runs has not finished, whatever ended before.
+func TestRunningJob(t *testing.T) {
+	r := ingesttest.Read(t, Format(), ingesttest.Directory("trace", map[string]string{
+		"batch_task.csv":     "M1,1,j,1,Running,10,,1,1\nR2_1,1,j,1,Failed,20,30,1,1\n",
+		"batch_instance.csv": "a,M1,j,1,Running,10,0,m_1,1,1,1,1,1,1\nb,R2_1,j,1,Failed,20,30,m_1,1,1,1,1,1,1\n",
+	}), ingest.Limits{})
+	if j := r.Jobs[0]; j.Status != schema.RunRunning || j.FinishTime.OK {
+		t.Errorf("%+v", j)
+	}
+}
+
 // The rows do not depend on the order of the shards, nor on how often the partial sums spill.
 func TestOrderOfShards(t *testing.T) {
 	want := ingesttest.Read(t, Format(), ingesttest.Directory("trace", trace2018), ingest.Limits{})

@@ -192,24 +192,28 @@ func (j *jobRows) end() error {
 	slices.SortFunc(j.tasks, func(a, b task) int { return cmp.Compare(a.plan.task, b.plan.task) })
 	name := j.job.job
 	row := schema.Job{JobID: j.key, ApplicationID: j.app, SubmitTime: known(j.job.start), FinishTime: known(j.job.end), Status: runStatus(j.job.status)}
-	all, finish := schema.RunSucceeded, schema.Null[schema.Time]{}
+	all, finish, goesOn := schema.RunSucceeded, schema.Null[schema.Time]{}, false
 	for i := range j.tasks {
 		t := &j.tasks[i]
 		name = t.plan.job
 		p := t.phase(j.key)
 		j.trace.Phases = append(j.trace.Phases, p)
-		if p.Status != schema.RunSucceeded {
+		if p.Status != schema.RunSucceeded && all != schema.RunRunning {
 			all = p.Status
 		}
+		goesOn = goesOn || t.planned && !ended(p.Status)
 		read.Widen(&row.StartTime, &finish, p.StartTime, p.FinishTime)
 		read.Widen(&row.SubmitTime, &finish, p.SubmitTime, p.FinishTime)
-		if t.first >= 0 && (j.first == 0 || t.first < j.first) {
-			j.first = t.first
+		if first := cmp.Or(p.StartTime, p.SubmitTime); first.OK && (j.first == 0 || int64(first.V) < j.first) {
+			j.first = int64(first.V)
 		}
-		j.last = max(j.last, t.last)
+		j.last = max(j.last, int64(p.FinishTime.V))
 	}
 	if j.job.job == "" && len(j.tasks) > 0 {
-		row.Status, row.FinishTime = all, finish
+		row.Status = all
+		if !goesOn {
+			row.FinishTime = finish
+		}
 	}
 	row.NativeID = name
 	j.trace.Jobs = append(j.trace.Jobs, row)
@@ -231,6 +235,10 @@ func (t *task) phase(job schema.Key) schema.Phase {
 		p.Gang = t.plan.kind == "gpu" && t.plan.instances > 1
 	case t.seen > 0 && !t.planned:
 		p.TaskCount = schema.Null[int64]{}
+	}
+	// Without instances, the end of a task that has ended is the one of its own row.
+	if t.last < 0 && ended(p.Status) && t.plan.end > 0 && t.plan.end >= t.plan.start {
+		p.FinishTime = known(t.plan.end)
 	}
 	// A task is registered before or after its first instance starts; one that starts earlier was ready then.
 	if p.StartTime.OK && p.SubmitTime.OK && p.SubmitTime.V > p.StartTime.V {
@@ -277,6 +285,10 @@ func runStatus(word string) schema.RunStatus {
 		return schema.RunRunning
 	}
 	return schema.RunUnknown
+}
+
+func ended(s schema.RunStatus) bool {
+	return s == schema.RunSucceeded || s == schema.RunFailed || s == schema.RunKilled
 }
 
 func known(us int64) schema.Null[schema.Time] {
