@@ -25,8 +25,8 @@ type Format struct {
 	Sniff func(h Head) Match
 
 	// Application identifies the application that an input is about, from what Sniff saw: its id and its start. It is "" where
-	// that does not say. Inputs of one application are held against each other, so that one log in two forms is read once.
-	// Nil for formats whose logs have one form only.
+	// Application identifies the application of an input, by its id and start, from what Sniff saw; "" if that does not say.
+	// Inputs of one application are compared with each other, so that a log that exists in two forms is read once.
 	Application func(h Head) string
 
 	// Read turns an input into rows. Records that it cannot decode go to out.Reject and never end the read.

@@ -18,16 +18,16 @@ type Sink struct {
 	counts  Counts
 	kept    int64        // rejects that were written as rows
 	dropped int64        // rejects that were counted only
-	apps    []schema.Key // the first applications, for the caveats that the sink itself adds
-	ended   int64        // attempts that succeeded
+	apps    []schema.Key // the first applications, which get the caveats that the sink itself adds
+	ended   int64        // successful attempts
 	untimed int64        // of them, those without a duration
-	lastEnd schema.Time  // of an attempt
-	appEnd  schema.Time  // the last one of an application
-	open    bool         // an application does not say when it ended
-	err     error        // the first error of write, after which nothing is taken
+	lastEnd schema.Time  // of any attempt
+	appEnd  schema.Time  // the last one of any application
+	open    bool         // some application has no known end
+	err     error        // the first error of write; nothing is accepted after it
 }
 
-// Counts is what a sink was given.
+// Counts is what a sink received.
 type Counts struct {
 	Decoded int64            // records used, or knowingly skipped
 	Rejects int64            // records that could not be used
@@ -146,7 +146,7 @@ func (s *Sink) Counts() Counts {
 	return c
 }
 
-// maxCaveatApps is for how many applications a caveat about a whole input is repeated.
+// maxCaveatApps is the number of applications for which a caveat about a whole input is repeated.
 const maxCaveatApps = 64
 
 func (s *Sink) remember(apps []schema.Application) {
@@ -171,8 +171,8 @@ func (s *Sink) caveatAll(c schema.Caveat) error {
 	return Emit(s, rows)
 }
 
-// lateS is how many seconds after its application an attempt may end without a caveat. Estimate: clocks of a cluster differ by
-// less than half an hour; time zones differ by more.
+// lateS is the number of seconds that an attempt may end after its application without a caveat. Estimate: clocks of a
+// cluster differ by less than half an hour; time zones differ by more.
 const lateS = 1800
 
 // Finish ends the input: err is what Format.Read returned. It adds the caveats that a format cannot know.

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// The error of the store reaches the format, which cannot get past it, and nothing is written any more.
+// The format gets the store's error and cannot continue: nothing more is written.
 func TestSinkEnds(t *testing.T) {
 	full := errors.New("disk full")
 	writes := 0
@@ -27,7 +27,7 @@ func TestSinkEnds(t *testing.T) {
 	}
 }
 
-// Law 1 by counting: whatever is decoded or rejected, from any number of goroutines, is counted once.
+// Law 1: every record decoded or rejected is counted once, from any number of goroutines.
 func TestSinkCounts(t *testing.T) {
 	var written atomic.Int64
 	out := ingest.NewSink(ingest.Limits{Rejects: 100}, func(b schema.Batch) error { written.Add(int64(b.Len())); return nil })
@@ -48,7 +48,7 @@ func TestSinkCounts(t *testing.T) {
 	}
 }
 
-// Attempts that end long after the last application of their log are a caveat, unless one does not say when it ended.
+// There is a caveat if attempts end long after the last application of their log, unless an application has no known end.
 func TestSinkEndsLate(t *testing.T) {
 	app := func(hours float64) schema.Application {
 		return schema.Application{ApplicationID: 7, FinishTime: schema.Null[schema.Time]{V: schema.Time(hours * 3600e6), OK: hours > 0}}
@@ -83,8 +83,7 @@ func TestSinkEndsLate(t *testing.T) {
 	}
 }
 
-// Attempts that cannot be compared, for want of a duration, are a caveat of every application when they are half of those that
-// succeeded or more.
+// Every application gets a caveat if half of its successful attempts or more have no duration and cannot be compared.
 func TestSinkNoDurations(t *testing.T) {
 	timed := schema.Attempt{Status: schema.Success, DurationS: schema.Some(1.0)}
 	untimed, running := schema.Attempt{Status: schema.Success}, schema.Attempt{Status: schema.Running}

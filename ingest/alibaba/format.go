@@ -12,15 +12,15 @@ func Format() ingest.Format {
 	return ingest.Format{
 		Name: "alibaba",
 		Doc:  "Alibaba cluster traces 2017, 2018 and GPU 2020: tasks, instances, machines, their use",
-		Detail: `Instances are attempts, tasks are phases, times count from the start of the trace (time_origin trace). 2018: the DAG is
-read from task names; edges to tasks that do not exist, to themselves, or that close a cycle are left out and counted.
-Tasks start with their first instance, because a task's own start is its registration. 2017: a row a try, without a
-name for the instance, so task is the position in the file (quality: task is not the partition). GPU 2020: tasks of
-several instances are gangs. An 'Interrupted' instance is killed. 2017's seq_no is the number of the attempt, as documented;
-2018's is not documented, and only orders the attempts of rows that share an instance's name.
-There are no bytes, records or localities; processor use is an average and fills cpu_s. Racks are failure domains (2018).
-Containers and sensors are skipped.`,
-		Experimental: "of real files only a table of tasks of 2017 was available; the other layouts are the documented ones",
+		Detail: `An instance is an attempt, a task is a phase. Times count from the start of the trace (time_origin trace). There are no bytes,
+records or localities; processor use is an average, from which cpu_s is computed. Containers and sensors are skipped.
+2018: the DAG is taken from task names; edges to missing tasks, to the task itself, or that would close a cycle are left out
+and counted. A task starts with its first instance, since its own start time is its registration. Racks are failure domains.
+seq_no is undocumented and only orders the attempts of an instance.
+2017: each row is a try of an instance without a name, so task is the position in the file (quality: task is not the
+partition). seq_no is the number of the attempt, as documented.
+GPU 2020: tasks with several instances are gangs. An 'Interrupted' instance counts as killed.`,
+		Experimental: "the only real file available was a table of tasks of 2017; the other layouts follow the documentation",
 		Claim:        claim,
 		Sniff:        sniff,
 		Read:         readLog,

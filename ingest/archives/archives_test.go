@@ -17,7 +17,7 @@ import (
 	"straggler/schema"
 )
 
-// corpus gives real files; without them the test is skipped, or fails where they are required.
+// corpus returns real files; without them the test is skipped, or fails if they are required.
 func corpus(tb testing.TB, glob string) map[string][]byte {
 	tb.Helper()
 	files := map[string][]byte{}
@@ -31,7 +31,7 @@ func corpus(tb testing.TB, glob string) map[string][]byte {
 	return files
 }
 
-// The tasks, their run times and their dependencies are counted from the raw JSON.
+// Tasks, run times and dependencies are compared with those in the raw JSON.
 func TestRealWorkflows(t *testing.T) {
 	for name, b := range corpus(t, "wfcommons/*.json") {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestRealWorkflows(t *testing.T) {
 	}
 }
 
-// 1.3 has one list, parents by name, and memory in units of 1000 bytes; read bytes too, except for Pegasus.
+// Version 1.3 has one list, parents by name, and memory in units of 1000 bytes; so are read bytes, except for Pegasus.
 func TestOldWorkflow(t *testing.T) {
 	const instance = `{"name":"w","schemaVersion":"1.3","wms":{"name":"Makeflow","version":"7"},"workflow":{"makespan":10,"executedAt":"20200402T045538+0000",
 "machines":[{"nodeName":"m1","cpu":{"count":4},"memory":1000}],
@@ -98,7 +98,7 @@ func TestOldWorkflow(t *testing.T) {
 	if b := r.Attempts[1]; b.InputBytes != schema.Some(int64(40)) || b.Quality&schema.BytesEstimated == 0 || b.StartTime.OK {
 		t.Errorf("read %+v, quality %d, start %+v", b.InputBytes, b.Quality, b.StartTime)
 	}
-	// work → split would close the cycle split → work → split.
+	// The edge work → split would close the cycle split → work → split.
 	if len(r.Phases) != 2 || len(r.Edges) != 1 || r.Edges[0].FromPhase != a.PhaseID {
 		t.Errorf("%d phases, edges %+v", len(r.Phases), r.Edges)
 	}
@@ -111,7 +111,7 @@ func TestOldWorkflow(t *testing.T) {
 	}
 }
 
-// What follows a workflow in its file is not passed over in silence.
+// Text after a workflow is not silently ignored.
 func TestTextAfterWorkflow(t *testing.T) {
 	const instance = `{"name":"w","schemaVersion":"1.5","workflow":{"tasks":[{"name":"a","id":"1","runtime":2}]}}`
 	for after, rejects := range map[string]int{"": 0, " \n": 0, instance: 1, "\n" + instance: 1, "garbage": 1, "]": 1} {
@@ -124,7 +124,7 @@ func TestTextAfterWorkflow(t *testing.T) {
 	}
 }
 
-// A workflow that is larger than its limit is said to be, and not taken for one that is still written.
+// A workflow larger than the limit is reported as such, not as one that is still being written.
 func TestLargeWorkflow(t *testing.T) {
 	const instance = `{"schemaVersion":"1.5","name":"w"}`
 	part := ingesttest.Input("w.json", []byte(instance)).Parts[0]
@@ -234,7 +234,7 @@ func FuzzArchives(f *testing.F) {
 	})
 }
 
-// The columns of a real trace, read by another Parquet reader (DuckDB): 460 tasks in 20 workflows.
+// The columns of a real trace, compared with those read by another Parquet reader (DuckDB): 460 tasks in 20 workflows.
 func TestRealWTA(t *testing.T) {
 	for name, b := range corpus(t, "wta/*/tasks/schema-1.0/*.parquet") {
 		r := ingesttest.Bytes(t, WTA(), name, b)
@@ -258,7 +258,7 @@ func TestRealWTA(t *testing.T) {
 	}
 }
 
-// Parquet bytes that were changed give an error, or rows, and no panic.
+// Damaged Parquet bytes give an error or rows, but no panic.
 func TestCorruptParquet(t *testing.T) {
 	for name, b := range corpus(t, "wta/*/tasks/schema-1.0/*.parquet") {
 		for i := 0; i < len(b); i += 997 {

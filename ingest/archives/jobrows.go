@@ -18,7 +18,7 @@ type jobRows struct {
 	trace      schema.Trace
 }
 
-// add completes the two rows and gives the application's key.
+// add completes the two rows and returns the application's key.
 func (r *jobRows) add(a schema.Application, j schema.Job) schema.Key {
 	a.ApplicationID, a.Framework, a.SourceFile, a.Complete = r.apps.Next(), r.framework, r.in.Name, true
 	if a.Status == "" {
@@ -33,7 +33,7 @@ func (r *jobRows) add(a schema.Application, j schema.Job) schema.Key {
 	return a.ApplicationID
 }
 
-// caveat is said once, of the first application, for the whole input.
+// caveat emits a caveat once for the whole input, on its first application.
 func (r *jobRows) caveat(code, detail string) {
 	if r.first != 0 {
 		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.first, Code: code, Detail: detail})
@@ -59,7 +59,7 @@ func (r *jobRows) flush(all bool) error {
 	return err
 }
 
-// eachLine gives the lines of all parts to take.
+// eachLine calls take for the lines of all parts.
 func eachLine(ctx context.Context, in *ingest.Input, out *ingest.Sink, take func(ingest.Part, read.Line) error) error {
 	for _, p := range in.Parts {
 		if err := read.EachLine(ctx, p, out, func(line read.Line) error { return take(p, line) }); err != nil {

@@ -12,15 +12,15 @@ import (
 	"straggler/schema"
 )
 
-// SWF are traces in the Standard Workload Format 2.x of the Parallel Workloads Archive.
+// SWF is the Standard Workload Format 2.x of the Parallel Workloads Archive.
 func SWF() ingest.Format {
 	return ingest.Format{
 		Name: "swf",
-		Doc:  "Standard Workload Format (; header, 18 numbers a line)",
-		Detail: `Each line is an application with one job, one phase and one attempt: a parallel job is a gang whose processors start and
-end together. Times count from UnixStartTime where the header has it (time_origin epoch), else from the start of the
-trace. A job whose wait is unknown (−1) has a duration and no start. There are no machines, bytes or retries. The preceding job (field 17) has no place in the tables, whose edges
-join the phases of one job.`,
+		Doc:  "Standard Workload Format (; header, 18 numbers per line)",
+		Detail: `Each line is an application with one job, one phase and one attempt: a parallel job is a gang whose processors start and end
+together. Times count from UnixStartTime if the header has it (time_origin epoch), else from the start of the trace. A job whose
+wait is unknown (−1) has a duration but no start. There are no machines, bytes or retries. The preceding job (field 17) is dropped,
+since edges join the phases of one job.`,
 		Experimental: "a job is one attempt, so none can be called slow",
 		Sniff:        sniffSWF,
 		Read:         readSWF,
@@ -40,9 +40,9 @@ func sniffSWF(h ingest.Head) ingest.Match {
 				return ingest.Match{}
 			}
 			if header {
-				return ingest.Match{Confidence: ingest.Certain, Why: "; header and 18 numbers a line"}
+				return ingest.Match{Confidence: ingest.Certain, Why: "; header and 18 numbers per line"}
 			}
-			return ingest.Match{Confidence: 2, Why: "18 numbers a line"}
+			return ingest.Match{Confidence: 2, Why: "18 numbers per line"}
 		}
 	}
 	return ingest.Match{}
@@ -56,7 +56,7 @@ const (
 	swfRun
 	swfProcs
 	swfCPU
-	swfMemory // KB a processor
+	swfMemory // KB per processor
 	swfReqProcs
 	swfReqTime
 	swfReqMemory
@@ -100,7 +100,7 @@ func readSWF(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 func parseSWF(line []byte) ([swfFields]float64, bool) {
 	var v [swfFields]float64
 	f := bytes.Fields(line)
-	if len(f) < swfFields || len(f) > swfFields+8 { // some sites add their own behind the standard ones
+	if len(f) < swfFields || len(f) > swfFields+8 { // some sites append fields of their own
 		return v, false
 	}
 	for i := range v {
@@ -116,7 +116,7 @@ func parseSWF(line []byte) ([swfFields]float64, bool) {
 type swfReader struct {
 	jobRows
 	phases, attempts *schema.Keys
-	base             int64 // s
+	base             int64 // in seconds
 	origin           string
 	startless        int64 // jobs that ran, but whose wait is unknown
 }
@@ -183,7 +183,7 @@ func number(v float64) schema.Null[string] {
 	return schema.Some(strconv.FormatFloat(v, 'f', -1, 64))
 }
 
-// swfStatuses reads field 11: 1 completed, 0 failed, 5 cancelled; 2 to 4 are parts of a job that was checkpointed.
+// swfStatuses interprets field 11: 1 completed, 0 failed, 5 cancelled; 2 to 4 are parts of a checkpointed job.
 func swfStatuses(v float64) (schema.AttemptStatus, schema.RunStatus) {
 	switch v {
 	case 1, 3:

@@ -11,15 +11,15 @@ import (
 	"straggler/schema"
 )
 
-// SWIM are the workload samples of the Statistical Workload Injector for MapReduce.
+// SWIM is a workload sample of the Statistical Workload Injector for MapReduce.
 func SWIM() ingest.Format {
 	return ingest.Format{
 		Name: "swim",
 		Doc:  "SWIM workload samples (tab-separated: job, submit, gap, map input, shuffle, reduce output)",
-		Detail: `The samples know jobs and no tasks: each line is a job with its submit time, counted from the start of the sample
-(time_origin trace). Its three byte counts are settings of its application (swim.map_input_bytes, swim.shuffle_bytes,
-swim.reduce_output_bytes). There are no durations, attempts or machines, so nothing can be called slow; the sample is
-of use as a workload for simulations.`,
+		Detail: `The samples have jobs but no tasks. Each line is a job with its submission time, which counts from the start of the sample
+(time_origin trace). Its three byte counts become settings of its application (swim.map_input_bytes, swim.shuffle_bytes,
+swim.reduce_output_bytes). There are no durations, attempts or machines, so nothing can be called slow; a sample is useful as a
+workload for simulations.`,
 		Experimental: "the samples know jobs and no tasks: nothing in them can be called slow",
 		Sniff:        sniffSWIM,
 		Read:         readSWIM,
@@ -48,10 +48,10 @@ func sniffSWIM(h ingest.Head) ingest.Match {
 	return ingest.Match{Confidence: 2, Why: "tab-separated lines of a job id and five whole numbers"}
 }
 
-// swimJob is a line: bytes are of the job's three steps.
+// swimJob is a line; its byte counts are those of the job's three steps.
 type swimJob struct {
 	id                     string
-	submit, gap            int64 // s
+	submit, gap            int64 // in seconds
 	input, shuffle, output int64
 	path                   string
 }

@@ -19,18 +19,17 @@ import (
 	"straggler/schema"
 )
 
-// WfCommons are workflow instances in WfFormat 1.0 to 1.5.
+// WfCommons is a workflow instance in WfFormat 1.0 to 1.5.
 func WfCommons() ingest.Format {
 	return ingest.Format{
 		Name: "wfcommons",
 		Doc:  "WfCommons workflow instances (WfFormat JSON, schema 1.0–1.5)",
-		Detail: `A workflow is one application and one job; tasks of one name (1.5) or category are a phase. Start times are taken from
-executedAt of each task where the instance has it; most have none, and then starts and ends stay NULL and only
-durations are known. Input bytes are the task's read bytes, else the sizes of its input files (quality: bytes
-estimated). There are no retries, racks, remote bytes or progress. Edges between phases come from the tasks' parents;
-those that would close a cycle of phases are left out and counted.
-Before 1.4, memory is in units of 1000 bytes, and read and written bytes too except for Pegasus, as WfCommons' own
-migration takes them; file sizes are taken as bytes.`,
+		Detail: `A workflow is one application with one job; tasks of one name (1.5) or category are a phase. Start times are those of executedAt;
+most instances have none, so that starts and ends stay NULL and only durations are known. Input bytes are the bytes a task read, or
+else the sizes of its input files (quality: bytes estimated). There are no retries, racks, remote bytes or progress. Edges between
+phases come from the parents of their tasks; those that would close a cycle of phases are left out and counted.
+Before 1.4, memory is in units of 1000 bytes, and so are read and written bytes except in Pegasus's instances, as in WfCommons' own
+migration; file sizes are taken as bytes.`,
 		Sniff: sniffWfCommons,
 		Read:  readWfCommons,
 	}
@@ -51,7 +50,7 @@ func sniffWfCommons(h ingest.Head) ingest.Match {
 	return ingest.Match{}
 }
 
-// wfInstance holds the keys of all versions; a version fills its own.
+// wfInstance has the keys of all versions; each version fills its own.
 type wfInstance struct {
 	Name          string   `json:"name"`
 	SchemaVersion string   `json:"schemaVersion"`
@@ -134,7 +133,7 @@ type wfTask struct {
 
 var errNoTasks = errors.New("it holds no task of a workflow; is it another kind of file?")
 
-// maxInstance bounds a workflow, which is one JSON object and is held whole.
+// maxInstance bounds a workflow, a single JSON object that is held in memory.
 const maxInstance = 256 << 20
 
 func readWfCommons(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
@@ -155,7 +154,7 @@ func readWfCommons(ctx context.Context, in *ingest.Input, out *ingest.Sink) erro
 	return nil
 }
 
-// readInstance decodes a workflow of at most so many bytes.
+// readInstance decodes a workflow of at most limit bytes.
 func readInstance(ctx context.Context, p ingest.Part, out *ingest.Sink, limit int64) (*wfInstance, error) {
 	r, err := p.Open(ctx)
 	if err != nil {
@@ -173,7 +172,7 @@ func readInstance(ctx context.Context, p ingest.Part, out *ingest.Sink, limit in
 		return nil, read.Broken(p, dec, out, err)
 	}
 	at := dec.InputOffset()
-	dec.PeekKind() // the start of what follows is in the buffer then
+	dec.PeekKind() // the start of what follows is then in the buffer
 	rest := bytes.TrimLeft(dec.UnreadBuffer(), " \t\r\n")
 	rest = slices.Clone(rest[:min(len(rest), ingest.SampleBytes)])
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
@@ -188,16 +187,16 @@ type workflow struct {
 	w      *wfInstance
 	tasks  []wfTask
 	files  map[string]*float64
-	scale  float64        // of read and written bytes
-	memory float64        // of memory
-	byID   map[string]int // phase of a task by id or name
+	scale  float64        // factor for read and written bytes
+	memory float64        // factor for memory
+	byID   map[string]int // phase of a task, by its id or name
 }
 
 func newWorkflow(in *ingest.Input, out *ingest.Sink, w *wfInstance) *workflow {
 	f := &workflow{Application: read.NewApplication(in, out, "workflow"), w: w, scale: 1, memory: 1, files: map[string]*float64{}, byID: map[string]int{}}
 	f.join()
 	old := len(f.w.Workflow.Jobs) > 0 || w.SchemaVersion != "" && w.SchemaVersion < "1.4"
-	if w.SchemaVersion == "" && w.Workflow.Makespan != nil { // 1.4 renamed it
+	if w.SchemaVersion == "" && w.Workflow.Makespan != nil { // renamed in 1.4
 		old = true
 	}
 	if old {
@@ -216,7 +215,7 @@ func (f *workflow) system() wfSystem {
 	return f.w.WMS
 }
 
-// join brings specification and execution of 1.5 together; older versions have one list.
+// join merges specification and execution of 1.5; older versions have one list.
 func (f *workflow) join() {
 	w := &f.w.Workflow
 	switch {
@@ -285,8 +284,8 @@ func (f *workflow) phases() {
 	}
 }
 
-// phase is the set of tasks that a task does the same as: its category; or its program, where the name starts with it
-// (names go on with the data's); or its name without the number at its end.
+// phase names the set of tasks that do the same work: the task's category; or its program, if the task's name starts with it
+// (such names continue with the name of the data); or its name without the number at its end.
 func (t *wfTask) phase() string {
 	if t.Category != "" {
 		return t.Category
@@ -351,13 +350,13 @@ func (f *workflow) machineOf(t *wfTask) schema.Null[string] {
 	if t.Machine != "" {
 		return read.NullText(t.Machine)
 	}
-	if len(t.Machines) == 1 { // several are a gang, and none of them the task's machine
+	if len(t.Machines) == 1 { // several machines are a gang, and none of them is the task's machine
 		return read.NullText(t.Machines[0])
 	}
 	return schema.Null[string]{}
 }
 
-// input sets the bytes read, or else the sizes of the input files, which is an estimate of them.
+// input sets the bytes read, or the sum of the sizes of the input files as an estimate.
 func (f *workflow) input(t *wfTask, row *schema.Attempt) {
 	row.InputBytes = scaled(t.ReadBytes, t.BytesRead, f.scale)
 	if row.InputBytes.OK {
@@ -416,7 +415,7 @@ func (f *workflow) machines() {
 	}
 }
 
-// instant reads the ways in which instances write a time: RFC 3339, its forms without colons, or seconds.
+// instant parses the forms of times found in instances: RFC 3339, its forms without colons, or seconds.
 func instant(s string) schema.Null[schema.Time] {
 	t := read.ParseTime(s, time.RFC3339Nano, "20060102T150405-0700", "2006-01-02T15:04:05-0700", "2006-01-02T15:04:05.999999999", time.DateTime)
 	if f, err := strconv.ParseFloat(s, 64); !t.OK && err == nil && f > 0 && f < 1e11 {
@@ -432,7 +431,7 @@ func positive(f *float64) schema.Null[float64] {
 	return schema.Some(*f)
 }
 
-// scaled is bytes as they are, or old ones in their unit.
+// scaled returns bytes, or the old value in its unit.
 func scaled(bytes, old *float64, unit float64) schema.Null[int64] {
 	switch {
 	case bytes != nil && *bytes >= 0 && *bytes < 1<<62:

@@ -17,23 +17,23 @@ import (
 	"straggler/schema"
 )
 
-// WTA are traces of the Workflow Trace Archive.
+// WTA is a trace of the Workflow Trace Archive.
 func WTA() ingest.Format {
 	return ingest.Format{
 		Name: "wta",
 		Doc:  "Workflow Trace Archive (Parquet: tasks, resources; schema-1.0)",
-		Detail: `A workflow is a job of the trace, which is one application; tasks of one type are a phase, or tasks of one depth in the
-workflow where the trace has no types. Start is submission plus wait, end is start plus run time. Dummy tasks, which
-stand for wide fan-outs, are left out and what waits for them waits for what they wait for. machine is the resource a
-task used, by its id. Retries, racks and bytes are not in the archive. Times below the year 1973 are taken to count
-from the start of the trace. task-states and resource-states are skipped.`,
+		Detail: `The trace is one application, a workflow is a job, and tasks of one type are a phase; if the trace has no types, tasks of one depth
+in the workflow are. A task starts at its submission plus its wait and ends its run time later. Dummy tasks, which stand for wide
+fan-outs, are left out, and their dependencies are passed on. machine is the id of the resource that a task used. Retries, racks and
+bytes are not in the archive. Times before 1973 are taken to count from the start of the trace. task-states and resource-states are
+skipped.`,
 		Claim: claimWTA,
 		Sniff: sniffWTA,
 		Read:  readWTA,
 	}
 }
 
-// claimWTA takes <trace>/tasks/schema-1.0/*.parquet and the same of resources.
+// claimWTA claims <trace>/tasks/schema-1.0/*.parquet and the same for resources.
 func claimWTA(dir ingest.Dir) []ingest.Group {
 	if dir.List == nil || !slices.Contains(dir.Names, "tasks/") {
 		return nil
@@ -126,7 +126,7 @@ type wtaReader struct {
 	trace            schema.Trace
 }
 
-// parquetRow reads values by column name; archives write the same column in several types.
+// parquetRow reads values by column name; archives write the same column in different types.
 type parquetRow struct {
 	batch   *parquet.Batch
 	columns map[string]int
@@ -141,7 +141,7 @@ func (r parquetRow) value(column string) parquet.Value {
 	return r.batch.Value(r.row, i)
 }
 
-// number is NaN where the column is absent, NULL, or no number.
+// number returns NaN if the column is absent, NULL, or not a number.
 func (r parquetRow) number(column string) float64 { return r.value(column).Number() }
 
 func (r parquetRow) integer(column string) (int64, bool) {
@@ -163,7 +163,7 @@ func (r parquetRow) text(column string) string {
 	return ""
 }
 
-// integers reads a list, which may hold doubles.
+// integers reads a list, which may contain doubles.
 func (r parquetRow) integers(column string) []int64 {
 	items := r.value(column).Items()
 	out := make([]int64, 0, len(items))
@@ -211,7 +211,7 @@ func (w *wtaReader) resource(r parquetRow) error {
 	return nil
 }
 
-// finish gives the rows of each workflow, whose tasks are held together.
+// finish emits the rows workflow by workflow, holding the tasks of one workflow at a time.
 func (w *wtaReader) finish(ctx context.Context) error {
 	w.app = schema.NewKeys(w.in.Key, "applications").Nth(0)
 	var tasks []wtaTask
@@ -277,7 +277,7 @@ func (w *wtaReader) application() {
 
 func (t *wtaTask) dummy() bool { return strings.EqualFold(t.Type, "dummy") && t.Runtime <= 0 }
 
-// workflow gives the rows of one workflow.
+// workflow emits the rows of a workflow.
 func (w *wtaReader) workflow(tasks []wtaTask) error {
 	native := strconv.FormatInt(tasks[0].Workflow, 10)
 	job := schema.Job{JobID: schema.HashKey(w.in.Key, "jobs", []byte(native)), ApplicationID: w.app, NativeID: native, Status: schema.RunUnknown}
@@ -350,13 +350,13 @@ func (w *wtaReader) attempt(t *wtaTask, p *schema.Phase) schema.Attempt {
 	default:
 		row.Quality |= schema.PartialRow
 	}
-	if t.Runtime >= 0 { // the archive has only tasks that completed
+	if t.Runtime >= 0 { // the archive has completed tasks only
 		row.Status = schema.Success
 	}
 	return row
 }
 
-// rewired gives each task's parents, by position, dummies replaced by what they wait for.
+// rewired returns the positions of each task's parents, with dummy tasks replaced by their own parents.
 func rewired(tasks []wtaTask, at map[int64]int) [][]int {
 	out := make([][]int, len(tasks))
 	for i := range tasks {
@@ -383,7 +383,7 @@ func rewired(tasks []wtaTask, at map[int64]int) [][]int {
 	return out
 }
 
-// phaseNames are the tasks' types, or their depths in the workflow where they have none.
+// phaseNames are the types of the tasks, or, without types, their depths in the workflow.
 func phaseNames(tasks []wtaTask, parents [][]int) []string {
 	names := make([]string, len(tasks))
 	depth := depths(parents)
@@ -395,7 +395,7 @@ func phaseNames(tasks []wtaTask, parents [][]int) []string {
 	return names
 }
 
-// depths are the longest paths to each task from one that waits for nothing; what is on a cycle has depth 0.
+// depths are the lengths of the longest paths to each task from one without parents; tasks on a cycle have depth 0.
 func depths(parents [][]int) []int {
 	depth := make([]int, len(parents))
 	left := make([]int, len(parents))

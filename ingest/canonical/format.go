@@ -17,14 +17,16 @@ func Format() ingest.Format {
 	return ingest.Format{
 		Name: "canonical",
 		Doc:  "straggler's own tables as CSV, JSON lines or Parquet, by column name",
-		Detail: `A file is the table that its name starts with (attempts.csv, phases.jsonl, jobs.parquet), or the one that its columns fit.
-Any subset of a table's columns will do, in any order; what is absent is NULL. 'straggler schema' lists the columns.
-Files of one directory belong together. Keys may be numbers or text, and are unique only within the input: the store
-gives them keys of its own. Attempts need task and start_time with finish_time or duration_s; without attempt_id each row
-is one; without phase_id, job_id or application_id all belong to one. Phases, jobs and applications that rows name and
-no file describes are added; they run while their attempts do. Times are text (2026-01-02 03:04:05.678+00, or RFC 3339; UTC where no zone is written) or
-microseconds since 1970. CSV may be separated by commas, semicolons, tabs or bars. Booleans are true and false. An empty
-text is NULL; in CSV so is the word NULL, and blanks around a value are dropped. Unknown columns are skipped and said. straggler export writes such files.`,
+		Detail: `A file belongs to the table that its name starts with (attempts.csv, phases.jsonl, jobs.parquet), or else to the one that its
+columns fit. Any subset of the table's columns will do, in any order; missing ones are NULL. 'straggler schema' lists the columns,
+and straggler export writes such files. The files of one directory belong together. Keys may be numbers or text and need be unique
+only within the input, since the store assigns its own.
+Attempts need task and start_time, and finish_time or duration_s. Without attempt_id each row is an attempt; without phase_id,
+job_id or application_id all rows belong to one phase, job or application. Phases, jobs and applications that are referenced but
+not described are added, and last as long as their attempts.
+Times are text (2026-01-02 03:04:05.678+00, or RFC 3339; UTC unless a zone is given) or microseconds since 1970. CSV may be
+separated by commas, semicolons, tabs or bars. Booleans are true and false. An empty text is NULL; in CSV the word NULL is too, and
+blanks around values are dropped. Unknown columns are skipped and named.`,
 		Claim: claim,
 		Sniff: sniff,
 		Read:  readLog,

@@ -2,11 +2,11 @@ package codec
 
 import "io"
 
-// maxBlock bounds the blocks, windows and dictionaries that a header may ask for: 128 MiB is what `zstd --ultra -22`
-// and `--long=27` need, the most of what the tools write by default.
+// maxBlock bounds the blocks, windows and dictionaries that a header may request: `zstd --ultra -22` and `--long=27` need 128
+// MiB, the most that the tools write by default.
 const maxBlock = 128 << 20
 
-// readN reads n bytes into buf, growing it only as bytes really come: a header that lies about n costs nothing.
+// readN reads n bytes into buf, which grows only as bytes arrive: a header with a false n costs nothing.
 func readN(r io.Reader, buf []byte, n int) ([]byte, error) {
 	const step = 1 << 20
 	buf = buf[:0]
@@ -24,7 +24,7 @@ func readN(r io.Reader, buf []byte, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// blocks is a reader over a format of blocks: next gives the next one, valid until it is called again.
+// blocks is a reader of a format made of blocks: next returns the next block, which is valid until the next call.
 type blocks struct {
 	next func() ([]byte, error)
 	rest []byte

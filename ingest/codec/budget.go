@@ -7,25 +7,24 @@ import (
 	"straggler/ingest"
 )
 
-// Limits are those of a budget. A zero field means its default.
+// Limits configure a budget. A zero field means its default.
 type Limits struct {
-	Out   int64  // bytes that may come out; default 1 TiB
-	Ratio int64  // bytes out for each byte in, once more than Floor have come out; default 1000
-	Floor int64  // what may come out whatever the ratio: a small file of blanks is no bomb; default 100 MiB
-	Of    string // what the budget is of, for errors
+	Out   int64  // decompressed bytes allowed; default 1 TiB
+	Ratio int64  // decompressed bytes allowed per compressed byte, beyond Floor; default 1000
+	Floor int64  // allowed regardless of the ratio: a small file of blanks is no bomb; default 100 MiB
+	Of    string // what the budget is for, in errors
 	Raise string // the option that raises Out
 }
 
-// Budget bounds what decompressors may give. An input has one for all its layers together, a log that is compressed in an
-// archive that is compressed, so that their ratios do not multiply. Its parent is the budget of all inputs of a run.
+// Budget bounds the output of decompressors. An input has one budget for all its layers (a compressed log in a compressed
+// archive), so that their ratios do not multiply. Its parent is the budget of all inputs of a run.
 type Budget struct {
 	parent  *Budget
 	limits  Limits
 	in, out atomic.Int64
 }
 
-// NewBudget makes the budget of an input of that many bytes, or of a parent of inputs, whose bytes are counted as they
-// are known.
+// NewBudget makes the budget of an input of in bytes, or of a parent of inputs, whose sizes are added as they become known.
 func NewBudget(parent *Budget, l Limits, in int64) *Budget {
 	if l.Out <= 0 {
 		l.Out = 1 << 40
@@ -44,14 +43,14 @@ func NewBudget(parent *Budget, l Limits, in int64) *Budget {
 	return b
 }
 
-// In adds bytes that the budget's input has.
+// In adds n bytes to the size of the budget's input.
 func (b *Budget) In(n int64) {
 	for ; b != nil; b = b.parent {
 		b.in.Add(n)
 	}
 }
 
-// charge takes n bytes from the budget and from those above it.
+// charge takes n bytes from the budget and from its ancestors.
 func (b *Budget) charge(n int64) error {
 	for ; b != nil; b = b.parent {
 		out, in, l := b.out.Add(n), b.in.Load(), &b.limits
@@ -66,16 +65,16 @@ func (b *Budget) charge(n int64) error {
 	return nil
 }
 
-// Meter charges a budget with what comes out of one decompressor, once however often the same bytes are read again.
+// Meter charges a budget for the output of one decompressor. Bytes that are read again count once.
 type Meter struct {
 	budget *Budget
 	most   atomic.Int64
 }
 
-// Meter makes a meter of one decompressor.
+// Meter returns a meter for one decompressor.
 func (b *Budget) Meter() *Meter { return &Meter{budget: b} }
 
-// At says that out bytes have come out since the beginning.
+// At reports that out bytes have come out since the beginning.
 func (m *Meter) At(out int64) error {
 	for {
 		most := m.most.Load()

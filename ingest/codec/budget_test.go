@@ -7,8 +7,7 @@ import (
 	"straggler/ingest"
 )
 
-// What comes out counts against the input and against all inputs together, by bytes and by ratio; what is read again
-// counts once.
+// Output counts against the input and against all inputs together, by bytes and by ratio; bytes read again count once.
 func TestBudget(t *testing.T) {
 	all := NewBudget(nil, Limits{Out: 10_000, Ratio: 10, Floor: 1000, Of: "all", Raise: "--max-run"}, 0)
 	input := func(in int64) *Meter { return NewBudget(all, Limits{Out: 5000, Ratio: 100, Floor: 500}, in).Meter() }
@@ -22,7 +21,7 @@ func TestBudget(t *testing.T) {
 	if err := a.At(1010); !errors.Is(err, ingest.ErrLimit) {
 		t.Errorf("101 bytes out of each: error %v", err)
 	}
-	b := input(60) // with which there are 70, and 1010 have come out
+	b := input(60) // then 70 bytes have gone in and 1010 come out
 	if err := b.At(400); !errors.Is(err, ingest.ErrLimit) {
 		t.Errorf("20 bytes out of each of all: error %v", err)
 	}
@@ -38,7 +37,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// The two decompressors of a member of a compressed archive share the budget of the archive.
+// The decompressors of a member and of its compressed archive share a budget.
 func TestMetersShareBudget(t *testing.T) {
 	b := NewBudget(nil, Limits{Out: 100}, 100)
 	outer, inner := b.Meter(), b.Meter()

@@ -14,14 +14,14 @@ import (
 	"straggler/ingest"
 )
 
-// codec is one way to compress a stream.
+// codec is a way to compress a stream.
 type codec struct {
 	name  string
 	magic func(head []byte) bool
-	open  func(r *bufio.Reader) (io.Reader, error) // also an io.Closer where something has to be released
+	open  func(r *bufio.Reader) (io.Reader, error) // also an io.Closer if it has something to release
 }
 
-// codecs is the table of codecs; it is never changed. No two magics match the same bytes.
+// codecs is the table of codecs; it never changes. No two magics match the same bytes.
 var codecs = []codec{
 	{"gzip", prefix("\x1f\x8b\x08"), openGzip},
 	{"zstd", isZstd, openZstd},
@@ -38,20 +38,19 @@ func prefix(magic string) func([]byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
 
-// maxLayers bounds how often a stream may be compressed. People gzip logs that are compressed already; no one does so
-// four times.
+// maxLayers bounds the layers of compression. People gzip logs that are already compressed; nobody compresses four times.
 const maxLayers = 3
 
-// bufferBytes is how much is read ahead of a codec, of files that have so much.
+// bufferBytes is the size of a codec's input buffer, for files that are large enough.
 const bufferBytes = 128 << 10
 
-// Magic is how many bytes of a stream are needed to tell its codec.
+// Magic is the number of bytes needed to recognise the codec of a stream.
 const Magic = 16
 
-// Compressed says whether a stream of that name that starts with head, Magic bytes or all there is, is compressed.
+// Compressed reports whether a stream is compressed, given its name and its first Magic bytes (or all, if it is shorter).
 func Compressed(head []byte, name string) bool { return find(head, name) != nil }
 
-// Reader gives what a stream was before it was compressed.
+// Reader returns the decompressed bytes of a stream.
 type Reader struct {
 	name   string
 	layers []string
@@ -62,8 +61,8 @@ type Reader struct {
 	close  []io.Closer
 }
 
-// Open reads r, the file of that name and size, 0 where that is unknown: buffers need not exceed it. What comes out is
-// charged to m; nil is a budget of its own. It does not close r.
+// Open reads r, a file of the given name and size (0 if unknown), which limits the size of buffers. Output is charged to m;
+// nil means a budget of its own. Open does not close r.
 func Open(r io.Reader, name string, size int64, m *Meter) (*Reader, error) {
 	z := &Reader{name: name, in: &counter{r: r}}
 	if m == nil {
@@ -81,7 +80,7 @@ func Open(r io.Reader, name string, size int64, m *Meter) (*Reader, error) {
 		if c == nil {
 			break
 		}
-		if ext := path.Ext(name); isSuffix(ext) { // which tells no codec within this one
+		if ext := path.Ext(name); isSuffix(ext) { // it does not name the codec inside this one
 			name = strings.TrimSuffix(name, ext)
 		}
 		if len(z.layers) == maxLayers {
@@ -111,13 +110,13 @@ func bufferSize(content int64) int {
 	if content <= 0 || content >= bufferBytes {
 		return bufferBytes
 	}
-	return int(max(content+1, 512)) // so that the end is seen with the last bytes
+	return int(max(content+1, 512)) // so that the end is seen together with the last bytes
 }
 
-// byteOrderMark is what Windows' tools write before UTF-8 text. It is no part of the content.
+// byteOrderMark precedes UTF-8 text written by Windows tools. It is not part of the content.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// find tells a codec by its magic, or by the file's name where the codec has none.
+// find finds a codec by its magic, or by the name of the file if the codec has none.
 func find(head []byte, name string) *codec {
 	for i := range codecs {
 		if codecs[i].magic(head) {
@@ -133,10 +132,10 @@ func find(head []byte, name string) *codec {
 	return nil
 }
 
-// Layers names the codecs that were found, outermost first; none for a plain file.
+// Layers names the codecs found, outermost first; none for a plain file.
 func (z *Reader) Layers() []string { return z.layers }
 
-// Read gives decompressed bytes. Its errors are of type *Error, io.EOF apart.
+// Read returns decompressed bytes. Its errors are of type *Error, except io.EOF.
 func (z *Reader) Read(p []byte) (int, error) {
 	n, err := z.limit.Read(p)
 	if err != nil && err != io.EOF {
@@ -145,7 +144,7 @@ func (z *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close releases what the codecs hold.
+// Close releases the resources of the codecs.
 func (z *Reader) Close() error {
 	var err error
 	for i := len(z.close) - 1; i >= 0; i-- {
@@ -163,8 +162,8 @@ func (z *Reader) error(err error) error {
 	return e
 }
 
-// kind sees that what a library says of damaged bytes is of the kind ingest.ErrCorrupt. What is no error of the file under the
-// codecs, no limit and no missing end, is a codec's refusal of what the file holds.
+// kind makes a library's error about damaged bytes an ingest.ErrCorrupt. An error that is not from the file below the codecs,
+// a limit, or a missing end, means that a codec rejected the content.
 func (z *Reader) kind(err error) error {
 	for _, too := range []error{zstd.ErrDecoderSizeExceeded, zstd.ErrWindowSizeExceeded} {
 		if errors.Is(err, too) {
@@ -178,11 +177,10 @@ func (z *Reader) kind(err error) error {
 	return fmt.Errorf("%w: %w", ingest.ErrCorrupt, err)
 }
 
-// suffixes are the ends of file names that say how a file is compressed. `.inprogress` is what Spark appends to the
-// name of a log that it is still writing.
+// suffixes are the extensions of compressed files. Spark appends `.inprogress` to the name of a log that it is still writing.
 var suffixes = []string{".gz", ".gzip", ".zst", ".zstd", ".lz4", ".lzf", ".snappy", ".sz", ".deflate", ".zlib", ".xz", ".bz2", ".inprogress"}
 
-// Trim is a file's name without the suffixes of compression, so that a log keeps its name when it is archived.
+// Trim removes the extensions of compression from a file name, so that a log keeps its name when it is archived.
 func Trim(name string) string {
 	for {
 		ext := path.Ext(name)

@@ -24,7 +24,7 @@ import (
 	"straggler/ingest"
 )
 
-// content is what the small files of the tests hold: the forty lines of testdata/lines.*.
+// content is the content of the small files of the tests: the forty lines of testdata/lines.*.
 func content() []byte {
 	var b bytes.Buffer
 	for i := range 40 {
@@ -33,7 +33,7 @@ func content() []byte {
 	return b.Bytes()
 }
 
-// sample is a small file of one codec. whole tells at which lengths a cut file is a whole one too.
+// sample is a small file of one codec. whole reports at which lengths a truncated file is a complete one.
 type sample struct {
 	name  string
 	codec string
@@ -41,7 +41,7 @@ type sample struct {
 	ends  []int
 }
 
-// samples writes content() with every codec in at least two pieces, as appended logs have.
+// samples writes content() with every codec in at least two pieces, as in logs that were appended to.
 func samples(tb testing.TB) []sample {
 	text := content()
 	parts := [][]byte{text[:200], text[200:]}
@@ -95,7 +95,7 @@ func written(tb testing.TB, p []byte, codec func(io.Writer) io.WriteCloser) []by
 	return b.Bytes()
 }
 
-// lz4Blocks writes a packed block, a raw one, and the end of a stream.
+// lz4Blocks writes a compressed block, a raw one, and the end of a stream.
 func lz4Blocks(p []byte) []byte {
 	block := func(method byte, packed, original []byte) []byte {
 		h := append([]byte(lz4BlockMagic), method|6)
@@ -118,7 +118,7 @@ func lz4Blocks(p []byte) []byte {
 	return append(out, block(lz4BlockRaw, nil, nil)...)
 }
 
-// lzfChunks writes a raw chunk and a packed one whose only back reference repeats a byte.
+// lzfChunks writes a raw chunk and a compressed one whose only back reference repeats a byte.
 func lzfChunks(p []byte) []byte {
 	chunk := func(kind byte, body []byte, original int) []byte {
 		h := append([]byte{'Z', 'V', kind}, byte(len(body)>>8), byte(len(body)))
@@ -155,7 +155,7 @@ func open(r io.Reader, name string, m *Meter) ([]byte, []string, error) {
 	return data, z.Layers(), errors.Join(err, z.Close())
 }
 
-// most bounds what comes out to n bytes.
+// most limits the output to n bytes.
 func most(n int64) *Meter { return NewBudget(nil, Limits{Out: n}, 1<<40).Meter() }
 
 func TestEveryCodec(t *testing.T) {
@@ -176,7 +176,7 @@ func TestEveryCodec(t *testing.T) {
 	}
 }
 
-// A file cut anywhere gives a beginning of its content and says that it is cut.
+// A file truncated anywhere gives the beginning of its content and an error that says it is truncated.
 func TestCutAtEveryByte(t *testing.T) {
 	for _, s := range samples(t) {
 		seen := 0
@@ -205,8 +205,8 @@ func TestCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// mayEnd tells where a cut leaves a whole file: between two pieces, and between the blocks of the two framings that
-// have no end.
+// mayEnd reports whether a truncated file is complete: between two pieces, and between the blocks of the two framings without
+// an end marker.
 func mayEnd(s sample, n int) bool {
 	for _, end := range s.ends {
 		if n == end {
@@ -255,8 +255,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// Every byte of every sample is changed in turn. What comes out is the content, or there is an error; the codecs
-// without a checksum may give other bytes, but no more than their headers allow.
+// Every byte of every sample is changed in turn. The result is the content or an error; codecs without a checksum may return
+// other bytes, but no more than their headers allow.
 func TestFlippedBytes(t *testing.T) {
 	unchecked := map[string]bool{"lzf": true, "snappy-java": true}
 	for _, s := range samples(t) {
@@ -273,8 +273,8 @@ func TestFlippedBytes(t *testing.T) {
 				t.Logf("%s: byte %d changed and %d bytes came out without an error", s.name, i, len(got))
 			}
 		}
-		// The header of a gzip member and the descriptor of a frame have bytes that no checksum covers; none of them
-		// changes what comes out.
+		// The header of a gzip member and the descriptor of a frame have bytes that no checksum covers. They do not affect
+		// the content.
 		if wrong > 0 && !unchecked[s.codec] {
 			t.Errorf("%s: %d changed bytes changed the content unnoticed", s.name, wrong)
 		}
@@ -308,7 +308,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// Headers may claim any size; nothing may be allocated on their word. Sizes are real: 1.5 GiB is what `xz
+// Headers may claim any size; memory must not be allocated on their word. The sizes are real: 1.5 GiB is what `xz
 // --lzma2=dict=1536MiB` writes.
 func TestClaims(t *testing.T) {
 	dictionary, err := os.ReadFile("testdata/dictionary.xz")
@@ -344,7 +344,7 @@ func allocatedBy(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The logs that Spark itself wrote with each codec hold one JSON object a line, the first of them a log start.
+// The logs that Spark itself wrote with each codec have one JSON object per line, the first of them a log start.
 func TestSparkLogs(t *testing.T) {
 	for _, name := range []string{"lz4/*.lz4", "lzf/*.lzf", "snappy/*.snappy", "clean/*.zstd"} {
 		files, _ := filepath.Glob("../../testdata/labelled/" + name)
@@ -371,8 +371,8 @@ func TestSparkLogs(t *testing.T) {
 	}
 }
 
-// Check values of the reference implementation of xxHash (github.com/Cyan4973/xxHash, cli test vectors): the empty
-// input with seed 0 and with the prime 2654435761.
+// Check values of the reference implementation of xxHash (github.com/Cyan4973/xxHash, cli test vectors) for the empty input,
+// with seeds 0 and 2654435761 (a prime).
 func TestXXH32(t *testing.T) {
 	for _, c := range []struct {
 		seed, want uint32
@@ -446,8 +446,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// A stream of zstd takes the decoder of one before it, which was left early: neither gets bytes of the other, nor those of a
-// damaged one.
+// A zstd stream reuses the decoder of an earlier stream that was not read to its end: neither gets bytes of the other, nor of
+// a damaged one.
 func TestZstdAfterAnother(t *testing.T) {
 	compressed := func(word string) []byte {
 		var b bytes.Buffer

@@ -13,8 +13,8 @@ import (
 type Error struct {
 	File   string
 	Layers []string
-	In     int64 // bytes of the file that were used, a block of some codecs ahead of the place
-	Out    int64 // bytes that came out until then
+	In     int64 // bytes of the file read so far; with some codecs up to a block ahead
+	Out    int64 // bytes of output so far
 	Err    error
 }
 
@@ -26,7 +26,7 @@ func (e *Error) Error() string {
 		e.File, strings.Join(e.Layers, " in "), e.Out, e.In, reason(e.Err))
 }
 
-// Unwrap makes the reason checkable: io.ErrUnexpectedEOF, ingest.ErrLimit, ingest.ErrCorrupt or the file system's error.
+// Unwrap returns the reason: io.ErrUnexpectedEOF, ingest.ErrLimit, ingest.ErrCorrupt or the file system's error.
 func (e *Error) Unwrap() error { return e.Err }
 
 func reason(err error) string {
@@ -43,7 +43,7 @@ func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ingest.ErrCorrupt}, args...)...)
 }
 
-// cut turns the end of a stream at a place where it cannot end into io.ErrUnexpectedEOF.
+// cut turns an end of the stream where it cannot end into io.ErrUnexpectedEOF.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -51,7 +51,7 @@ func cut(err error) error {
 	return err
 }
 
-// guard turns a panic of a codec on hostile bytes into an error.
+// guard turns a panic of a codec on malicious bytes into an error.
 type guard struct{ r io.Reader }
 
 func (g guard) Read(p []byte) (n int, err error) {

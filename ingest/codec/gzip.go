@@ -7,5 +7,5 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// openGzip reads members one after the other, as `cat a.gz b.gz` makes them.
+// openGzip reads concatenated members, as `cat a.gz b.gz` makes them.
 func openGzip(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }

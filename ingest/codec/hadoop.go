@@ -11,11 +11,11 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Hadoop's codecs write no magic: a file says by its name how it is compressed, and its first bytes only whether that
-// can be. DefaultCodec writes zlib streams (.deflate). SnappyCodec and Lz4Codec write blocks
-// (org.apache.hadoop.io.compress.BlockCompressorStream): the length of a block's content, then chunks of a length and
-// their bytes until the block is full, all lengths of four bytes in big endian. A .snappy that is none of this, nor
-// snappy-java's nor framed, may be one bare block, as small tools write it.
+// Hadoop's codecs write no magic: only the name of a file says how it is compressed; its first bytes merely say whether that
+// is possible. DefaultCodec writes zlib streams (.deflate). SnappyCodec and Lz4Codec write blocks
+// (org.apache.hadoop.io.compress.BlockCompressorStream): the length of the block's content, then chunks, each with its
+// length, until the block is full; all lengths have four bytes, big endian. A .snappy file that is neither this nor in a
+// format of snappy-java or the framing format may be a single bare block, as small tools write it.
 var namedCodecs = []struct {
 	suffix string
 	codec  codec
@@ -31,7 +31,7 @@ func isZlib(head []byte) bool {
 	return len(head) >= 2 && head[0]&0x0f == 8 && binary.BigEndian.Uint16(head)%31 == 0
 }
 
-// openZlib reads zlib streams, one after the other.
+// openZlib reads concatenated zlib streams.
 func openZlib(r *bufio.Reader) (io.Reader, error) {
 	z, err := zlib.NewReader(r)
 	if err != nil {
@@ -73,8 +73,8 @@ func zlibError(err error) error {
 	return corrupt("the stream does not unpack: %v", err)
 }
 
-// isHadoopBlock says whether the lengths of a first block and chunk make sense: a chunk packs at least one byte into as
-// much as it may grow by, and is no longer than that.
+// isHadoopBlock reports whether the lengths of a first block and chunk are plausible: a chunk has at least one byte, and no
+// more than its content may grow to.
 func isHadoopBlock(head []byte) bool {
 	if len(head) < 9 {
 		return false
@@ -83,7 +83,7 @@ func isHadoopBlock(head []byte) bool {
 	return content > 0 && content <= maxBlock && packed > 0 && uint64(packed) <= packedBound(int(content))
 }
 
-// packedBound is what content that cannot be packed grows to: 1/6 and some bytes of snappy, 1/255 of lz4.
+// packedBound is the size to which incompressible content may grow: snappy adds 1/6 and some bytes, lz4 1/255.
 func packedBound(content int) uint64 { return uint64(content) + uint64(content)/6 + 64 }
 
 func isHadoopSnappy(head []byte) bool {
@@ -125,7 +125,7 @@ func hadoopBlocks(r io.Reader, unpack func(dst, src []byte) (int, error)) io.Rea
 type hadoopStream struct {
 	r       io.Reader
 	unpack  func(dst, src []byte) (int, error)
-	left    int // of the block's content
+	left    int // bytes of the block's content not read yet
 	in, out []byte
 }
 
@@ -168,13 +168,13 @@ func (s *hadoopStream) next() ([]byte, error) {
 	return s.out[:n], nil
 }
 
-// isRawSnappy: a block starts with its length, which past 127 is no ASCII, and then a literal.
+// isRawSnappy: a block starts with its length, which is not ASCII if over 127, followed by a literal.
 func isRawSnappy(head []byte) bool {
 	n, size := binary.Uvarint(head)
 	return size > 1 && n <= maxBlock && size < len(head) && head[size]&3 == 0
 }
 
-// openRawSnappy reads a bare block, which has to be held whole.
+// openRawSnappy reads a bare block, which must be held in memory.
 func openRawSnappy(r *bufio.Reader) (io.Reader, error) {
 	packed, err := io.ReadAll(io.LimitReader(r, maxBlock+maxBlock/6+64))
 	if err != nil {

@@ -36,7 +36,7 @@ func packLZ4(b []byte) []byte {
 	return out[:n]
 }
 
-// hadoopSamples are whole files, by name.
+// hadoopSamples returns complete files by name.
 func hadoopSamples(tb testing.TB) map[string][]byte {
 	text := content()
 	deflate := func(p []byte) []byte {
@@ -65,7 +65,7 @@ func TestHadoopCodecs(t *testing.T) {
 		if Trim(name) != strings.TrimSuffix(strings.ToLower(name), strings.ToLower(name[strings.IndexByte(name, '.'):])) {
 			t.Errorf("%s is trimmed to %s", name, Trim(name))
 		}
-		// A cut file gives a beginning of the text and an error; only between blocks may it be a whole one.
+		// A truncated file gives a beginning of the text and an error; it can be complete only between blocks.
 		for cut := 9; cut < len(data); cut++ {
 			z, err := Open(bytes.NewReader(data[:cut]), name, 0, nil)
 			if err != nil {
@@ -82,7 +82,7 @@ func TestHadoopCodecs(t *testing.T) {
 	}
 }
 
-// A name alone makes nothing compressed, and a byte order mark is no content.
+// A name alone does not make a file compressed, and a byte order mark is not content.
 func TestNamesAndMarks(t *testing.T) {
 	for name, text := range map[string]string{"a.deflate": "plain text\n", "a.snappy": "{\"Event\":1}\n", "a.lz4": "{}\n", "a.csv": "\xef\xbb\xbfa,b\n"} {
 		z, err := Open(strings.NewReader(text), name, 0, nil)

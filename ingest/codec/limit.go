@@ -2,10 +2,10 @@ package codec
 
 import "io"
 
-// limiter charges what comes out of the last codec.
+// limiter charges the output of the last codec.
 type limiter struct {
 	r     io.Reader
-	meter *Meter // nil where nothing is compressed
+	meter *Meter // nil if nothing is compressed
 	out   int64
 }
 
@@ -20,12 +20,12 @@ func (l *limiter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counter counts what goes in.
+// counter counts the input.
 type counter struct {
 	r      io.Reader
 	n      int64
-	err    error   // of r, but io.EOF
-	budget *Budget // nil where whoever made it knows the size of the input
+	err    error   // of r, except io.EOF
+	budget *Budget // nil if its creator knew the size of the input
 }
 
 func (c *counter) Read(p []byte) (int, error) {

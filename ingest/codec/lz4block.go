@@ -9,10 +9,10 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// The block stream of lz4-java (LZ4BlockOutputStream), which is no lz4 frame. Every block has a header of 21 bytes:
-// the magic, a token (high half: 1 raw, 2 lz4; low half: log2 of the largest block − 10), then in little endian the
-// compressed length, the original length and a checksum. Lengths of 0 end a stream; another may follow, and a log that
-// is still written has no end.
+// The block stream of lz4-java (LZ4BlockOutputStream), which is not an lz4 frame. Every block has a header of 21 bytes: the
+// magic, a token (high half: 1 raw, 2 lz4; low half: log2 of the largest block − 10), then in little endian the compressed
+// length, the original length and a checksum. Lengths of 0 end a stream; another stream may follow. A log that is still being
+// written has no end.
 const (
 	lz4BlockMagic  = "LZ4Block"
 	lz4BlockHeader = len(lz4BlockMagic) + 1 + 3*4
@@ -105,7 +105,7 @@ func xxh32(b []byte, seed uint32) uint32 {
 	h := seed + p5
 	if len(b) >= 16 {
 		a := [4]uint32{seed, seed, seed, seed}
-		a[0] += p1 // the sum overflows, which a constant may not
+		a[0] += p1 // the sum overflows, which is not allowed in a constant
 		a[0] += p2
 		a[1] += p2
 		a[3] -= p1

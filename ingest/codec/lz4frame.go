@@ -7,5 +7,5 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// openLZ4Frame reads frames one after the other, as the lz4 command writes them.
+// openLZ4Frame reads concatenated frames, as the lz4 command writes them.
 func openLZ4Frame(r *bufio.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }

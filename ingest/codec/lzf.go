@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// LZF chunks as the Java library compress-lzf writes them: 'Z' 'V', a type, the length of the body in big endian, and
-// for type 1 the length it unpacks to; then the body. There is no checksum and no end marker: a file that is cut
-// between two chunks looks like a whole one.
+// LZF chunks as the Java library compress-lzf writes them: 'Z' 'V', a type, the length of the body in big endian, and for
+// type 1 the uncompressed length; then the body. There is no checksum and no end marker: a file truncated between two chunks
+// looks complete.
 const (
 	lzfRaw    = 0
 	lzfPacked = 1
 )
 
-// isLZF wants a sensible length behind the magic, which is short.
+// isLZF requires a plausible length after the magic, which is short.
 func isLZF(head []byte) bool {
 	if len(head) < 5 || head[0] != 'Z' || head[1] != 'V' || head[3]|head[4] == 0 {
 		return false
@@ -63,9 +63,9 @@ func (s *lzfStream) next() ([]byte, error) {
 	return out, nil
 }
 
-// unpackLZF fills dst from src. A control byte under 32 says how many literal bytes follow, less one; else its high
-// three bits are a length less two (7: one more byte adds to it) and its low five, with the byte behind, a distance
-// less one.
+// unpackLZF fills dst from src. A control byte below 32 is the number of literal bytes that follow, less one. Otherwise its
+// high three bits are a length less two (if 7, another byte adds to it), and its low five bits with the next byte are a
+// distance less one.
 func unpackLZF(dst, src []byte) bool {
 	d := 0
 	for i := 0; i < len(src); {
@@ -102,7 +102,7 @@ func unpackLZF(dst, src []byte) bool {
 	return d == len(dst)
 }
 
-// copyWithin copies n bytes that dst has at from to at, byte by byte where the two overlap.
+// copyWithin copies n bytes within dst from from to at, byte by byte if the ranges overlap.
 func copyWithin(dst []byte, at, from, n int) {
 	if from+n <= at {
 		copy(dst[at:at+n], dst[from:])

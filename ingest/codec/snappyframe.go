@@ -10,11 +10,11 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// The framing format of snappy (framing_format.txt of its repository), `.sz`: chunks of a type, a length of three bytes
-// in little endian and a body. The library's own reader calls a cut stream corrupt.
+// The framing format of snappy (framing_format.txt in its repository), `.sz`: chunks of a type, a length of three bytes in
+// little endian, and a body. The library's own reader reports a truncated stream as corrupt.
 const (
 	snappyFrameMagic = "\xff\x06\x00\x00sNaPpY"
-	snappyFrameBlock = 64 << 10 // most bytes that a chunk unpacks to (§4.2)
+	snappyFrameBlock = 64 << 10 // largest uncompressed chunk (§4.2)
 
 	snappyPacked = 0x00
 	snappyRaw    = 0x01
@@ -50,13 +50,13 @@ func (s *snappyFrameStream) next() ([]byte, error) {
 		return s.data(kind)
 	case kind == snappyID && string(h[:])+string(s.in) == snappyFrameMagic:
 		return nil, nil
-	case kind >= 0x80 && kind != snappyID: // padding and chunks that may be skipped (§4.4 to 4.6)
+	case kind >= 0x80 && kind != snappyID: // padding and skippable chunks (§4.4 to 4.6)
 		return nil, nil
 	}
 	return nil, corrupt("no chunk starts where one should")
 }
 
-// data unpacks a chunk and checks its CRC-32C, masked as §3 says.
+// data decompresses a chunk and checks its CRC-32C, masked as in §3.
 func (s *snappyFrameStream) data(kind byte) ([]byte, error) {
 	if len(s.in) < 4 {
 		return nil, corrupt("a chunk has no checksum")

@@ -8,9 +8,9 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// The stream of snappy-java (SnappyOutputStream): a magic, two versions, then blocks, each the length of its body in
-// big endian and a raw snappy block. Streams that were concatenated repeat the header. There is no checksum and no end
-// marker: a file that is cut between two blocks looks like a whole one.
+// The stream of snappy-java (SnappyOutputStream): a magic, two versions, then blocks, each the length of its body in big
+// endian and a raw snappy block. Concatenated streams repeat the header. There is no checksum and no end marker: a file
+// truncated between two blocks looks complete.
 const snappyJavaMagic = "\x82SNAPPY\x00"
 
 func openSnappyJava(r *bufio.Reader) (io.Reader, error) {
@@ -46,7 +46,7 @@ func (s *snappyJavaStream) next() ([]byte, error) {
 	return s.unpack()
 }
 
-// skipHeaders moves past headers. The first byte of one cannot start a length that is allowed.
+// skipHeaders skips headers. The first byte of a header cannot start a valid length.
 func (s *snappyJavaStream) skipHeaders() error {
 	const header = len(snappyJavaMagic) + 2*4
 	for {
@@ -66,7 +66,7 @@ func (s *snappyJavaStream) skipHeaders() error {
 
 func (s *snappyJavaStream) unpack() ([]byte, error) {
 	n, err := snappy.DecodedLen(s.in)
-	// A block shrinks to a 21st at most: three bytes copy up to 64.
+	// A block shrinks to at most 1/21: three bytes copy up to 64.
 	if err != nil || n > maxBlock || n > 22*len(s.in)+64 {
 		return nil, corrupt("a block of %d bytes has no sensible length", len(s.in))
 	}

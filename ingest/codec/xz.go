@@ -15,8 +15,8 @@ import (
 	"straggler/ingest"
 )
 
-// The xz container, after The .xz File Format 1.0.4 (§ in brackets): the library's own reader allocates whatever
-// dictionary a header asks for, up to 4 GiB. Only the LZMA2 filter is read; no tool uses others for text.
+// The xz container, according to The .xz File Format 1.0.4 (§ in brackets). The library's own reader allocates whatever
+// dictionary a header requests, up to 4 GiB. Only the LZMA2 filter is supported; no tool uses others for text.
 const (
 	xzMagic  = "\xfd7zXZ\x00"
 	xzFooter = "YZ"
@@ -27,7 +27,7 @@ func openXZ(r *bufio.Reader) (io.Reader, error) {
 	return &xzStream{r: &xzSource{r: r}}, nil
 }
 
-// xzSource counts bytes, which blocks and indexes are padded by.
+// xzSource counts bytes, to compute the padding of blocks and indexes.
 type xzSource struct {
 	r *bufio.Reader
 	n int64
@@ -49,13 +49,13 @@ func (s *xzSource) ReadByte() (byte, error) {
 
 type xzStream struct {
 	r      *xzSource
-	flags  byte      // how the blocks of this stream are checked
-	body   io.Reader // of the block that is read, nil between blocks
-	start  int64     // where that body starts
-	check  hash.Hash // of its content, nil for none and for kinds that are unknown
-	opened bool      // within a stream
+	flags  byte      // the kind of check of this stream's blocks
+	body   io.Reader // of the current block, nil between blocks
+	start  int64     // start of that body
+	check  hash.Hash // of its content; nil for none and for unknown kinds
+	opened bool      // inside a stream
 
-	cleared int64 // bytes of the dictionaries of all blocks
+	cleared int64 // total size of the dictionaries of all blocks
 	err     error
 }
 
@@ -81,7 +81,7 @@ func (x *xzStream) Read(p []byte) (int, error) {
 	return 0, x.err
 }
 
-// advance moves to the next block, over the end of one stream and the start of another if need be.
+// advance moves to the next block, across the boundary between streams if necessary.
 func (x *xzStream) advance() error {
 	if !x.opened {
 		return x.openStream()
@@ -97,7 +97,7 @@ func (x *xzStream) advance() error {
 	return x.openBlock(size)
 }
 
-// openStream reads a stream header [2.1.1], and the padding in front of it [2.2]; io.EOF at the end of the file.
+// openStream reads the padding before a stream [2.2] and its header [2.1.1]; io.EOF at the end of the file.
 func (x *xzStream) openStream() error {
 	var h [12]byte
 	for {
@@ -138,7 +138,7 @@ func (x *xzStream) openBlock(size byte) error {
 	if dict > maxBlock {
 		return fmt.Errorf("%w: it needs a dictionary of %d bytes, at most %d are given", ingest.ErrLimit, dict, maxBlock)
 	}
-	// Each block has its dictionary cleared, so a file of many tiny blocks that ask for large ones costs much time.
+	// Each block clears its dictionary, so a file of many tiny blocks with large dictionaries takes much time.
 	x.cleared += dict
 	if x.cleared > 64<<30 && x.cleared/4096 > x.r.n {
 		return fmt.Errorf("%w: it has very many small blocks with large dictionaries", ingest.ErrLimit)
@@ -149,7 +149,7 @@ func (x *xzStream) openBlock(size byte) error {
 	return cut(err)
 }
 
-// xzDictionary reads the filters of a block header, which must be LZMA2 alone.
+// xzDictionary reads the filters of a block header, which must be LZMA2 only.
 func xzDictionary(h []byte) (int64, error) {
 	flags, h := h[0], h[1:]
 	if flags&0x03 != 0 || flags&0x3C != 0 {
@@ -174,7 +174,7 @@ func xzDictionary(h []byte) (int64, error) {
 	return dict, nil
 }
 
-// endBlock reads the padding [3.3] and the check [3.4] behind a block's body.
+// endBlock reads the padding [3.3] and the check [3.4] after a block's body.
 func (x *xzStream) endBlock() error {
 	pad := int(-(x.r.n - x.start) & 3)
 	sizes := [16]int{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64} // by kind [2.1.1.2]
@@ -193,8 +193,8 @@ func (x *xzStream) endBlock() error {
 	return nil
 }
 
-// endStream reads the index [4] behind its first byte, and the stream footer [2.1.2]. The blocks were checked one by
-// one, so the sizes that the index repeats are only skipped.
+// endStream reads the index [4] after its first byte, and the stream footer [2.1.2]. The sizes repeated in the index are
+// skipped, since each block was checked already.
 func (x *xzStream) endStream() error {
 	start := x.r.n - 1
 	records, err := binary.ReadUvarint(x.r)
@@ -220,7 +220,7 @@ func (x *xzStream) endStream() error {
 	return nil
 }
 
-// newXZCheck is the check of the content that a stream's flags name [2.1.1.2].
+// newXZCheck returns the hash named by a stream's flags [2.1.1.2].
 func newXZCheck(flags byte) hash.Hash {
 	switch flags {
 	case 0x1:
@@ -233,7 +233,7 @@ func newXZCheck(flags byte) hash.Hash {
 	return nil
 }
 
-// littleEndian turns the sum of a CRC around: hash gives it in big endian.
+// littleEndian reverses the sum of a CRC, which package hash returns in big endian.
 type littleEndian struct{ hash.Hash }
 
 func (l littleEndian) Sum(b []byte) []byte {

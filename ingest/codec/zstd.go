@@ -19,7 +19,7 @@ func isZstd(head []byte) bool {
 	return magic == 0xFD2FB528 || magic&^0xF == 0x184D2A50
 }
 
-// openZstd reads frames one after the other: Spark ends a frame at each flush.
+// openZstd reads concatenated frames: Spark ends a frame at each flush.
 func openZstd(r *bufio.Reader) (io.Reader, error) {
 	d, err := zstdDecoder(r)
 	if err != nil {
@@ -28,12 +28,12 @@ func openZstd(r *bufio.Reader) (io.Reader, error) {
 	return &zstdStream{d: d}, nil
 }
 
-// zstdDecoders are those that streams are done with. A decoder has a buffer of the size of its largest window, which what
-// compresses a stream without knowing its length makes up to 128 MiB long: clearing one takes longer than decoding a small log.
+// zstdDecoders holds decoders for reuse. A decoder has a buffer of the size of its largest window, up to 128 MiB for streams
+// that were compressed without a known length: clearing it takes longer than decoding a small log.
 var zstdDecoders sync.Pool
 
-// zstdDecoder is a decoder of one goroutine: with more it is slower on the small frames of event logs, and would run ahead of a
-// reader that stops.
+// zstdDecoder returns a decoder of one goroutine: more are slower on the small frames of event logs, and would read ahead of
+// a reader that stops.
 func zstdDecoder(r io.Reader) (*zstd.Decoder, error) {
 	if d, ok := zstdDecoders.Get().(*zstd.Decoder); ok {
 		return d, d.Reset(r)
@@ -45,9 +45,9 @@ func zstdDecoder(r io.Reader) (*zstd.Decoder, error) {
 		zstd.WithDecoderMaxMemory(math.MaxInt64))
 }
 
-// zstdStream reads a stream, and gives its decoder back when it is closed.
+// zstdStream reads a stream, and returns its decoder to the pool when closed.
 type zstdStream struct {
-	d      *zstd.Decoder // nil: it is closed
+	d      *zstd.Decoder // nil after Close
 	failed bool
 }
 
@@ -56,7 +56,7 @@ func (z *zstdStream) Read(p []byte) (int, error) {
 		return 0, zstd.ErrDecoderClosed
 	}
 	failed := true
-	defer func() { z.failed = z.failed || failed }() // after a panic, too
+	defer func() { z.failed = z.failed || failed }() // also after a panic
 	n, err := z.d.Read(p)
 	failed = err != nil && err != io.EOF
 	return n, err

@@ -27,14 +27,15 @@ import (
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "dask",
-		Doc:  "Dask task stream: the list that get_task_stream gives, as JSON, or the page of performance_report",
-		Detail: `A task is an attempt, the prefix of its key a phase, the stream one application with one job. An attempt lasts from its first
-span (transfer, deserialize, compute, disk) to the end of its last. A worker fetches the input of a task while the task's
-thread still runs another one: then queued_time is the start of the first span and start_time the end of that other task.
-fetch_wait_s and deserialize_s are the time in transfer and in deserialize spans after start_time. output_bytes is nbytes, the size of the result; what was read is not in the stream.
-The stream's buffer is bounded: older tasks may be missing, and nothing says so. The page of performance_report
-(dask-report.html, of Bokeh 0.13 to 3) holds the same spans without nbytes; a task drawn black failed. Dependencies are not
-in the stream. Pages were tried on real files; for lists none was available, and the layout is that of the writer's source.`,
+		Doc:  "Dask task stream: the list returned by get_task_stream, as JSON, or the page of performance_report",
+		Detail: `A task is an attempt, the prefix of its key is a phase, and the stream is one application with one job. An attempt lasts from the
+start of its first span (transfer, deserialize, compute, disk) to the end of its last. A worker may fetch the input of a task while
+the task's thread still runs another one: then queued_time is the start of the first span, and start_time the end of that other
+task. fetch_wait_s and deserialize_s are the time in transfer and deserialize spans after start_time. output_bytes is nbytes, the
+size of the result; input sizes and dependencies are not in the stream. The stream's buffer is bounded, so older tasks may be
+missing without a trace.
+The page of performance_report (dask-report.html, of Bokeh 0.13 to 3) has the same spans without nbytes; a task drawn in black
+failed. Pages were tested on real files; no real list was available, and its layout is that of Dask's source.`,
 		Sniff: sniff,
 		Read:  readLog,
 	}
@@ -52,7 +53,7 @@ func sniff(h ingest.Head) ingest.Match {
 	return ingest.Match{}
 }
 
-// streamTask is an element of the stream. Old versions write spans as lists of three.
+// streamTask is an element of the stream. Old versions write spans as lists of three values.
 type streamTask struct {
 	Key        key      `json:"key"`
 	Worker     string   `json:"worker"`
@@ -61,7 +62,7 @@ type streamTask struct {
 	NBytes     *float64 `json:"nbytes"`
 	StartStops []span   `json:"startstops"`
 
-	// Before 2018 each kind of span had a pair of members of its own.
+	// Before 2018 each kind of span had its own pair of members.
 	ComputeStart  *float64 `json:"compute_start"`
 	ComputeStop   *float64 `json:"compute_stop"`
 	TransferStart *float64 `json:"transfer_start"`
@@ -70,7 +71,7 @@ type streamTask struct {
 	DiskStop      *float64 `json:"disk_load_stop"`
 }
 
-// spans are those of any version.
+// spans returns the spans, whatever version wrote them.
 func (t *streamTask) spans() []span {
 	all := t.StartStops
 	for _, s := range []struct {
@@ -84,7 +85,7 @@ func (t *streamTask) spans() []span {
 	return all
 }
 
-// key is a text, or a tuple whose first element is one.
+// key is a string, or a tuple whose first element is a string.
 type key string
 
 func (k *key) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
@@ -142,7 +143,7 @@ type reader struct {
 	out       *ingest.Sink
 	timeless  int64              // tasks without a usable span
 	drawnOnly bool               // of a page
-	computed  map[thread]float64 // when the last task of each ended its computation, epoch s; a stream has them in that order
+	computed  map[thread]float64 // end of each thread's last computation, in epoch seconds; a stream is in that order
 }
 
 type thread struct {
@@ -150,7 +151,7 @@ type thread struct {
 	id     key
 }
 
-// part reads a list of tasks, one object after the other, or a page.
+// part reads a list of tasks, concatenated tasks, or a page.
 func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	file, err := p.Open(ctx)
 	if err != nil {
@@ -196,7 +197,7 @@ func (r *reader) task(t *streamTask) error {
 	return r.Add(n, &row)
 }
 
-// spans sets times from the spans that make sense.
+// spans sets the times of a row from the valid spans.
 func (r *reader) spans(spans []span, on thread, row *schema.Attempt) {
 	said := len(spans)
 	spans = slices.DeleteFunc(spans, func(s span) bool { return !s.usable() })
@@ -225,11 +226,11 @@ func micros(seconds float64) schema.Null[schema.Time] { return read.RoundMicros(
 
 func (s span) usable() bool { return s.stop >= s.start && micros(s.start).OK && micros(s.stop).OK }
 
-// disorder is how much a thread's task may begin before the end of the one before it: pages round times to microseconds.
+// disorder is how long before the end of a thread's previous task the next may begin: pages round times to microseconds.
 const disorder = 1e-3 // s
 
-// threadFree is when the thread had ended the task before this one, 0 if that is unknown. No thread computes two tasks at
-// once, so an end after this one's beginning is of a stream in another order, and says nothing.
+// threadFree returns the time at which the thread had ended its previous task, 0 if unknown. A thread runs one task at a
+// time, so an end after the beginning of this task means that the stream is in another order, and is ignored.
 func (r *reader) threadFree(spans []span, on thread) float64 {
 	began, ended := math.Inf(1), 0.0
 	for _, s := range spans {
@@ -248,7 +249,7 @@ func (r *reader) threadFree(spans []span, on thread) float64 {
 	return min(free, began)
 }
 
-// covered is for how many seconds from start on at least one of the action's spans lasted: a task fetches from several
+// covered returns the seconds after start that are covered by at least one span of the action: a task fetches from several
 // workers at once.
 func covered(spans []span, action string, start float64) float64 {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
@@ -262,11 +263,11 @@ func covered(spans []span, action string, start float64) float64 {
 	return seconds
 }
 
-// hexadecimal is what a token of letters in a key looks like.
+// hexadecimal matches a token of letters in a key.
 var hexadecimal = regexp.MustCompile(`^([a-f]{8}|[0-9a-f]{32})$`)
 
-// prefix is the function that a key stands for, ('sum-9f3a…', 0) and sum-9f3a… are of sum: words of letters up to the first
-// that is none, as dask.utils.key_split has it.
+// prefix returns the function of a key, such as sum for ('sum-9f3a…', 0) and sum-9f3a…: the words of letters up to the first
+// word that is not, as in dask.utils.key_split.
 func prefix(k string) string {
 	words := strings.Split(k, "-")
 	name := words[0]
@@ -283,7 +284,7 @@ func prefix(k string) string {
 	switch {
 	case name == "":
 		return k
-	case len(name) == 32 && hexadecimal.MatchString(name): // a key that is a token alone
+	case len(name) == 32 && hexadecimal.MatchString(name): // the key is only a token
 		return "data"
 	case name[0] == '<': // <module.class object at 0x…>
 		name, _, _ = strings.Cut(strings.Trim(name, "<>"), " ")
@@ -292,7 +293,7 @@ func prefix(k string) string {
 	return name
 }
 
-// host is the machine of a worker's address, tcp://10.0.0.1:3456.
+// host returns the machine in the address of a worker, tcp://10.0.0.1:3456.
 func host(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
 		return u.Hostname()

@@ -40,7 +40,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Python writes NaN where a number is missing.
+// Python writes NaN for a missing number.
 func TestNaN(t *testing.T) {
 	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(`[{"key": "inc-1", "worker": "tcp://h:1", "status": "OK", "nbytes": NaN, "startstops": [{"action": "compute", "start": 5, "stop": 6}]},
  {"key": "inc-2", "worker": "tcp://h:1", "status": "OK", "nbytes": Infinity, "startstops": [{"action": "compute", "start": 5, "stop": 7}]}]`))
@@ -73,7 +73,7 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// Streams of before 2018 have a pair of members for each kind of span.
+// Before 2018 streams have a pair of members for each kind of span.
 func TestOldStream(t *testing.T) {
 	const old = `[{"key":"inc-1234567890ab","worker":"10.0.0.1:3456","thread":1,"status":"OK","nbytes":28,"type":"b'int'","compute_start":100.5,"compute_stop":102.5,"transfer_start":100.0,"transfer_stop":100.5,"disk_load_start":null,"disk_load_stop":null}]`
 	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(old))
@@ -85,7 +85,7 @@ func TestOldStream(t *testing.T) {
 	}
 }
 
-// Transfers from several workers at once are waited for once.
+// Simultaneous transfers from several workers count once.
 func TestTransfersAtOnce(t *testing.T) {
 	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(`[{"key":"inc-1","worker":"tcp://h:1","status":"OK","startstops":[
 		{"action":"transfer","start":15,"stop":18},{"action":"transfer","start":10,"stop":12},{"action":"transfer","start":10,"stop":14},{"action":"transfer","start":11,"stop":12},
@@ -98,8 +98,8 @@ func TestTransfersAtOnce(t *testing.T) {
 	}
 }
 
-// What a worker fetches for a task while the task's thread still runs another one delays neither: until then the task is
-// queued. On one thread, attempts do not overlap.
+// Fetching a task's input while its thread still runs another task delays neither: the task is queued until then. On one
+// thread, attempts do not overlap.
 func TestQueuedForAThread(t *testing.T) {
 	const at = `"worker":"tcp://h:1","status":"OK","startstops":`
 	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(`[
@@ -129,14 +129,14 @@ func TestQueuedForAThread(t *testing.T) {
 	}
 }
 
-// What stands among the tasks and is none is rejected, and the tasks behind it are read.
+// Values among the tasks that are not tasks are rejected, and the tasks after them are read.
 func TestAmongTasks(t *testing.T) {
 	const task = `{"key":"f-1","worker":"tcp://10.0.0.1:1","status":"OK","startstops":[{"action":"compute","start":1,"stop":2}]}`
 	for log, want := range map[string][2]int{
 		"[" + task + `,1,"x",[2],null,` + task + "]": {2, 4},
 		task + "\n7\n" + task:                        {2, 1},
 		"[" + task + "]\n[" + task + "]\n":           {2, 0},
-		task + "\nwhat is this\n" + task:             {1, 1}, // nothing behind it can be decoded
+		task + "\nwhat is this\n" + task:             {1, 1}, // nothing after it can be decoded
 		"root:x:0:0\n":                               {0, 1},
 	} {
 		r := ingesttest.Bytes(t, Format(), "stream.json", []byte(log))

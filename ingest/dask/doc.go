@@ -1,8 +1,8 @@
-// Package dask takes Dask's task stream and gives rows.
+// Package dask takes Dask's task stream and returns rows.
 //
-//  1. dask.go reads the list of tasks that get_task_stream gives, and turns its spans into attempts.
-//  2. page.go finds the same stream in the page that performance_report writes.
+// 1. dask.go reads the list of tasks that get_task_stream returns, and turns its spans into attempts.
+// 2. page.go finds the same stream in the page that performance_report writes.
 //
-// Start with dask.go. No real list was available: its layout is that of the writer's source. Pages of five versions of
-// Bokeh were tried.
+// Start with dask.go. No real list was available; its layout follows Dask's source. Pages of five versions of Bokeh were
+// tested.
 package dask

@@ -20,8 +20,8 @@ import (
 	"straggler/ingest/read"
 )
 
-// isPage recognises the page that performance_report writes, and that of get_task_stream(plot="save"): Bokeh's, about
-// Dask. Those of Dask's profiler have no tasks.
+// isPage recognises the pages of performance_report and get_task_stream(plot="save"): pages of Bokeh about Dask. Those of
+// Dask's profiler have no tasks.
 func isPage(head []byte) bool {
 	b := bytes.TrimLeft(head, " \t\r\n")
 	if len(b) == 0 || b[0] != '<' || !bytes.Contains(b, []byte("bokeh")) || bytes.Contains(b, []byte("<title>Dask Profile")) {
@@ -30,15 +30,15 @@ func isPage(head []byte) bool {
 	return bytes.Contains(b, []byte("Dask")) || bytes.Contains(b, []byte("distributed"))
 }
 
-// pageStart is what stands before the document of a page.
+// pageStart precedes the document of a page.
 var pageStart = []byte("<script type=\"application/json\"")
 
-// maxPage bounds the document of a page; a report of 100 000 spans, as many as the scheduler keeps, has some 30 MB.
+// maxPage bounds the document of a page. A report of 100 000 spans, the most that the scheduler keeps, takes about 30 MB.
 const maxPage = 128 << 20
 
 var errNoStream = errors.New("the page has no task stream: it is not one of Dask's performance_report or get_task_stream")
 
-// page reads the task stream that a page draws.
+// page reads the task stream drawn by a page.
 func (r *reader) page(ctx context.Context, p ingest.Part, f *bufio.Reader) error {
 	at, err := skipPast(f, pageStart)
 	if err == nil {
@@ -89,12 +89,12 @@ func (r *reader) page(ctx context.Context, p ingest.Part, f *bufio.Reader) error
 		return fmt.Errorf("%s: %w", p.Name, errNoStream)
 	}
 	if len(r.Trace.Phases) == 0 {
-		r.out.Decoded(1) // the page, which says that no task ended
+		r.out.Decoded(1) // the page, which records no task as ended
 	}
 	return nil
 }
 
-// skipPast reads up to the end of the next place where text stands.
+// skipPast reads past the next occurrence of text.
 func skipPast(r *bufio.Reader, text []byte) (n int64, err error) {
 	matched := 0
 	for matched < len(text) {
@@ -103,7 +103,7 @@ func skipPast(r *bufio.Reader, text []byte) (n int64, err error) {
 			return n, err
 		}
 		n++
-		switch { // text's first byte stands in it once
+		switch { // the first byte of text occurs in it only once
 		case b == text[matched]:
 			matched++
 		case b == text[0]:
@@ -115,7 +115,8 @@ func skipPast(r *bufio.Reader, text []byte) (n int64, err error) {
 	return n, nil
 }
 
-// drawing is the columns of the stream: a row a span, in the order in which tasks ended. The centre of its bar is called start.
+// drawing holds the columns of the stream: a row per span, in the order in which tasks ended. The centre of a bar is its
+// 'start'.
 type drawing struct {
 	centre, length []float64 // epoch ms, ms
 	key            []key
@@ -124,8 +125,8 @@ type drawing struct {
 	colour         []string
 }
 
-// columnsOf reads the data of a source of columns, of Bokeh 3 ({"type": "map", "entries": [[name, column], …]}) or an
-// earlier one ({name: column, …}). It reports false where they are not a task stream.
+// columnsOf reads the columns of a data source of Bokeh 3 ({"type": "map", "entries": [[name, column], …]}) or earlier
+// ({name: column, …}). It returns false if they are not a task stream.
 func columnsOf(v jsontext.Value) (c drawing, ok bool) {
 	if !bytes.Contains(v, []byte("worker_thread")) {
 		return c, false
@@ -156,7 +157,7 @@ func columnsOf(v jsontext.Value) (c drawing, ok bool) {
 	return c, len(c.length) == n && len(c.key) == n && len(c.name) == n && len(c.worker) == n && len(c.thread) == n && len(c.colour) == n
 }
 
-// numbers reads a column of floating-point numbers: a list, or an array in base64, of Bokeh 3 or an earlier one.
+// numbers reads a column of floating-point numbers: a list, or an array in base64 of Bokeh 3 or earlier.
 func numbers(v jsontext.Value) []float64 {
 	var list []*float64
 	if json.Unmarshal(v, &list) == nil {
@@ -193,7 +194,7 @@ func numbers(v jsontext.Value) []float64 {
 	return out
 }
 
-// drawn turns the spans into tasks: those of one come one behind the other, with the same key and thread.
+// drawn turns the spans into tasks: the spans of a task are consecutive and have the same key and thread.
 func (r *reader) drawn(p ingest.Part, c *drawing, offset int64) error {
 	for i := 0; i < len(c.key); {
 		t := streamTask{Key: key(html.UnescapeString(string(c.key[i]))), Worker: html.UnescapeString(c.worker[i]), Thread: key(c.thread[i])}
@@ -222,7 +223,7 @@ func (r *reader) drawn(p ingest.Part, c *drawing, offset int64) error {
 	return nil
 }
 
-// actionOf is what the name of a span says: transfer-sum is a transfer for sum.
+// actionOf returns the action in the name of a span: transfer-sum is a transfer for sum.
 func actionOf(name string) string {
 	for _, action := range []string{"transfer", "deserialize", "disk-read", "disk-write"} {
 		if strings.HasPrefix(name, action+"-") {

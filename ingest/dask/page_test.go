@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// What pages have around their documents, of Bokeh 1 and 3. A span's start is the middle of its bar, in milliseconds.
+// The text around the documents of pages of Bokeh 1 and 3. A span's start is the middle of its bar, in milliseconds.
 const (
 	pageHead = "\n<!DOCTYPE html>\n<html lang=\"en\">\n<head><title>Dask Performance Report</title><script src=\"https://cdn.bokeh.org/bokeh/release/bokeh-3.4.1.min.js\"></script></head>\n" +
 		"<body><script type=\"application/json\" id=\"5f\">\n"
@@ -27,7 +27,7 @@ const (
 		`"worker_thread":["a-1","a-1","a-1","b-1"],"y":[0,0,0,1],"alpha":[0.4,1,1,1]`
 )
 
-// entries writes columns as Bokeh 3 does.
+// entries writes columns in the form of Bokeh 3.
 func entries(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -88,7 +88,7 @@ func TestPageWithoutStream(t *testing.T) {
 	}
 }
 
-// Arrays may come in base64, of Bokeh 3 and before; 1.5 and −2 here.
+// Arrays may be in base64, in Bokeh 3 and earlier; here 1.5 and −2.
 func TestArrays(t *testing.T) {
 	for _, v := range []string{
 		`[1.5,-2]`, `{"__ndarray__":"AAAAAAAA+D8AAAAAAAAAwA==","shape":[2],"dtype":"float64"}`,
@@ -100,7 +100,7 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// The examples of dask.utils.key_split's documentation (dask 2024.4), and keys of real pages.
+// The examples in the documentation of dask.utils.key_split (dask 2024.4), and keys from real pages.
 func TestPrefix(t *testing.T) {
 	for k, want := range map[string]string{
 		"x": "x", "x-1": "x", "x-1-2-3": "x", "('x-2', 1)": "x", "('x', 1)": "x", "hello-world-1": "hello-world",

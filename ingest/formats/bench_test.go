@@ -19,9 +19,8 @@ import (
 	"straggler/store"
 )
 
-// The benchmarks are of the whole way, from files to committed tables. STRAGGLER_MEGABYTES says how much of a log to
-// make; a few hundred show the speed, the default only that it works. MB/cpu-s is what a machine that does nothing else
-// would do with one core.
+// The benchmarks run from files to committed tables. STRAGGLER_MEGABYTES is the size of the log to make; a few hundred show
+// the speed, the default only that the code works. MB/cpu-s is what one otherwise idle core would process.
 
 func megabytes(b *testing.B) int {
 	n, err := strconv.Atoi(os.Getenv("STRAGGLER_MEGABYTES"))
@@ -34,7 +33,7 @@ func megabytes(b *testing.B) int {
 	return n << 20
 }
 
-// ingestAll reads a directory into a new store, again and again.
+// ingestAll reads a directory into a new store in each iteration.
 func ingestAll(b *testing.B, dir, format string) {
 	b.Helper()
 	var size int64
@@ -73,7 +72,7 @@ func ingestAll(b *testing.B, dir, format string) {
 	b.ReportMetric(float64(rows), "attempts")
 }
 
-// real is the content of one of the real logs.
+// real returns the content of one of the real logs.
 func real(b *testing.B, glob string) []byte {
 	b.Helper()
 	data, err := os.ReadFile(ingesttest.Corpus(b, glob)[0])
@@ -88,10 +87,10 @@ func real(b *testing.B, glob string) []byte {
 	return data
 }
 
-// idOfCluster is the part of Hadoop's ids that a log's jobs share: job_200904211745_0001.
+// idOfCluster matches the part of Hadoop's ids that the jobs of a log share: job_200904211745_0001.
 var idOfCluster = regexp.MustCompile(`_(\d{12,13})_\d{4}`)
 
-// renamed repeats a Hadoop log under other ids.
+// renamed repeats a Hadoop log with other ids.
 func renamed(b *testing.B, log []byte, n int) []byte {
 	id := idOfCluster.FindSubmatch(log)
 	if id == nil {
@@ -108,7 +107,7 @@ func write(b *testing.B, dir, name string, data []byte) {
 	}
 }
 
-// repeat appends copies until there is enough.
+// repeat appends copies until the size is reached.
 func repeat(b *testing.B, copy func(n int) []byte) []byte {
 	var out []byte
 	for n, size := 0, megabytes(b); len(out) < size; n++ {
@@ -135,7 +134,7 @@ func BenchmarkRumenPretty(b *testing.B) {
 	ingestAll(b, dir, "rumen")
 }
 
-// BenchmarkSmallHistories is of files as a history server keeps them: one a job, with its configuration.
+// BenchmarkSmallHistories reads files as a history server keeps them: one per job, with its configuration.
 func BenchmarkSmallHistories(b *testing.B) {
 	dir := b.TempDir()
 	log, conf := real(b, "jhist/dr-elephant/*0002-*.jhist"), real(b, "jhist/dr-elephant/*_0002_conf.xml")
@@ -149,7 +148,7 @@ func BenchmarkSmallHistories(b *testing.B) {
 	ingestAll(b, dir, "jhist")
 }
 
-// BenchmarkLargeHistory is of one job of very many tasks.
+// BenchmarkLargeHistory reads the history of one job with very many tasks.
 func BenchmarkLargeHistory(b *testing.B) {
 	dir := b.TempDir()
 	lines := strings.SplitAfter(string(real(b, "jhist/hadoop-2015/job_1329348432655_0001-10.jhist")), "\n")
@@ -176,7 +175,7 @@ func BenchmarkLargeHistory(b *testing.B) {
 	ingestAll(b, dir, "jhist")
 }
 
-// BenchmarkAlibaba is of instances as 2018 has them, in jobs of two tasks, with the tasks' own table.
+// BenchmarkAlibaba reads instances in the 2018 layout, in jobs of two tasks, with the table of tasks.
 func BenchmarkAlibaba(b *testing.B) {
 	dir := b.TempDir()
 	var tasks, instances bytes.Buffer
@@ -195,7 +194,7 @@ func BenchmarkAlibaba(b *testing.B) {
 	ingestAll(b, dir, "alibaba")
 }
 
-// BenchmarkGoogle is of task events as 2011 has them, in shards: each task is submitted, scheduled and finished.
+// BenchmarkGoogle reads task events in the 2011 layout, in shards: each task is submitted, scheduled and finished.
 func BenchmarkGoogle(b *testing.B) {
 	dir := b.TempDir()
 	const shards = 10
@@ -218,7 +217,7 @@ func BenchmarkGoogle(b *testing.B) {
 	ingestAll(b, dir, "google")
 }
 
-// BenchmarkCanonicalCSV is of a table as a query brings it.
+// BenchmarkCanonicalCSV reads a table as exported by a query.
 func BenchmarkCanonicalCSV(b *testing.B) {
 	dir := b.TempDir()
 	var out bytes.Buffer

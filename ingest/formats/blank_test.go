@@ -6,7 +6,7 @@ import (
 	"straggler/ingest/ingesttest"
 )
 
-// A file with nothing in it gives no rows, whatever format --from says that it is of; the run then refuses it.
+// An empty file gives no rows whatever format --from names; the run then refuses it.
 func TestBlank(t *testing.T) {
 	for _, f := range All() {
 		for _, blank := range []string{"", "\n", " \n\t\r\n\n", "[]", "{}"} {

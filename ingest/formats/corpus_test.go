@@ -12,7 +12,7 @@ import (
 	"straggler/ingest/ingesttest"
 )
 
-// corpus finds all inputs of the real logs, apart from those of machine learning, which no format reads.
+// corpus finds the inputs among the real logs, except those of machine learning, which no format reads.
 func corpus(t *testing.T) *discover.Found {
 	t.Helper()
 	paths := slices.DeleteFunc(ingesttest.Corpus(t, "*"), func(p string) bool { return filepath.Base(p) == "ml" })
@@ -24,7 +24,7 @@ func corpus(t *testing.T) *discover.Found {
 	return found
 }
 
-// Every real log is recognised, by content alone and by one format only. What is not recognised is no log.
+// Every real log is recognised by its content alone and by exactly one format. What is not recognised is not a log.
 func TestCorpusIsRecognised(t *testing.T) {
 	found := corpus(t)
 	if len(found.Inputs) == 0 {
@@ -37,7 +37,7 @@ func TestCorpusIsRecognised(t *testing.T) {
 			t.Errorf("%s: %s", r.Name, r.Reason)
 		}
 	}
-	tried := make(map[string]bool) // by this corpus, or by a sample
+	tried := make(map[string]bool) // in this corpus, or in a sample
 	for _, in := range found.Inputs {
 		tried[in.Format.Name] = true
 	}
@@ -52,7 +52,7 @@ func TestCorpusIsRecognised(t *testing.T) {
 	}
 }
 
-// The laws hold on every real log, and on damaged ones: 20 mutants of each input of up to 1 MiB, for some seconds.
+// The laws hold on every real log and on damaged ones: 20 mutants of each input of up to 1 MiB, for a few seconds.
 func TestLawsOnCorpus(t *testing.T) {
 	found := corpus(t)
 	deadline := time.Now().Add(6 * time.Second)

@@ -1,4 +1,4 @@
-// Package formats is the table of the formats that straggler reads. It is the only package that knows them all.
+// Package formats is the table of the formats that straggler reads. It is the only package that imports them all.
 package formats
 
 import (
@@ -17,7 +17,7 @@ import (
 	"straggler/ingest/yarn"
 )
 
-// All gives the formats in the order in which they are listed. What recognises an input is its content, not this order.
+// All returns the formats in the order in which they are listed. Inputs are recognised by content, not by this order.
 func All() []ingest.Format {
 	return []ingest.Format{
 		spark.Format(),
@@ -41,7 +41,7 @@ func All() []ingest.Format {
 	}
 }
 
-// Named finds a format by the name that --from takes.
+// Named finds a format by its name for --from.
 func Named(name string) (ingest.Format, bool) {
 	for _, f := range All() {
 		if f.Name == name {

@@ -7,7 +7,7 @@ import (
 	"straggler/ingest"
 )
 
-// Every format documents itself, and no two share a name.
+// Every format has documentation and a unique name.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range All() {
@@ -24,7 +24,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// No format claims what holds nothing.
+// No format recognises empty input.
 func TestNothingIsNobodys(t *testing.T) {
 	for _, b := range []string{"", "\n", "{", "[]", "hello world\n", "\x00\x01\x02", `{"a":1}`, "a,b,c\n1,2,3\n", "<html></html>"} {
 		for _, f := range All() {

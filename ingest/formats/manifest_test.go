@@ -14,8 +14,8 @@ import (
 	"straggler/ingest/ingesttest"
 )
 
-// The rows of every real log but Spark's, whose own tests do this by events, are as many as MANIFEST.tsv says. Its
-// counts were made by other programs.
+// Every real log has as many rows as MANIFEST.tsv says, whose counts were made by other programs. Spark's logs have tests of
+// their own.
 func TestCorpusCounts(t *testing.T) {
 	manifest := ingesttest.Corpus(t, "MANIFEST.tsv")[0]
 	f, err := os.Open(manifest)
@@ -47,7 +47,7 @@ func TestCorpusCounts(t *testing.T) {
 					t.Errorf("%d %s, MANIFEST.tsv says %d", got[column], column, want)
 				}
 			}
-			// It counts tasks that never ran too, and machines that only hold data.
+			// The manifest also counts tasks that never ran, and machines that only hold data.
 			if want, err := strconv.Atoi(line[at["tasks"]]); err == nil && (got["ran"] > want || got["planned"] < want) {
 				t.Errorf("%d tasks ran and %d were planned, MANIFEST.tsv says %d", got["ran"], got["planned"], want)
 			}
@@ -61,7 +61,7 @@ func TestCorpusCounts(t *testing.T) {
 	}
 }
 
-// counted are the rows of a log: its jobs, the tasks that ran and those that were planned, attempts, and machines.
+// counted returns the numbers of jobs, tasks that ran, planned tasks, attempts, and machines in a log.
 func counted(t *testing.T, path string) map[string]int {
 	found, err := discover.Find(t.Context(), All(), []string{path}, discover.Options{})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"straggler/ingest/ingesttest"
 )
 
-// The samples are of the formats of which no real log is at hand, or none that is odd enough: testdata/samples has a
-// folder for each, named as the format is.
+// samples are small files of formats for which there is no real log, or no unusual one: testdata/samples has a directory for
+// each, named after the format.
 func samples(t *testing.T) (dirs []string) {
 	dirs, err := filepath.Glob("testdata/samples/*")
 	if err != nil || len(dirs) < 12 {
@@ -35,8 +35,8 @@ func find(t *testing.T, dir string) *discover.Found {
 	return found
 }
 
-// Every sample is recognised by its content and by one format only; the laws hold on it, on damaged ones, and whatever
-// the order of its files.
+// Every sample is recognised by its content and by exactly one format. The laws hold on it, on damaged copies, and for any
+// order of its files.
 func TestLawsOnSamples(t *testing.T) {
 	deadline := time.Now().Add(4 * time.Second)
 	for _, dir := range samples(t) {
@@ -51,7 +51,7 @@ func TestLawsOnSamples(t *testing.T) {
 			if r.Err != nil || r.Counts.Rejects > 0 || len(r.Applications) == 0 {
 				t.Fatalf("error %v, rows %v, rejects %+v", r.Err, r.Counts.Rows, r.Trace.Rejects)
 			}
-			if name == "google" || name == "alibaba" { // whose shards may come in any order
+			if name == "google" || name == "alibaba" { // their shards may come in any order
 				swapped := *in.Input
 				swapped.Parts = slices.Clone(in.Parts)
 				slices.Reverse(swapped.Parts)
@@ -71,10 +71,10 @@ func TestLawsOnSamples(t *testing.T) {
 	}
 }
 
-// What Windows makes of a text file changes nothing: a byte order mark, and line ends of two characters.
+// A text file converted by Windows gives the same rows: it has a byte order mark, and line ends of two characters.
 func TestWindowsFiles(t *testing.T) {
 	for _, dir := range samples(t) {
-		if strings.HasPrefix(filepath.Base(dir), "tez") { // whose records end in 0x01
+		if strings.HasPrefix(filepath.Base(dir), "tez") { // its records end in 0x01
 			continue
 		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestWindowsFiles(t *testing.T) {
 	}
 }
 
-// A file that is empty, or holds nothing but the header of its tables, breaks nothing and is not silently taken for read.
+// A file that is empty, or has only the header of its tables, breaks nothing and is not silently accepted.
 func TestNothingInIt(t *testing.T) {
 	for _, dir := range samples(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {

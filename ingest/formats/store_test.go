@@ -32,7 +32,7 @@ func open(t *testing.T, dir string) *store.Store {
 	return st
 }
 
-// contentOf is the number of rows of every log table, and a sum over what is in them that does not depend on their order.
+// contentOf returns the number of rows of every log table, and a checksum of them that does not depend on their order.
 func contentOf(t *testing.T, st *store.Store) (lines []string) {
 	t.Helper()
 	eng, err := engines.Open(t.Context(), st, engine.Options{})
@@ -59,7 +59,7 @@ func contentOf(t *testing.T, st *store.Store) (lines []string) {
 	return lines
 }
 
-// families are the folders of the real logs.
+// families returns the directories of the real logs.
 func families(t *testing.T) (dirs []string) {
 	for _, dir := range ingesttest.Corpus(t, "*") {
 		info, err := os.Stat(dir)
@@ -70,7 +70,7 @@ func families(t *testing.T) (dirs []string) {
 	return dirs
 }
 
-// Two runs that share the inputs of a family give the store that one run gives.
+// Two runs that share the inputs of a family give the same store as one run.
 func TestShardsEqualOneRun(t *testing.T) {
 	for _, dir := range families(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestShardsEqualOneRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkSummary(t, &s)
-			for _, k := range []int{2, 1, 2} { // any order, and one of them twice
+			for _, k := range []int{2, 1, 2} { // in any order, one of them twice
 				if _, err := run.Run(t.Context(), shared, All(), []string{dir}, run.Options{Shard: run.Shard{K: k, N: 2}}); err != nil {
 					t.Fatal(err)
 				}
@@ -92,8 +92,8 @@ func TestShardsEqualOneRun(t *testing.T) {
 	}
 }
 
-// checkSummary: what the summary calls the content of an input is all of it, for files too that are read from their ends,
-// and it says what each was taken for and why.
+// checkSummary checks that the summary counts the whole content of each input, also of files that are read from their ends,
+// and says how each was recognised and why.
 func checkSummary(t *testing.T, s *run.Summary) {
 	t.Helper()
 	for _, r := range s.Results {
@@ -109,7 +109,7 @@ func checkSummary(t *testing.T, s *run.Summary) {
 	}
 }
 
-// sparkLines are the events of a small log of the repository.
+// sparkLines returns the events of a small log in the repository.
 func sparkLines(t *testing.T) [][]byte {
 	paths, _ := filepath.Glob("../../testdata/labelled/clean/*.zstd")
 	if len(paths) == 0 {
@@ -157,7 +157,7 @@ func TestCompactionCountsOnce(t *testing.T) {
 	}
 	ingestDir()
 	before := contentOf(t, st)
-	for n, keep := range [][]byte{lines[1], lines[2]} { // compacted twice: another event is gone from the beginning
+	for n, keep := range [][]byte{lines[1], lines[2]} { // compacted twice: each time another event is missing
 		os.Remove(filepath.Join(dir, "events_1_app-1"))
 		compact := slices.DeleteFunc(slices.Clone(lines[:2*third]), func(l []byte) bool { return bytes.Equal(l, keep) })
 		put(fmt.Sprintf("events_%d_app-1.compact", n+1), compact...)
@@ -174,7 +174,7 @@ func TestCompactionCountsOnce(t *testing.T) {
 
 const followed = "STRAGGLER_TEST_FOLLOW"
 
-// TestMain lets the test binary follow a directory in a process of its own, which can be killed.
+// TestMain lets the test binary follow a directory in a separate process, which can be killed.
 func TestMain(m *testing.M) {
 	if args := os.Getenv(followed); args != "" {
 		dir, lake, _ := strings.Cut(args, "\n")
@@ -189,7 +189,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A follower that is killed again and again, in rounds and between them, loses and doubles nothing.
+// A follower that is killed repeatedly, within rounds and between them, neither loses nor duplicates anything.
 func TestFollowSurvivesKills(t *testing.T) {
 	logs := ingesttest.Corpus(t, "jhist/*/*.jhist")
 	dir, lake := t.TempDir(), t.TempDir()
@@ -209,7 +209,7 @@ func TestFollowSurvivesKills(t *testing.T) {
 				t.Fatal(err)
 			}
 			half := filepath.Join(dir, filepath.Base(logs[0]))
-			if err := os.WriteFile(half, data[:len(data)/2], 0o666); err != nil { // a log that grows
+			if err := os.WriteFile(half, data[:len(data)/2], 0o666); err != nil { // a growing log
 				t.Fatal(err)
 			}
 			if i%2 == 0 { // the follower has read something, and may be reading more
@@ -228,7 +228,7 @@ func TestFollowSurvivesKills(t *testing.T) {
 		cmd.Wait()
 	}
 	st, one := open(t, lake), open(t, t.TempDir())
-	for _, s := range []*store.Store{st, one} { // what the killed ones left to do
+	for _, s := range []*store.Store{st, one} { // removes what killed followers left behind
 		if _, err := run.Run(t.Context(), s, All(), []string{dir}, run.Options{}); err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestFollowSurvivesKills(t *testing.T) {
 	}
 }
 
-// rowCounts leaves the sums out: a log that was first read when it was shorter has other keys.
+// rowCounts omits the checksums: a log that was first read when it was shorter has other keys.
 func rowCounts(lines []string) (counts []string) {
 	for _, l := range lines {
 		n, _, _ := strings.Cut(l, ",")

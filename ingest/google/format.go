@@ -15,14 +15,14 @@ func Format() ingest.Format {
 	return ingest.Format{
 		Name: "google",
 		Doc:  "Google ClusterData 2011 (CSV shards) and 2019 (JSON lines, Parquet, flattened CSV)",
-		Detail: `A job (2019: collection) is an application with one job and one phase. An attempt goes from a SCHEDULE of its task to the
-next EVICT, FAIL, FINISH, KILL or LOST; its number counts them. Shards may come in any order: events are sorted on disk.
-Times count in microseconds from the trace's start (time_origin trace); 0 means before the trace and 2^63-1 after it:
-both are NULL. Resources are fractions of the largest machine, so cores are too, memory and cpu_s stay NULL.
-machine_usage sums what tasks used over 300 s, as a fraction of the machine's capacity. 2019: alloc sets are skipped,
-rack is switch_id, what a job waits for (start_after_collection_ids) is a setting. There are no bytes, records
-or localities.`,
-		Experimental: "no real file was available; the layouts are the documented ones",
+		Detail: `A job (2019: collection) is an application with one job and one phase. An attempt lasts from a SCHEDULE of its task to the next
+EVICT, FAIL, FINISH, KILL or LOST; attempts are numbered in that order. Shards may come in any order: events are sorted on disk.
+Times count in microseconds from the start of the trace (time_origin trace); 0 (before the trace) and 2^63-1 (after it) become
+NULL. Resources are fractions of the largest machine: so is cores, and memory and cpu_s stay NULL. machine_usage adds up the usage
+of tasks over 300 s as a fraction of the machine's capacity. There are no bytes, records or localities.
+2019: alloc sets are skipped, rack is switch_id, and the collections that a job waits for (start_after_collection_ids) are a
+setting.`,
+		Experimental: "no real file was available; the layouts follow the documentation",
 		Claim:        claim,
 		Sniff:        sniff,
 		Read:         readLog,

@@ -20,13 +20,12 @@ func JobHistory() ingest.Format {
 	return ingest.Format{
 		Name: "jhist",
 		Doc:  "Hadoop MapReduce job history (.jhist), Avro-JSON and Avro-Binary, with job_*_conf.xml beside it",
-		Detail: `Phases are the maps and the reduces of the job. A map's bytes are local or remote by the locality it was scheduled
-with; a reduce's remote share is estimated from where the maps wrote (quality: bytes estimated). Progress comes from
-clockSplits (source bucketed). A finished map that is given up ('Too many fetch failures', unusable node) is a loss.
-Where the log says nothing of speculation, an attempt that started while another of its task ran is a copy. What an
-application master that was restarted writes again counts once.
-Fetch wait, deserialisation and scheduler delay are not in the log and stay NULL.
-Avro-Binary was tried on files re-encoded from real Avro-JSON ones; no real binary file was available.`,
+		Detail: `Phases are the maps and the reduces of the job. The bytes of a map are local or remote according to the locality with which it was
+scheduled; the remote share of a reduce is estimated from where the maps ran (quality: bytes estimated). Progress comes from
+clockSplits (source bucketed). A finished map that is given up ('Too many fetch failures', unusable node) is a loss. If the log
+says nothing about speculation, an attempt that started while another one of its task ran is a copy. What a restarted application
+master writes again counts once. Fetch wait, deserialization and scheduler delay are not in the log and stay NULL.
+Avro-Binary was tested on files re-encoded from real Avro-JSON files; no real binary file was available.`,
 		Claim: claimHistory,
 		Sniff: sniffJobHistory,
 		Read:  readJobHistory,

@@ -15,11 +15,11 @@ import (
 func JobTracker() ingest.Format {
 	return ingest.Format{
 		Name: "jobtracker",
-		Doc:  "Hadoop 0.18–1.x job history (Job JOBID=\"…\" lines), one job a file or many concatenated with !!FILE= marks",
-		Detail: `Phases are the maps, the reduces and the job's set-up and clean-up tasks. Racks come from /rack/host names; a map's locality
-from its split's hosts. Speculative copies are inferred: an attempt that started while another of its task ran. The
-format has no container, no processor time before 0.21, and no progress but that of reduces at the
-end of copy and of sort, a third each; what else is missing stays NULL.`,
+		Doc:  "Hadoop 0.18–1.x job history (Job JOBID=\"…\" lines), one job per file, or many concatenated with !!FILE= marks",
+		Detail: `Phases are the maps, the reduces, and the job's set-up and clean-up tasks. Racks come from /rack/host names, and a map's locality
+from the hosts of its split. Speculative copies are inferred: an attempt that started while another one of its task ran. The
+format has no containers and, before 0.21, no processor time. The only progress is that of reduces at the end of copy and of sort,
+a third each. Everything else that is missing is NULL.`,
 		Sniff: sniffJobTracker,
 		Read:  readJobTracker,
 	}

@@ -20,9 +20,9 @@ func Rumen() ingest.Format {
 	return ingest.Format{
 		Name: "rumen",
 		Doc:  "Rumen job traces (concatenated LoggedJob objects) and topologies",
-		Detail: `A trace is a job history without container, locality and error text: locality follows from preferredLocations and
-the host, speculation from attempts that overlap; lost outputs are not recorded. Times are those of the trace, which a
-Folder may have rebased. A topology fills machines with their racks, for the cluster and not for one application.`,
+		Detail: `A trace is a job history without containers, localities and error texts: locality follows from preferredLocations and the host,
+speculation from attempts that overlap. Lost outputs are not recorded. Times are those of the trace, which a Folder may have
+shifted. A topology fills machines and their racks, for the cluster and not for a single application.`,
 		Sniff: sniffRumen,
 		Read:  readRumen,
 	}

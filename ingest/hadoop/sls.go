@@ -19,10 +19,10 @@ func SLS() ingest.Format {
 	return ingest.Format{
 		Name: "sls",
 		Doc:  "YARN Scheduler Load Simulator: job traces (am.type, job.tasks) and node files",
-		Detail: `A container is an attempt: its host is the one it asked for, its times count from the start of the simulation
-(time_origin trace). There are no retries, no outcomes, no bytes: a container with an end counts as done, other columns stay
-NULL. container.request.delay is how long after the job's start a container was wanted. count repeats a container or a
-job. Nodes with memory-mb and vcores fill machines. SYNTH input describes distributions and is not a log.`,
+		Detail: `A container is an attempt on the host that it requested; times count from the start of the simulation (time_origin trace). There
+are no retries, outcomes or bytes: a container with an end counts as successful, and other columns stay NULL.
+container.request.delay is the time from the job's start to the request. count repeats a container or a job. Nodes with memory-mb
+and vcores fill machines. SYNTH input describes distributions and is not a log.`,
 		Sniff: sniffSLS,
 		Read:  readSLS,
 	}

@@ -15,8 +15,8 @@ import (
 	"straggler/schema/laws"
 )
 
-// Conformance holds what a format makes of an input against what every format must obey: the rows are valid, the same bytes
-// give the same rows, and every reject names file, place and reason.
+// Conformance checks what every format must satisfy on an input: its rows are valid, the same bytes give the same rows, and
+// every reject names its file, position and reason.
 func Conformance(tb testing.TB, f ingest.Format, in *ingest.Input) Result {
 	tb.Helper()
 	first := Read(tb, f, in, ingest.Limits{})
@@ -28,8 +28,8 @@ func Conformance(tb testing.TB, f ingest.Format, in *ingest.Input) Result {
 	return first
 }
 
-// damages are laws that a damaged log may break, since it contradicts itself and its rows say what it says. The others
-// no format may break whatever it reads: keys, references, enums, numbers, texts. A real log breaks none.
+// damages are the laws that a damaged log may break, since it contradicts itself and its rows repeat what it says. The others
+// hold whatever a format reads: keys, references, enums, numbers, texts. A real log breaks none.
 var damages = []laws.Law{laws.Order, laws.Duration, laws.TaskIndex, laws.AttemptNumber, laws.Window, laws.Part,
 	laws.Bytes, laws.StillRunning, laws.LostOutput, laws.MachineOnce, laws.SkippedPhase, laws.EdgeOnce}
 
@@ -54,13 +54,13 @@ func check(tb testing.TB, name string, r *Result, tolerated []laws.Law) {
 	}
 }
 
-// Mutants damages an input in n ways, the same ways each time, and sees that the format survives each with rows that are
-// valid: cut off, bits flipped, lines doubled, swapped and left out, pieces of one line put into another.
+// Mutants damages an input in n reproducible ways, and checks that the format gives valid rows for each: truncated, with
+// flipped bits, with lines duplicated, swapped and removed, and with parts of one line inserted into another.
 func Mutants(tb testing.TB, f ingest.Format, in *ingest.Input, n int) {
 	tb.Helper()
 	parts := contents(tb, in)
 	tolerated := damages
-	if f.Name == "canonical" { // whose keys are the file's own, so that damage may give two rows the same
+	if f.Name == "canonical" { // its keys are those of the file, so damage may make two equal
 		tolerated = append([]laws.Law{laws.UniqueKey, laws.Owner}, damages...)
 	}
 	rng := rand.New(rand.NewPCG(uint64(len(parts)), 7))
@@ -71,7 +71,7 @@ func Mutants(tb testing.TB, f ingest.Format, in *ingest.Input, n int) {
 	}
 }
 
-// contents are the decompressed bytes of the parts.
+// contents returns the decompressed bytes of the parts.
 func contents(tb testing.TB, in *ingest.Input) [][]byte {
 	tb.Helper()
 	var out [][]byte
@@ -137,7 +137,7 @@ func flipBits(rng *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// changeDigits makes numbers out of range, negative and absurd ones among them.
+// changeDigits changes numbers, including to negative, absurd and out-of-range ones.
 func changeDigits(rng *rand.Rand, b []byte) []byte {
 	for range 200 {
 		i := rng.IntN(len(b))
@@ -148,7 +148,7 @@ func changeDigits(rng *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// lines replaces one line by what edit makes of it and of another.
+// lines replaces a line by the result of edit, which also gets another line.
 func lines(rng *rand.Rand, b []byte, edit func(a, other []byte) [][]byte) []byte {
 	all := bytes.SplitAfter(b, []byte("\n"))
 	i, j := rng.IntN(len(all)), rng.IntN(len(all))

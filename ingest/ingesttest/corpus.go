@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Corpus gives the paths of real logs: glob is below the corpus, which STRAGGLER_CORPUS names or else lies beside the
-// repository. Without it the test is skipped, or fails where STRAGGLER_REQUIRE says corpus.
+// Corpus returns the paths of real logs that match glob in the corpus: the directory in STRAGGLER_CORPUS, or one beside the
+// repository. Without it the test is skipped, or fails if STRAGGLER_REQUIRE contains corpus.
 func Corpus(tb testing.TB, glob string) []string {
 	tb.Helper()
 	paths := CorpusOrNone(glob)
@@ -21,7 +21,7 @@ func Corpus(tb testing.TB, glob string) []string {
 	return paths
 }
 
-// CorpusOrNone is Corpus for the seeds of a fuzz target, which does without.
+// CorpusOrNone is Corpus for the seeds of a fuzz target, which can do without.
 func CorpusOrNone(glob string) []string {
 	paths, _ := filepath.Glob(filepath.Join(corpusRoot(), glob))
 	return paths

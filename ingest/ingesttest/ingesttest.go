@@ -1,4 +1,4 @@
-// Package ingesttest takes an input and a format and gives the rows in memory, so that formats are tested without a
+// Package ingesttest reads an input with a format and returns the rows in memory, so that formats can be tested without a
 // store. Conformance checks an input against the rules that every format must obey.
 package ingesttest
 
@@ -15,14 +15,14 @@ import (
 	"straggler/schema"
 )
 
-// Result is what a format read. The rows of each table are sorted: by primary key, or as they print.
+// Result is the output of a format. The rows of each table are sorted by primary key, or as printed.
 type Result struct {
 	schema.Trace
 	ingest.Counts
-	Err error // the error of Format.Read; io.ErrUnexpectedEOF may be in it
+	Err error // the error of Format.Read, such as io.ErrUnexpectedEOF
 }
 
-// Bytes reads data as if it were a file of that name, decompressing it as a run does.
+// Bytes reads data as if it were a file of that name, and decompresses it as a run does.
 func Bytes(tb testing.TB, f ingest.Format, name string, data []byte) Result {
 	tb.Helper()
 	return Read(tb, f, Input(name, data), ingest.Limits{})
@@ -52,7 +52,7 @@ func Read(tb testing.TB, f ingest.Format, in *ingest.Input, limits ingest.Limits
 	return res
 }
 
-// Sort puts the rows of every table into an order that does not depend on who emitted them when.
+// Sort sorts the rows of every table, so that their order does not depend on timing.
 func Sort(t *schema.Trace) {
 	tables := reflect.ValueOf(t).Elem()
 	for i := range tables.NumField() {

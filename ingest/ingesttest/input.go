@@ -15,7 +15,7 @@ import (
 	"straggler/schema"
 )
 
-// Input is an input of one file that is in memory, decompressed as a run does it.
+// Input returns an input of one file in memory, decompressed as a run does.
 func Input(name string, data []byte) *ingest.Input {
 	open := func(context.Context) (io.ReadCloser, error) {
 		return codec.Open(bytes.NewReader(data), name, int64(len(data)), nil)
@@ -33,7 +33,7 @@ func Input(name string, data []byte) *ingest.Input {
 	return in
 }
 
-// Directory is an input of several files in memory, in the order of their names.
+// Directory returns an input of several files in memory, in the order of their names.
 func Directory(name string, files map[string]string) *ingest.Input {
 	in := &ingest.Input{Name: name, Base: name, Key: 7}
 	for _, part := range slices.Sorted(maps.Keys(files)) {

@@ -12,17 +12,16 @@ import (
 	"straggler/schema"
 )
 
-// Format is the execution trace of Nextflow.
+// Format is Nextflow's execution trace.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "nextflow",
 		Doc:  "Nextflow execution trace (trace.txt: tab-separated, with a header; plain or raw numbers)",
-		Detail: `The run is one application and one job, a process is a phase. With the default fields a task's start is its submission
-plus duration less realtime (quality: time synthetic), and with start alone its end is realtime later; with start and
-complete both are measured. Input and output are
-rchar and wchar: all that went through read and write calls, cached or not. machine is hostname, which only traces have
-that were asked for that field; without it no slow machine can be found. Cached tasks did not run and give no row.
-Times without a zone are taken as UTC and said so. The process graph, racks and remote bytes are not in the trace.`,
+		Detail: `The run is one application with one job, and a process is a phase. If a trace has both start and complete, the times are measured.
+With start alone, a task ends its realtime later; with the default fields it starts at its submission plus duration less realtime
+(quality: time synthetic). Input and output are rchar and wchar: all bytes that passed through read and write calls, cached or not.
+machine is hostname, a field that has to be requested; without it no slow machine can be found. Cached tasks did not run and have no
+row. Times without a zone are taken as UTC, with a caveat. The process graph, racks and remote bytes are not in the trace.`,
 		Sniff: sniff,
 		Read:  readLog,
 	}
@@ -51,7 +50,7 @@ func sniff(h ingest.Head) ingest.Match {
 	return ingest.Match{}
 }
 
-// columns maps the names of a header to their positions. What separates them is a tab, or what trace.sep says.
+// columns maps the names in a header to their positions. The separator is a tab, or that of trace.sep.
 func columns(line []byte) (c map[string]int, separator string) {
 	text := strings.TrimRight(string(line), "\r")
 	separator = "\t"
@@ -98,7 +97,7 @@ type reader struct {
 	tasks     map[taskName]lastTry
 	noZone    int64 // times without a zone
 	noMachine int64 // tasks without a machine
-	derived   int64 // starts that are not in the trace
+	derived   int64 // starts not in the trace
 }
 
 var errNoHeader = errors.New("its first line is not the header of a trace: it has neither name nor process")
@@ -108,7 +107,7 @@ type taskName struct {
 	name  string
 }
 
-// maxTasks bounds what the names of tasks may cost; past it, a retry is not matched with its task any more.
+// maxTasks bounds the memory for names of tasks; beyond it, retries are no longer matched with their tasks.
 const maxTasks = 1_000_000
 
 func (r *reader) line(p ingest.Part, line read.Line) error {
@@ -144,7 +143,7 @@ func (r *reader) line(p ingest.Part, line read.Line) error {
 	return r.task(statusOf(status, r.get("exit")))
 }
 
-// isHeader reports that all fields are names of columns, as where the traces of several runs were put one behind the other.
+// isHeader reports whether all fields are names of columns, as in concatenated traces.
 func (r *reader) isHeader() bool {
 	for _, f := range r.fields {
 		if _, ok := r.columns[columnName(f)]; !ok {
@@ -154,7 +153,7 @@ func (r *reader) isHeader() bool {
 	return true
 }
 
-// get is a field by its column; - stands for unknown.
+// get returns a field by column; - means unknown.
 func (r *reader) get(column string) string {
 	i, ok := r.columns[column]
 	if !ok || i >= len(r.fields) || r.fields[i] == "-" {
@@ -168,7 +167,7 @@ func (r *reader) task(status schema.AttemptStatus) error {
 	row := r.Attempt(phase)
 	row.NativeID, row.Machine, row.Status, row.Reason = read.Text(r.id()), read.NullText(r.get("hostname")), status, read.NullText(r.get("error_action"))
 	row.InputBytes, row.OutputBytes, row.PeakMemoryBytes = size(r.get("rchar")), size(r.get("wchar")), size(r.get("peak_rss"))
-	if row.PeakMemoryBytes.V == 0 { // too short to be measured: no process runs in no memory
+	if row.PeakMemoryBytes.V == 0 { // too short to be measured: every process uses memory
 		row.PeakMemoryBytes = schema.Null[int64]{}
 	}
 	if !row.Machine.OK {
@@ -182,7 +181,7 @@ func (r *reader) task(status schema.AttemptStatus) error {
 	return r.Add(phase, &row)
 }
 
-// id is the task's own; with other fields than the default ones a trace may leave it out.
+// id returns the task's own id; a trace with non-default fields may lack it.
 func (r *reader) id() string {
 	r.row++
 	for _, column := range []string{"task_id", "hash", "native_id"} {
@@ -201,9 +200,9 @@ func (r *reader) phase() int {
 	return r.Phase(0, name, "process")
 }
 
-// taskOf numbers the tasks of a phase; a retry has a task_id of its own and the name of its task. Where the trace does not
-// number attempts, what is submitted under the name of a task after that failed is its retry: tags need not differ, so a
-// task that was there before is another one.
+// taskOf numbers the tasks of a phase. A retry has a task_id of its own and the name of its task. If the trace does not
+// number attempts, a task submitted under the same name after the earlier one failed is its retry. Tags need not be unique,
+// so one submitted before that is another task.
 func (r *reader) taskOf(phase int, row *schema.Attempt) int64 {
 	k := taskName{phase, r.get("name")}
 	if k.name == "" {
@@ -215,7 +214,7 @@ func (r *reader) taskOf(phase int, row *schema.Attempt) int64 {
 	switch {
 	case numbered:
 		row.Number = int32(n - 1)
-		if known = known && row.Number > 0; known { // a damaged trace may say the same number of two
+		if known = known && row.Number > 0; known { // a damaged trace may give two the same number
 			row.Number = max(row.Number, before.number+1)
 		}
 	case known && before.failed && k.name != "" && !earlier(row, before.end):
@@ -241,7 +240,7 @@ type lastTry struct {
 	end    schema.Null[schema.Time]
 }
 
-// earlier says that an attempt was submitted, or started, before a time.
+// earlier reports whether an attempt was submitted, or started, before a time.
 func earlier(row *schema.Attempt, end schema.Null[schema.Time]) bool {
 	from := row.QueuedTime
 	if !from.OK {
@@ -250,16 +249,16 @@ func earlier(row *schema.Attempt, end schema.Null[schema.Time]) bool {
 	return from.OK && end.OK && from.V < end.V
 }
 
-// times sets start, end and duration from what the trace has: start and complete; else from submit, duration (since
-// submission) and realtime (of the run).
+// times sets start, end and duration from start and complete, or else from submit, duration (since submission) and realtime
+// (of the run).
 func (r *reader) times(row *schema.Attempt) {
 	realtime, sinceSubmit := duration(r.get("realtime")), duration(r.get("duration"))
 	row.QueuedTime = r.instant("submit")
 	row.StartTime, row.FinishTime = r.instant("start"), r.instant("complete")
-	if row.Status == schema.Running { // what there is of its end is the time of the report
+	if row.Status == schema.Running { // its end is only the time of the report
 		row.FinishTime, realtime, sinceSubmit = schema.Null[schema.Time]{}, schema.Null[float64]{}, schema.Null[float64]{}
 	}
-	if row.QueuedTime.OK && row.StartTime.OK && row.StartTime.V < row.QueuedTime.V { // the node's clock, and the head's
+	if row.QueuedTime.OK && row.StartTime.OK && row.StartTime.V < row.QueuedTime.V { // clocks of two machines
 		row.QueuedTime = schema.Null[schema.Time]{}
 	}
 	if !row.FinishTime.OK && row.QueuedTime.OK && sinceSubmit.OK {
@@ -295,7 +294,7 @@ func (r *reader) instant(column string) schema.Null[schema.Time] {
 	return t
 }
 
-// statusOf reads the status, or the exit code where a trace was not asked for the status.
+// statusOf returns the status, derived from the exit code if the trace lacks it.
 func statusOf(word, exit string) schema.AttemptStatus {
 	switch word {
 	case "":

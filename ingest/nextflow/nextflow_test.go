@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// The lines of a real trace with the default fields (a public run of a phylogeny pipeline), one of them spoilt.
+// Lines of a real trace with the default fields (a public run of a phylogeny pipeline), one of them damaged.
 const defaults = `task_id	hash	native_id	name	status	exit	submit	duration	realtime	%cpu	peak_rss	peak_vmem	rchar	wchar
 3	b2/0b1fdf	87306	generate_trees (seatoxin.parttreednd0)	COMPLETED	0	2020-05-09 12:34:02.229	5.1s	2.2s	62.5%	7.4 MB	40.3 MB	724.7 KB	48.2 KB
 2	90/0e71c8	87332	generate_trees (seatoxin.famsaSL)	COMPLETED	0	2020-05-09 12:34:07.394	3.5s	110ms	48.0%	2.7 MB	19.6 MB	47.6 KB	2.7 KB
@@ -42,7 +42,7 @@ func TestDefaultFields(t *testing.T) {
 	}
 }
 
-// With raw numbers, start, complete and attempt, nothing is derived and a retry belongs to its task.
+// With raw numbers, start, complete and attempt, nothing is derived, and a retry belongs to its task.
 func TestRawFields(t *testing.T) {
 	const trace = "task_id\thash\tprocess\tname\tstatus\tattempt\tsubmit\tstart\tcomplete\trealtime\thostname\trchar\n" +
 		"1\ta\tP\tP (x)\tFAILED\t1\t1589027642000\t1589027643000\t1589027645500\t2500\tn1\t10\n" +
@@ -98,7 +98,7 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// Traces with other fields, separators and units than the default ones.
+// Traces with non-default fields, separators and units.
 func TestVariants(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -133,8 +133,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// A tag need not tell tasks apart: one that was submitted before another of its name failed is no retry of it. What was
-// too short to be measured held some memory, and the trace does not say how much.
+// Tags need not be unique: a task submitted before another one of its name failed is not its retry. A task that was too short
+// to be measured used an unknown amount of memory.
 func TestSameTag(t *testing.T) {
 	const trace = "task_id\thash\tname\tstatus\tsubmit\tduration\trealtime\tpeak_rss\n" +
 		"1\ta\tFIX (sorting)\tFAILED\t2022-11-03 22:20:00.000\t60s\t50s\t0\n" +
@@ -151,7 +151,7 @@ func TestSameTag(t *testing.T) {
 	}
 }
 
-// Two attempts of a task that say the same number have different ones in the table.
+// Two attempts of a task with the same number get different numbers in the table.
 func TestAttemptNumbersAreUnique(t *testing.T) {
 	const trace = "task_id\thash\tname\tstatus\tattempt\n1\ta\tfix (x)\tFAILED\t1\n2\tb\tfix (x)\tFAILED\t2\n3\tc\tfix (x)\tCOMPLETED\t2\n"
 	r := ingesttest.Bytes(t, Format(), "trace.txt", []byte(trace))
@@ -164,8 +164,7 @@ func TestAttemptNumbersAreUnique(t *testing.T) {
 	}
 }
 
-// Traces of several runs that were put one behind the other have their header in between, perhaps with the columns in another
-// order.
+// Concatenated traces of several runs have headers in between, perhaps with columns in another order.
 func TestRepeatedHeader(t *testing.T) {
 	const trace = "task_id\tname\tstatus\trealtime\n1\tA (1)\tCOMPLETED\t2000\ntask_id\tname\tstatus\trealtime\n1\tA (2)\tCOMPLETED\t3000\n" +
 		"task_id\tstatus\tname\trealtime\r\n1\tFAILED\tstatus\t4000\r\n"
@@ -180,7 +179,7 @@ func TestRepeatedHeader(t *testing.T) {
 	}
 }
 
-// Lines without the header of a trace are none.
+// Without the header of a trace, lines are not a trace.
 func TestNoHeader(t *testing.T) {
 	for log, bad := range map[string]bool{
 		"root:x:0:0:root:/root:/bin/sh\nbin:x:1:1\n": true,

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// duration reads milliseconds, or a sum such as '1h 2m 3.5s' or '110ms', as seconds.
+// duration parses milliseconds, or a sum such as '1h 2m 3.5s' or '110ms', into seconds.
 func duration(s string) schema.Null[float64] {
 	if s == "" {
 		return schema.Null[float64]{}
@@ -41,7 +41,7 @@ func seconds(s float64) schema.Null[float64] {
 	return schema.Some(s)
 }
 
-// size reads bytes, or a number with a unit such as '3.1 GB'. Nextflow's units are powers of 1024.
+// size parses bytes, or a number with a unit such as '3.1 GB'. Nextflow's units are powers of 1024.
 func size(s string) schema.Null[int64] {
 	if s == "" {
 		return schema.Null[int64]{}
@@ -61,7 +61,7 @@ func size(s string) schema.Null[int64] {
 
 var bytesOf = map[string]float64{"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "PB": 1 << 50}
 
-// instant reads epoch milliseconds, or local time as text. It says whether the zone is known.
+// instant parses epoch milliseconds, or local time as text. It reports whether the zone is known.
 func instant(s string) (t schema.Null[schema.Time], zoned bool) {
 	if t = read.MillisText(s); t.OK {
 		return t, true

@@ -34,7 +34,7 @@ type loggedRun struct {
 	} `json:"detail"`
 }
 
-// text is a string; null, the word None and whatever is no string or number are missing.
+// text is a string; null, the word None, and values that are neither string nor number are missing.
 type text string
 
 func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
@@ -69,7 +69,7 @@ type reader struct {
 	trace                        schema.Trace
 }
 
-// part reads the job log, or a side table by its header.
+// part reads the job log, or a side table recognised by its header.
 func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	f, err := p.Open(ctx)
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *reader) job(l *loggedJob) {
 	})
 }
 
-// run emits the gang of an attempt: a row a machine, or one row without a machine where the log names none.
+// run emits the gang of an attempt: a row per machine, or one row without a machine if the log names none.
 func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) {
 	run := &l.Attempts[n]
 	start, end := instant(string(run.Start)), instant(string(run.End))
@@ -167,8 +167,8 @@ func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) 
 	}
 }
 
-// attemptStatus: the log has a status for the job only. An attempt that another one follows did not succeed; the last
-// ended as the job did.
+// attemptStatus derives the status of an attempt, since the log has one for the job only. An attempt followed by another did
+// not succeed; the last ended as the job did.
 func attemptStatus(l *loggedJob, n int, ended bool) schema.AttemptStatus {
 	if n < len(l.Attempts)-1 {
 		return schema.Failed
@@ -199,10 +199,10 @@ func runStatus(word string) schema.RunStatus {
 	return schema.RunUnknown
 }
 
-// instant reads YYYY-MM-DD HH:MM:SS, in the side tables followed by PST or PDT, which count. Missing times are null,
-// empty, or the word None.
+// instant reads YYYY-MM-DD HH:MM:SS, which in side tables is followed by PST or PDT. Missing times are null, empty, or the
+// word None.
 func instant(s string) schema.Null[schema.Time] {
-	text, behind := strings.TrimSpace(s), 0.0 // seconds
+	text, behind := strings.TrimSpace(s), 0.0 // in seconds
 	if rest, ok := strings.CutSuffix(text, " PST"); ok {
 		text, behind = rest, 8*3600
 	} else if rest, ok := strings.CutSuffix(text, " PDT"); ok {

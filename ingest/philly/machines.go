@@ -37,7 +37,7 @@ func sideTable(header []byte) table {
 	return noTable
 }
 
-// sideTable reads a part that is not the job log.
+// sideTable reads a part other than the job log.
 func (r *reader) sideTable(ctx context.Context, p ingest.Part) error {
 	kind := noTable
 	return read.EachLine(ctx, p, r.out, func(line read.Line) error {
@@ -65,11 +65,10 @@ func (r *reader) sideTable(ctx context.Context, p ingest.Part) error {
 	})
 }
 
-// sideRow turns a row into a machine or a sample of its use; NA and empty values are unknown. A sample stands for a
-// minute.
+// sideRow turns a row into a machine or a usage sample; NA and empty values are unknown. A sample covers a minute.
 func (r *reader) sideRow(kind table, f []string) bool {
 	switch kind {
-	case gpuTable: // the tables have no column for it
+	case gpuTable: // machine_usage has no column for it
 		return len(f) >= 2
 	case machineTable:
 		if len(f) < 2 || f[0] == "" {
@@ -77,7 +76,7 @@ func (r *reader) sideRow(kind table, f []string) bool {
 		}
 		m := schema.Machine{Machine: read.Text(strings.TrimSpace(f[0]))}
 		if n, err := strconv.ParseInt(strings.TrimSpace(f[1]), 10, 32); err == nil && n >= 0 {
-			m.Slots = schema.Some(n) // GPUs: a task of this cluster holds one or more
+			m.Slots = schema.Some(n) // GPUs: a task of this cluster occupies one or more
 		}
 		if len(f) > 2 {
 			m.Platform = read.NullText(strings.TrimSpace(f[2]))

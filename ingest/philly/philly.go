@@ -7,27 +7,26 @@ import (
 	"straggler/ingest/read"
 )
 
-// Format is the job log of a Philly trace with the side tables that lie beside it.
+// Format is the job log of a Philly trace with its side tables.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "philly",
 		Doc:  "Microsoft Philly traces: cluster_job_log and its side tables",
-		Detail: `A job is an application with one phase. Each of its attempts is a gang: one row a machine, with equal times, on a phase
-that is marked as one, so that no machine of a gang is called slower than another. Queue is the virtual cluster. Times
-are local without a zone (time_origin epoch, taken as UTC, said in a caveat). Side tables fill machines and
-machine_usage: cpu and memory as fractions; GPU use has no column and is skipped. Bytes, records and racks are not in
-the trace.`,
-		Experimental: "no real file was available; the layout is the documented one",
+		Detail: `A job is an application with one phase. Each of its attempts is a gang: one row per machine, with equal times, in a phase marked
+as a gang, so that no machine of it is called slower than another. Queue is the virtual cluster. Times are local times without a
+zone (time_origin epoch); they are taken as UTC, with a caveat. Side tables fill machines and machine_usage, with cpu and memory as
+fractions; GPU use has no column and is skipped. Bytes, records and racks are not in the trace.`,
+		Experimental: "no real file was available; the layout follows the documentation",
 		Claim:        claim,
 		Sniff:        sniff,
 		Read:         readLog,
 	}
 }
 
-// The side tables by the start of their names.
+// The side tables, by the beginning of their names.
 var sideTables = []string{"cluster_cpu_util", "cluster_gpu_util", "cluster_machine_list", "cluster_mem_util"}
 
-// claim puts the job log and its side tables together.
+// claim groups the job log with its side tables.
 func claim(dir ingest.Dir) []ingest.Group {
 	var log string
 	var side []string

@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// log has a job that passed at its second attempt on two machines, one that never ran, and one without an end.
+// log has a job that succeeded in its second attempt on two machines, one that never ran, and one without an end.
 const log = `[{"status":"Pass","vc":"ee9e8c","jobid":"application_1","submitted_time":"2017-10-09 07:02:12","user":"u1","attempts":[
  {"start_time":"2017-10-09 07:02:19","end_time":"2017-10-09 07:03:13","detail":[{"ip":"m408","gpus":["gpu0","gpu1"]}]},
  {"start_time":"2017-10-09 07:04:00","end_time":"2017-10-09 08:04:00","detail":[{"ip":"m1","gpus":["gpu0"]},{"ip":"m2","gpus":["gpu3"]}]}]},
@@ -104,7 +104,7 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// Values that are missing in any of the ways that copies of the log have, or of another type, cost their job at most.
+// Missing values in any of the forms found in copies of the log, or of another type, invalidate at most their job.
 func TestMissingValues(t *testing.T) {
 	const log = `[{"status":"Pass","vc":null,"jobid":"j1","submitted_time":"None","user":7,"attempts":null},
 {"status":null,"vc":"v","jobid":"j2","submitted_time":"2017-10-07 01:00:00","user":"None","attempts":[{"start_time":"None","end_time":null,"detail":null},{"start_time":"2017-10-07 01:02:00","end_time":"","detail":[{"ip":null,"gpus":null},{"ip":"m1"}]}]},

@@ -1,9 +1,9 @@
-// Package ray takes what Ray says of its tasks and gives rows.
+// Package ray takes Ray's records of its tasks and returns rows.
 //
-//  1. ray.go recognises the shapes and has what they share.
-//  2. state.go reads task states, as 'ray list tasks --format json --detail' prints them.
-//  3. export.go gathers the states that exported events tell one by one.
-//  4. timeline.go reads the timeline, as 'ray timeline' writes it.
+//  1. ray.go recognises the layouts and has the code that they share.
+//  2. state.go reads task states, as printed by 'ray list tasks --format json --detail'.
+//  3. export.go assembles task states from exported events.
+//  4. timeline.go reads the timeline, as written by 'ray timeline'.
 //
-// Start with ray.go. No real file was available to the tests; the layouts are those of Ray's documentation.
+// Start with ray.go. No real file was available to the tests; the layouts follow Ray's documentation.
 package ray

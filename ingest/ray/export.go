@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// exported is an event of either export: EXPORT_TASK of the export API (event_EXPORT_TASK.log, since Ray 2.36), whose
-// states are numbers of the enum TaskStatus with nanoseconds; or the events that are posted since 2.49, with names and
-// RFC 3339. Both are protobuf as JSON: 64-bit numbers are text, ids base64. What an attempt went through is spread over
+// exported is an event of either export: EXPORT_TASK events of the export API (event_EXPORT_TASK.log, since Ray 2.36), whose
+// states are numbers of the enum TaskStatus with times in nanoseconds; or events posted since 2.49, with names and RFC 3339
+// times. Both are protobuf as JSON: 64-bit numbers are strings, ids are base64. The history of an attempt is spread over
 // several events.
 type exported struct {
 	SourceType string `json:"source_type"`
@@ -59,16 +59,16 @@ type definition struct {
 	ActorName string `json:"actorTaskName"`
 }
 
-// attemptID is what the events of one attempt share.
+// attemptID identifies the attempt of an event.
 type attemptID struct {
 	task    string
 	attempt int64
 }
 
-// taskStatus are the values of TaskStatus (common.proto) that times are taken of.
+// taskStatus lists the values of TaskStatus (common.proto) whose times are used.
 var taskStatus = map[string]string{"1": "PENDING_ARGS_AVAIL", "2": "PENDING_NODE_ASSIGNMENT", "8": "RUNNING", "11": "FINISHED", "12": "FAILED"}
 
-// exportedEvent adds what an event says of an attempt to what others said.
+// exportedEvent adds an event to the state of its attempt.
 func (r *reader) exportedEvent(e *exported) error {
 	switch d, l := &e.Data, &e.Lifecycle; {
 	case e.SourceType == "EXPORT_TASK":
@@ -108,7 +108,7 @@ func (r *reader) exportedEvent(e *exported) error {
 
 var errNoTask = errors.New("the event names no task")
 
-// gathered is what events said so far of an attempt.
+// gathered returns the state of an attempt as far as it is known from events.
 func (r *reader) gathered(task string, attempt int64, job string) (*taskState, error) {
 	if task == "" {
 		return nil, errNoTask
@@ -132,7 +132,7 @@ func (s *taskState) ran(node, worker, problem string) {
 	s.NodeID, s.WorkerID, s.Error = cmp.Or(s.NodeID, plainID(node)), cmp.Or(s.WorkerID, plainID(worker)), cmp.Or(s.Error, problem)
 }
 
-// reached takes the time at which an attempt came into a state.
+// reached records the time at which an attempt entered a state.
 func (s *taskState) reached(state string, ms float64) {
 	switch state {
 	case "PENDING_ARGS_AVAIL", "PENDING_NODE_ASSIGNMENT":
@@ -146,7 +146,7 @@ func (s *taskState) reached(state string, ms float64) {
 	}
 }
 
-// endExport turns what was gathered into attempts.
+// endExport turns the collected states into attempts.
 func (r *reader) endExport() error {
 	for i := range r.exported {
 		if err := r.state(&r.exported[i]); err != nil && !errors.Is(err, errListed) {
@@ -156,7 +156,7 @@ func (r *reader) endExport() error {
 	return nil
 }
 
-// plainID is an id as Ray itself prints it, in hexadecimal digits.
+// plainID converts an id to the hexadecimal form that Ray prints.
 func plainID(id string) string {
 	if _, err := hex.DecodeString(id); err == nil {
 		return id

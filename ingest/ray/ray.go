@@ -17,15 +17,15 @@ import (
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "ray",
-		Doc:  "Ray task states (ray list tasks --format json --detail, or as the dashboard gives them), exported task events and timelines (ray timeline)",
-		Detail: `A function or method is a phase, an attempt of a task an attempt, a Ray job a job. From task states: queued_time is
-creation_time_ms, machine is node_id, executor is worker_id, numbers are attempt_number. Exported events
-(event_EXPORT_TASK.log, or those posted since Ray 2.49) tell the same one by one; their ids are put as Ray prints them, in
-hexadecimal. From a timeline: events of category task or task::…; machine is pid (the node), executor is tid (the
-worker); it knows no attempts and no failures, and spans within a task (deserialise arguments, store outputs) set
-deserialize_s and result_s. A parent is not a dependency, so there are no edges. Bytes are in none of them. A cluster
-drops task events under load, which they do not say.`,
-		Experimental: "no real file was available; the layouts are those of Ray's documentation",
+		Doc:  "Ray task states (ray list tasks --format json --detail, or from the dashboard), exported task events and timelines (ray timeline)",
+		Detail: `A function or method is a phase, an attempt of a task is an attempt, a Ray job is a job. A parent is not a dependency, so there are
+no edges. Bytes are in none of the sources. A cluster drops task events under load without recording it.
+Task states: queued_time is creation_time_ms, machine is node_id, executor is worker_id, number is attempt_number. Exported events
+(event_EXPORT_TASK.log, or those posted since Ray 2.49) contain the same, event by event; their ids are converted to the hexadecimal
+form that Ray prints.
+Timelines: events of category task or task::…; machine is pid (the node), executor is tid (the worker). They have no attempts and no
+failures; spans within a task (deserialize arguments, store outputs) fill deserialize_s and result_s.`,
+		Experimental: "no real file was available; the layouts follow Ray's documentation",
 		Sniff:        sniff,
 		Read:         readLog,
 	}
@@ -66,19 +66,19 @@ type reader struct {
 	*read.Application
 	out       *ingest.Sink
 	tasks     map[string]int64   // index of a task by its id
-	exported  []taskState        // as far as exported events tell, in the order of their first ones
+	exported  []taskState        // from exported events, in the order of their first ones
 	gathering map[attemptID]int  // position in exported
 	listed    map[attemptID]bool // attempts that have a row
 	events    []event            // of a timeline
 }
 
-// maxTasks bounds what the ids of tasks and the events of a timeline may cost.
+// maxTasks bounds the memory for the ids of tasks and the events of a timeline.
 const maxTasks = 5_000_000
 
 var errTooMany = errors.New("more than five million tasks in one file; split it")
 
-// part reads a list of objects, or an object that holds the list as result (the state API's own answer), or one
-// object after the other. A timeline may lack the bracket at its end.
+// part reads a list of objects, an object that contains the list as result (the answer of the state API), or concatenated
+// objects. A timeline may lack its closing bracket.
 func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	f, err := p.Open(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *reader) part(ctx context.Context, p ingest.Part) error {
 	return read.EachObject(ctx, p, dec, r.out, r.object)
 }
 
-// object takes a state, an exported event, or an event of a timeline.
+// object reads a state, an exported event, or an event of a timeline.
 func (r *reader) object(v jsontext.Value) (unusable, err error) {
 	var take func() error
 	switch {
@@ -123,11 +123,11 @@ func (r *reader) object(v jsontext.Value) (unusable, err error) {
 
 var errNoEvent = errors.New("neither a task's state nor an event of a timeline")
 
-// wrappers are the members that lead to a list: {"traceEvents": […]} of Chrome's traces, and the dashboard's
-// {"data": {"result": {"result": […]}}}.
+// wrappers are the members that may contain the list: {"traceEvents": […]} in Chrome's traces, and {"data": {"result":
+// {"result": […]}}} in the dashboard's answers.
 var wrappers = []string{"traceEvents", "data", "result", "tasks"}
 
-// intoList moves to the list that an object wraps.
+// intoList moves the decoder to the list inside an object.
 func intoList(dec *jsontext.Decoder) error {
 	for dec.PeekKind() == '{' {
 		if _, err := dec.ReadToken(); err != nil {
@@ -150,7 +150,7 @@ func intoList(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// wrapsList says whether a file starts as those do that wrap a list: with one of the wrappers, before any task or event.
+// wrapsList reports whether a file starts with one of the wrappers, before any task or event.
 func wrapsList(head []byte) bool {
 	for _, key := range []string{`"task_id"`, `"ph"`, `"cat"`, `"pid"`} {
 		if i := bytes.Index(head, []byte(key)); i >= 0 {

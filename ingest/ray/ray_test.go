@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// states: a task that was tried twice, one that still runs, one that waits, one that is not one.
+// states has a task with two attempts, one that is still running, one that waits, and a value that is not a task.
 const states = `[{"task_id":"t1","attempt_number":0,"name":"f","func_or_class_name":"f","state":"FAILED","job_id":"01","node_id":"n1","worker_id":"w1","error_type":"WORKER_DIED","creation_time_ms":1000,"start_time_ms":2000,"end_time_ms":2500},
 {"task_id":"t1","attempt_number":1,"name":"f","func_or_class_name":"f","state":"FINISHED","job_id":"01","node_id":"n2","worker_id":"w2","error_type":null,"creation_time_ms":1000,"start_time_ms":3000,"end_time_ms":7000},
 {"task_id":"t2","attempt_number":0,"name":"g","func_or_class_name":"g","state":"RUNNING","job_id":"01","node_id":"n2","worker_id":"w2","creation_time_ms":1000,"start_time_ms":3000,"end_time_ms":null},
@@ -43,7 +43,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A timeline without its closing bracket, as they are common.
+// A timeline without its closing bracket, as is common.
 const timeline = `[{"cat":"task::f","name":"task::f","ph":"X","pid":"10.0.0.1","tid":"worker:a1","ts":5000000.5,"dur":3000000,"cname":"x","args":{"task_id":"t1","job_id":"01"}},
 {"cat":"task:deserialize_arguments","name":"task:deserialize_arguments","ph":"X","pid":"10.0.0.1","tid":"worker:a1","ts":5000000.5,"dur":500000,"args":{}},
 {"cat":"task:store_outputs","name":"task:store_outputs","ph":"X","pid":"10.0.0.1","tid":"worker:a1","ts":7500000,"dur":250000,"args":{}},
@@ -51,7 +51,7 @@ const timeline = `[{"cat":"task::f","name":"task::f","ph":"X","pid":"10.0.0.1","
 {"name":"process_name","ph":"M","pid":"10.0.0.1","args":{"name":"Node"}},
 {"cat":"worker_idle","name":"idle","ph":"X","pid":"10.0.0.1","tid":"worker:a1","ts":9000000,"dur":1,"args":{}}`
 
-// An attempt that a file lists again, as where lists of two moments were put one behind the other, is one attempt.
+// An attempt that is listed twice, for instance in concatenated lists of two moments, is one attempt.
 func TestListedTwice(t *testing.T) {
 	once := ingesttest.Bytes(t, Format(), "tasks.json", []byte(states))
 	r := ingesttest.Bytes(t, Format(), "tasks.json", []byte(states+"\n"+states))
@@ -85,7 +85,7 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// The list may be wrapped: as the dashboard answers, or as Chrome's traces may be.
+// The list may be wrapped, as in the dashboard's answers or in Chrome's traces.
 func TestWrappedLists(t *testing.T) {
 	plain := ingesttest.Bytes(t, Format(), "tasks.json", []byte(states))
 	in := []byte(`{"result":true,"msg":"","data":{"result":{"total":5,"num_after_truncation":5,"result":` + states + `,"partial_failure_warning":""}}}`)
@@ -109,8 +109,8 @@ func TestWrappedLists(t *testing.T) {
 	}
 }
 
-// exportLog is laid out as MessageToJsonString prints ExportTaskEventData; posted is the example of Ray's documentation, with
-// what follows in the life of its task.
+// exportLog has the layout that MessageToJsonString gives ExportTaskEventData; posted is the example in Ray's documentation,
+// followed by later events of its task.
 const exportLog = `{"event_id":"a","timestamp":1724,"source_type":"EXPORT_TASK","event_data":{"task_id":"yO9FzNARJXH///////////////8BAAAA","attempt_number":0,"job_id":"AQAAAA==","task_info":{"type":"NORMAL_TASK","func_or_class_name":"f"},"state_updates":{"state_ts_ns":{"1":"1724000000000000000","2":"1724000000500000000"}}}}
 {"event_id":"b","timestamp":1725,"source_type":"EXPORT_TASK","event_data":{"task_id":"yO9FzNARJXH///////////////8BAAAA","attempt_number":0,"job_id":"AQAAAA==","state_updates":{"node_id":"AQID","worker_id":"BAUG","state_ts_ns":{"8":"1724000001000000000","12":"1724000003250000000"},"error_info":{"error_message":"x","error_type":"WORKER_DIED"}}}}
 {"event_id":"c","timestamp":1725,"source_type":"EXPORT_NODE","event_data":{"node_id":"AQID"}}

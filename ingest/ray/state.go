@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// taskState is what the state API says of an attempt; times are epoch milliseconds, null while they have not come.
+// taskState is an attempt in the state API; times are epoch milliseconds, null until they are reached.
 type taskState struct {
 	TaskID   string   `json:"task_id"`
 	Attempt  int64    `json:"attempt_number"`
@@ -24,7 +24,7 @@ type taskState struct {
 	End      *float64 `json:"end_time_ms"`
 }
 
-// state makes an attempt of a state.
+// state turns a state into an attempt.
 func (r *reader) state(s *taskState) error {
 	phase := r.Phase(r.Job(s.JobID), cmp.Or(s.Function, s.Name), "function")
 	task, known := r.tasks[s.TaskID]
@@ -53,7 +53,7 @@ func (r *reader) state(s *taskState) error {
 		}
 	default:
 		row.Status = schema.Running
-		if !row.StartTime.OK { // it waits and never ran
+		if !row.StartTime.OK { // it waited and never ran
 			return nil
 		}
 	}
@@ -61,18 +61,17 @@ func (r *reader) state(s *taskState) error {
 	switch {
 	case r.listed[id]:
 		return errListed
-	case len(r.listed) >= 2*maxTasks: // few tasks are tried again
+	case len(r.listed) >= 2*maxTasks: // few tasks are retried
 		return errTooMany
 	}
 	r.listed[id] = true
 	return r.add(phase, &row)
 }
 
-// errListed is the error of an attempt that is in the file twice, as where lists of several moments were put one behind the
-// other.
+// errListed is the error for an attempt that is in the file twice, for instance in concatenated lists of several moments.
 var errListed = errors.New("the same attempt of the same task stands in the file before, and is taken from there")
 
-// add completes the times of a row, whose attempt has no metrics, and gives it away.
+// add completes the times of a row, whose attempt has no metrics, and emits it.
 func (r *reader) add(phase int, row *schema.Attempt) error {
 	row.Quality |= schema.MetricsMissing
 	if row.StartTime.OK && row.FinishTime.OK && row.FinishTime.V < row.StartTime.V {

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// traceEvent is a Chrome trace event; ts and dur are microseconds. pid is the node and tid the worker, as text.
+// traceEvent is an event of a Chrome trace; ts and dur are microseconds. pid is the node and tid the worker, as strings.
 type traceEvent struct {
 	Phase    string    `json:"ph"`
 	Category string    `json:"cat"`
@@ -29,7 +29,7 @@ type eventArgs struct {
 	JobID  scalar `json:"job_id"`
 }
 
-// scalar is a text or a number, as text; anything else is nothing.
+// scalar is a string, or a number as a string; other values become "".
 type scalar string
 
 func (s *scalar) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
@@ -50,7 +50,7 @@ type event struct {
 	worker, node string
 	name         string
 	id, job      string
-	part         string // deserialize, store: a part of the task around it; "" for a task
+	part         string // deserialize or store: a part of the task around it; "" for a task
 }
 
 func (r *reader) event(e *traceEvent) error {
@@ -75,7 +75,7 @@ func (r *reader) event(e *traceEvent) error {
 	return nil
 }
 
-// partOf says whether an event is a task (""), a part of one, or neither.
+// partOf reports whether an event is a task (""), a part of one, or neither.
 func partOf(category, name string) (part string, ok bool) {
 	for _, word := range []string{category, name} {
 		switch {
@@ -90,7 +90,7 @@ func partOf(category, name string) (part string, ok bool) {
 	return "", category == "task" || strings.HasPrefix(category, "task::")
 }
 
-// endTimeline turns spans into attempts: on one worker, a part lies within its task.
+// endTimeline turns spans into attempts. On a worker, a part lies within its task.
 func (r *reader) endTimeline() error {
 	slices.SortFunc(r.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.worker, b.worker), cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end),
@@ -98,7 +98,7 @@ func (r *reader) endTimeline() error {
 	})
 	for i := 0; i < len(r.events); {
 		task := &r.events[i]
-		if i++; task.part != "" { // without its task
+		if i++; task.part != "" { // a part without its task
 			continue
 		}
 		phase := r.Phase(r.Job(task.job), task.name, "function")
@@ -118,7 +118,7 @@ func (r *reader) endTimeline() error {
 	return nil
 }
 
-// addTo adds what a part took to the row of its task.
+// addTo adds the time of a part to the row of its task.
 func (e *event) addTo(row *schema.Attempt) {
 	switch s := e.end.Sub(e.start); e.part {
 	case "deserialize":

@@ -9,14 +9,14 @@ import (
 	"straggler/ingest/discover"
 )
 
-// A file that is read in any order is read by blocks, and the last few are kept: the readers of Parquet ask for a few
-// bytes here and there around long ranges.
+// A file with random access is read in blocks, of which the last few are kept: readers of Parquet read a few bytes here and
+// there around long ranges.
 const (
 	blockBytes = 512 << 10
 	blocksKept = 4
 )
 
-// blocks reads a file in any order. It is safe for concurrent use.
+// blocks gives random access to a file. It is safe for concurrent use.
 type blocks struct {
 	ctx context.Context
 	t   *tree
@@ -25,7 +25,7 @@ type blocks struct {
 	same objects.Version
 
 	mu   sync.Mutex
-	kept []block // the one that was used last comes last
+	kept []block // the most recently used comes last
 }
 
 type block struct {
@@ -83,7 +83,7 @@ func (b *blocks) block(number int64) ([]byte, error) {
 	return data, nil
 }
 
-// Close forgets the blocks.
+// Close discards the blocks.
 func (b *blocks) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

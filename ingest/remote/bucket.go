@@ -14,16 +14,16 @@ import (
 	"straggler/ingest/discover"
 )
 
-// answer is how long a question to an object store may take with all that its library tries: some try for ever.
+// answer bounds a request to an object store, including all retries of its library: some would retry for ever.
 const answer = 90 * time.Second
 
-// bucket is a bucket of an object store, where a prefix that ends in a slash is a directory.
+// bucket is a bucket of an object store, in which a prefix that ends in a slash is a directory.
 type bucket struct {
 	b objects.Bucket
 	l location
 }
 
-// openBucket asks the store nothing yet.
+// openBucket makes no request yet.
 func openBucket(ctx context.Context, l location) (*bucket, error) {
 	b, err := objects.Open(ctx, l)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *bucket) list(ctx context.Context, dir string) ([]discover.TreeEntry, er
 	return out, nil
 }
 
-// listObjects lists the bucket; its library tries again by itself.
+// listObjects lists the bucket; its library retries by itself.
 func (b *bucket) listObjects(ctx context.Context, l objects.Listing) ([]objects.Object, error) {
 	return objects.List(b.b, l, func(page func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, answer)
@@ -95,7 +95,7 @@ func (b *bucket) listObjects(ctx context.Context, l objects.Listing) ([]objects.
 	})
 }
 
-// failed is the fault behind an error, or that the user does not want to wait.
+// failed returns the explained error, or the context's.
 func (b *bucket) failed(ctx context.Context, err error) error {
 	if ctx.Err() == context.Canceled {
 		return ctx.Err()
@@ -103,7 +103,7 @@ func (b *bucket) failed(ctx context.Context, err error) error {
 	return b.fault(err)
 }
 
-// read opens a range, of an object that is as long as the one that was listed.
+// read opens a range of an object that still has its listed length.
 func (b *bucket) read(ctx context.Context, e discover.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error) {
 	r, err := b.b.Read(ctx, e.Path, from, n)
 	if err != nil {

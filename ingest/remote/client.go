@@ -13,10 +13,10 @@ import (
 	"straggler/ingest/discover"
 )
 
-// Options say how often and how long to try. The zero value is for real networks.
+// Options set the number of retries and the waits between them. The zero value suits real networks.
 type Options = objects.RetryPolicy
 
-// Client is a discover.Remote, safe for concurrent use. It opens a bucket or a name node once.
+// Client is a discover.Remote, safe for concurrent use. It opens each bucket or name node once.
 type Client struct {
 	o Options
 
@@ -24,10 +24,10 @@ type Client struct {
 	trees map[string]*tree
 }
 
-// New makes one; nothing is opened yet.
+// New returns a client; nothing is opened yet.
 func New(o Options) *Client { return &Client{o: o.WithDefaults(), trees: make(map[string]*tree)} }
 
-// Open gives the tree that a URL lies in, and its path there.
+// Open returns the tree of a URL, and the path in it.
 func (c *Client) Open(ctx context.Context, url string) (discover.Tree, string, error) {
 	l, err := parse(url)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Client) Open(ctx context.Context, url string) (discover.Tree, string, e
 	return t, l.Path, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,17 +64,17 @@ func (c *Client) Close() error {
 	return errors.Join(errs...)
 }
 
-// source is what an object store or a file system can do. Its errors are those of fault.go.
+// source is an object store or a file system. Its errors are those of fault.go.
 type source interface {
 	stat(ctx context.Context, path string, dir bool) (discover.TreeEntry, error)
 	list(ctx context.Context, dir string) ([]discover.TreeEntry, error)
-	// read gives n bytes of a file, at least one, and when the file was modified as this connection sees it.
+	// read returns n bytes of a file, at least one, and the time at which the file was modified according to this connection.
 	read(ctx context.Context, e discover.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error)
 	fault(err error) error
 	close() error
 }
 
-// tree is one place; it is an discover.Tree.
+// tree is a discover.Tree.
 type tree struct {
 	source
 	root string
@@ -105,7 +105,7 @@ func (t *tree) OpenAt(ctx context.Context, e discover.TreeEntry) (io.ReaderAt, i
 	return b, b, nil
 }
 
-// opened is one file of a tree, for streams of it.
+// opened is a file of a tree, for streaming.
 type opened struct {
 	t *tree
 	e discover.TreeEntry

@@ -10,7 +10,7 @@ import (
 	"straggler/ingest/discover"
 )
 
-// fault is an error for people, of a kind of package ingest or fs. It holds no secret.
+// fault is an error for users, of a kind of package ingest or fs. It contains no secrets.
 type fault struct {
 	kind error
 	text string
@@ -27,7 +27,7 @@ var adviceHDFS = urls.Hints{
 	Address:     "write the URL as hdfs://NAMENODE:PORT/PATH, or set HADOOP_CONF_DIR to where core-site.xml is",
 }
 
-// explain gives the fault behind an error of a library, at a location.
+// explain converts an error of a library, at a location, to a fault.
 func explain(l location, err error) error {
 	var f *fault
 	if errors.As(err, &f) {

@@ -24,10 +24,10 @@ import (
 	"straggler/ingest/discover"
 )
 
-// defaultPort is that of a name node since Hadoop 3.0.1, and before 3.0.
+// defaultPort is the default port of name nodes before Hadoop 3.0 and since 3.0.1.
 const defaultPort = "8020"
 
-// fileSystem is an HDFS. Its library knows no contexts: a call that has to end early loses its connections.
+// fileSystem is an HDFS. Its library does not support contexts: to cancel a call, its connections are closed.
 type fileSystem struct {
 	client *hdfs.Client
 	l      location
@@ -50,7 +50,7 @@ func openHDFS(ctx context.Context, l location, o Options) (*fileSystem, error) {
 	return f, nil
 }
 
-// options come from the URL, and from Hadoop's own files where there are some.
+// options come from the URL, and from Hadoop's configuration files if there are any.
 func (f *fileSystem) options() (hdfs.ClientOptions, error) {
 	conf, err := hadoopconf.LoadFromEnvironment()
 	if err != nil {
@@ -75,8 +75,8 @@ func (f *fileSystem) options() (hdfs.ClientOptions, error) {
 	return o, nil
 }
 
-// addressesOf are the name nodes that a URL means: its host and port, or the nodes of the name service that it names, or
-// the default of Hadoop's files.
+// addressesOf returns the name nodes of a URL: its host and port, the nodes of the name service that it names, or the default
+// in Hadoop's configuration.
 func addressesOf(host string, conf hadoopconf.HadoopConf) ([]string, error) {
 	if host == "" || conf["dfs.ha.namenodes."+host] != "" {
 		if nodes := conf.Namenodes(); len(nodes) > 0 {
@@ -93,7 +93,7 @@ func addressesOf(host string, conf hadoopconf.HadoopConf) ([]string, error) {
 	return []string{net.JoinHostPort(strings.Trim(host, "[]"), defaultPort)}, nil
 }
 
-// ticket is what kinit got.
+// ticket returns the Kerberos ticket obtained by kinit.
 func ticket() (*krb.Client, error) {
 	name := os.Getenv("KRB5_CONFIG")
 	if name == "" {
@@ -128,7 +128,7 @@ func cachePath() (string, error) {
 	return "", errors.New("only a ticket cache that is a file can be read: set KRB5CCNAME to FILE:PATH")
 }
 
-// dial makes connections that do not wait for ever.
+// dial makes connections with deadlines.
 func (f *fileSystem) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	d := net.Dialer{Timeout: min(f.stall, 20*time.Second)}
 	c, err := d.DialContext(ctx, network, addr)
@@ -142,7 +142,7 @@ func (f *fileSystem) dial(ctx context.Context, network, addr string) (net.Conn, 
 	return w, nil
 }
 
-// deadlineConn is a connection each of whose reads and writes has to end in time.
+// deadlineConn is a connection with a deadline for each read and write.
 type deadlineConn struct {
 	net.Conn
 	f *fileSystem
@@ -165,7 +165,7 @@ func (c *deadlineConn) Close() error {
 	return c.Conn.Close()
 }
 
-// within makes the end of the context end what waits for an answer, until it is called off.
+// within closes connections when the context ends, until off is called.
 func (f *fileSystem) within(ctx context.Context) (off func()) {
 	stop := context.AfterFunc(ctx, func() {
 		f.mu.Lock()
@@ -186,7 +186,7 @@ func (f *fileSystem) failed(ctx context.Context, err error) error {
 
 func (f *fileSystem) fault(err error) error {
 	var remote hdfs.Error
-	if errors.As(err, &remote) { // its text is a trace of Java
+	if errors.As(err, &remote) { // its text is a Java stack trace
 		first, _, _ := strings.Cut(remote.Message(), "\n")
 		return &fault{discover.ErrSource, "the name node says: " + objects.Clean(first)}
 	}
@@ -229,7 +229,7 @@ func (f *fileSystem) list(ctx context.Context, dir string) ([]discover.TreeEntry
 	return out, nil
 }
 
-// read opens a range of the file that was listed. A log that is still written may have grown: what was there is read.
+// read opens a range of the listed file. A log that is still being written may have grown: what was listed is read.
 func (f *fileSystem) read(ctx context.Context, e discover.TreeEntry, from, n int64) (io.ReadCloser, time.Time, error) {
 	defer f.within(ctx)()
 	r, err := f.client.Open("/" + e.Path)

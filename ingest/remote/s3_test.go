@@ -33,13 +33,13 @@ import (
 	"straggler/store"
 )
 
-// The secrets of these tests; neither must ever be seen.
+// The secrets of these tests, which must never be shown.
 const (
 	accessKey = "AKIAVERYSECRETKEYID1"
 	secretKey = "averysecretaccesskeyofthetests"
 )
 
-// server is an S3 server on loopback with one bucket, named logs.
+// server is an S3 server on loopback with one bucket, logs.
 type server struct {
 	*httptest.Server
 	gets  atomic.Int64 // requests for objects
@@ -75,7 +75,7 @@ func serve(t *testing.T, files map[string][]byte) *server {
 	return s
 }
 
-// environment is where the library finds credentials and the server, as it would at a user's.
+// environment sets the credentials and the server as a user would.
 func environment(t *testing.T, endpoint string) {
 	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey, "AWS_ENDPOINT_URL": endpoint,
 		"AWS_REGION": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
@@ -84,7 +84,7 @@ func environment(t *testing.T, endpoint string) {
 	}
 }
 
-// cutting breaks the connection of the first times requests for objects, each after some bytes of the body.
+// cutting breaks the connection of the first requests for objects, each after some bytes of the body.
 func (s *server) cutting(times int64, after int) {
 	var cut atomic.Int64
 	spoil := func(w http.ResponseWriter, r *http.Request, h http.Handler) bool {
@@ -118,7 +118,7 @@ func newStore(t *testing.T) *store.Store {
 	return st
 }
 
-// run ingests and sees that nothing secret is said.
+// ingestAll ingests, and checks that no secret is shown.
 func ingestAll(t *testing.T, st *store.Store, args ...string) (run.Summary, error) {
 	t.Helper()
 	places := New(Options{Pause: time.Millisecond, Stall: 5 * time.Second})
@@ -138,7 +138,7 @@ func ingestAll(t *testing.T, st *store.Store, args ...string) (run.Summary, erro
 	return s, err
 }
 
-// rows are the attempts of a store, keys and all.
+// rows returns the attempts of a store, including keys.
 func rows(t *testing.T, st *store.Store) []string {
 	t.Helper()
 	type attempt struct {
@@ -163,7 +163,7 @@ func rows(t *testing.T, st *store.Store) []string {
 
 const labelled = "../../testdata/labelled"
 
-// local are the rows of logs on disk, as a tree of files by their names relative to testdata/labelled.
+// local returns logs on disk, by names relative to testdata/labelled, and the rows that they give.
 func local(t *testing.T, names ...string) (files map[string][]byte, want []string) {
 	t.Helper()
 	files = make(map[string][]byte)
@@ -191,7 +191,7 @@ const mixed = "mixed/app-20261121033031-0011.zstd"
 var rolling = []string{"rolling/eventlog_v2_app-20261121035322-0004/appstatus_app-20261121035322-0004",
 	"rolling/eventlog_v2_app-20261121035322-0004/events_1_app-20261121035322-0004.zstd"}
 
-// What a URL names gives the same rows and keys as the files on disk, and nothing when it is named again.
+// A URL gives the same rows and keys as the files on disk, and nothing when it is ingested again.
 func TestSameAsLocal(t *testing.T) {
 	plain := []string{mixed, rolling[0], rolling[1], "snappy/app-20261121035311-0003.snappy"}
 	for name, c := range map[string]struct {
@@ -230,7 +230,7 @@ func TestSameAsLocal(t *testing.T) {
 	}
 }
 
-// A URL may say where the server is; what the environment says does not count then.
+// A URL may name the server, which overrides the environment.
 func TestParameters(t *testing.T) {
 	files, want := local(t, mixed)
 	s := serve(t, files)
@@ -245,7 +245,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// An archive is fetched once; Parquet is read where it lies, range by range, over connections that break.
+// An archive is downloaded once; Parquet is read in place, range by range, over connections that break.
 func TestArchiveAndParquet(t *testing.T) {
 	files, want := local(t, mixed)
 	var zipped bytes.Buffer
@@ -282,7 +282,7 @@ func TestArchiveAndParquet(t *testing.T) {
 	}
 }
 
-// parquetTable is a file of the canonical attempts.
+// parquetTable returns a file of canonical attempts.
 func parquetTable(t *testing.T) ([]byte, int) {
 	t.Helper()
 	const n = 3000
@@ -301,13 +301,13 @@ func parquetTable(t *testing.T) ([]byte, int) {
 	return buf.Bytes(), n
 }
 
-// More objects than one answer lists.
+// There are more objects than one answer lists.
 func TestManyObjects(t *testing.T) {
 	files := make(map[string][]byte)
 	for i := range 1100 {
 		files[fmt.Sprintf("nightly/%04d.csv", i)] = fmt.Appendf(nil, "task,start_time,duration_s\n%d,2026-01-01 00:00:00,5\n", i)
 	}
-	files["nightly/"] = nil // as consoles make to stand for a directory
+	files["nightly/"] = nil // made by consoles to represent a directory
 	serve(t, files)
 	st := newStore(t)
 	s, err := ingestAll(t, st, "s3://logs/nightly")
@@ -332,7 +332,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 	}
 }
 
-// A connection that breaks for good behind good bytes ends the run, and nothing of it is in the store.
+// A connection that breaks for good after valid bytes ends the run, and nothing of it is in the store.
 func TestConnectionsThatBreakForGood(t *testing.T) {
 	files, _ := local(t, mixed)
 	s := serve(t, files)
@@ -392,7 +392,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// An object that is replaced while it is read is not mixed from both.
+// An object that is replaced while it is read is not a mixture of both versions.
 func TestReplaced(t *testing.T) {
 	s := serve(t, map[string][]byte{"a": bytes.Repeat([]byte("old "), 1000)})
 	tree, p, err := New(Options{Pause: time.Millisecond}).Open(t.Context(), "s3://logs/a")
@@ -403,7 +403,7 @@ func TestReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Size-- // as if it had been listed when it was shorter
+	e.Size-- // as if it had been shorter when it was listed
 	r, err := tree.Open(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
@@ -417,7 +417,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// A server that stops to send is given up and asked again; one that is cancelled ends at once.
+// A server that stops sending is given up and asked again; a cancelled request ends at once.
 func TestStall(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789"), 20_000)
 	s := serve(t, map[string][]byte{"a": data})
@@ -458,7 +458,7 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// Every range of a file is the one that was asked for.
+// Every range of a file has the right bytes.
 func TestReadAt(t *testing.T) {
 	data := make([]byte, 3*blockBytes+17)
 	for i := range data {

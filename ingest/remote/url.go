@@ -11,13 +11,13 @@ import (
 
 type location = urls.Location
 
-// schemes are those that Open takes.
+// schemes lists the URL schemes that Open accepts.
 var schemes = []string{"s3", "gs", "azblob", "hdfs"}
 
-// Check returns the error that Open would about a URL itself, and asks nobody.
+// Check returns the error that Open would return about the URL itself, without a request.
 func Check(url string) error {
 	if strings.HasPrefix(strings.ToLower(url), "file://") {
-		return nil // discover opens it
+		return nil // opened by discover
 	}
 	_, err := parse(url)
 	return err

@@ -57,7 +57,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The clouds that cannot be asked here refuse before they are asked, and say what to set.
+// Services that cannot be reached in tests fail before any request, and say what to set.
 func TestNoCredentials(t *testing.T) {
 	for _, name := range []string{"AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_CONNECTION_STRING"} {
 		t.Setenv(name, "")
@@ -133,7 +133,7 @@ func TestNoNameNode(t *testing.T) {
 	}
 }
 
-// A name node that accepts and then says nothing is given up; a context that ends, ends the wait.
+// A name node that accepts the connection and then stays silent is given up; the end of the context ends the wait.
 func TestSilentNameNode(t *testing.T) {
 	t.Setenv("HADOOP_CONF_DIR", "")
 	t.Setenv("HADOOP_HOME", "")

@@ -21,44 +21,44 @@ func Format() ingest.Format {
 	}
 }
 
-const detail = `One application a log, or several that were concatenated. Files are plain or compressed in any way that
-Spark or an archive does it; a running application's log is read as far as it goes. Events that another program has indented, put into a
-list or on one line are read as well.
+const detail = `A log has one application, or several that were concatenated. Files are plain or compressed in any way that Spark or an archiver
+does; the log of a running application is read as far as it goes. Events may also be indented, in a list or all on one line, as
+other programs write them.
 
-From the log: applications, settings (a list of scheduling properties; nothing that looks like a secret), jobs, phases
-(every attempt of a stage; stages that were planned and skipped), edges, attempts, machines (a row an executor), losses,
+From the log: applications, settings (a fixed list of scheduling properties; nothing that looks like a secret), jobs, phases
+(every attempt of a stage, and stages that were planned but skipped), edges, attempts, machines (a row per executor), losses, and
 queries with their settings, jobs and plans.
 
-NULL, because logs do not say: rack, cross_rack_bytes; progress and the time at which a copy was asked for; cpu_s before
-Spark 2.1; peak_memory_bytes before 3.0; speculative before 1.1; how an application ended before Spark 4; what attempts
-that failed or were killed spent outside their run. A zero in the metrics of such an attempt is NULL too: Spark writes 0
-for what was never reported.
+NULL, because logs do not say: rack, cross_rack_bytes; progress, and the time at which a copy was requested; cpu_s before
+Spark 2.1; peak_memory_bytes before 3.0; speculative before 1.1; how an application ended before Spark 4; time that failed or
+killed attempts spent outside their run. Zeros in the metrics of such attempts are NULL too, since Spark writes 0 for values that
+were never reported.
 
-  scheduler_delay_s  max(0, duration − run − deserialise − serialise − getting result), as Spark's own pages have it; NULL with
-                     result_s and deserialize_s where one of them is longer than the attempt, whose times are wrong then
-  result_s           serialising the result and fetching it
-  spill_bytes        Disk Bytes Spilled; what was spilled takes several times as much in memory
+  scheduler_delay_s  max(0, duration − run − deserialize − serialize − getting result), as in Spark's own UI; NULL, like
+                     result_s and deserialize_s, if one of them is longer than the attempt, whose times are then wrong
+  result_s           time serializing the result and fetching it
+  spill_bytes        Disk Bytes Spilled; in memory the same data takes several times as much
   input_bytes        Input Bytes Read + shuffle bytes read, remote and local
   remote_bytes       shuffle bytes read from other machines, and the input of rack-local and 'any' attempts (estimated)
-  local_bytes        shuffle bytes read from its own machine, and the input of node-local attempts (estimated); NULL with
-                     input of other attempts, whose location the log does not say
+  local_bytes        shuffle bytes read from its own machine, and the input of node-local attempts (estimated); NULL if
+                     the location of the input is unknown
   input_records      Input Records Read + shuffle records read
-  queued_time        a first attempt: its stage's submission; a retry: the end of the attempt before it; a copy: NULL
-  task               Partition ID since Spark 3.3. Before, the position in the task set, from which the partition of a
-                     stage that ran in part follows where the number of missing outputs agrees; otherwise quality says
+  queued_time        first attempt: submission of its stage; retry: end of the previous attempt; copy: NULL
+  task               Partition ID since Spark 3.3. Earlier logs have the position in the task set. For a stage that ran only in
+                     part, the partition is derived from it if the number of missing outputs agrees; otherwise quality says
                      that the task is a position
-  recompute          the attempt's task had succeeded before its stage was submitted again, or its output was resubmitted
-  losses             outputs that a Resubmitted or FetchFailed event names, or that were computed again
-  plan_nodes         the plan as it was made, where adaptive execution made another, and the last one in the log. Ids of
-                     expressions are left out of texts, and literals unless --keep-literals is given
-  node_metrics       what Spark says at the end of each stage that its tasks added up to; of RAPIDS, Photon, Gluten and Comet no zeros,
-                     which they report of what they do not measure
-  node_phases        by the values that a stage has of an operator's metrics; of operators without any by the exchanges
+  recompute          the attempt's task had succeeded before its stage was resubmitted, or its output was resubmitted
+  losses             outputs that a Resubmitted or FetchFailed event names, or that were recomputed
+  plan_nodes         the final plan in the log and, if adaptive execution changed it, the initial one. Expression ids are left
+                     out of texts, and so are literals unless --keep-literals is given
+  node_metrics       the sums over tasks that Spark writes at the end of each stage. RAPIDS, Photon, Gluten and Comet report
+                     zeros for what they do not measure; these are left out
+  node_phases        by the metrics of an operator that have values in a stage; for operators without any, by the exchanges
                      around them: basis says which
   node_attempts      the four attempts of a phase that read most rows, and the four that ran longest
-  jobs before 1.3    have no times: submitted with their first stage, finished with their last
+  jobs before 1.3    logs have no times of jobs: a job is submitted with its first stage and finished with its last
 
-Tried on logs of 1.2 to 4.0 and of Databricks; the directories of Spark 1.0 and compacted logs on made-up ones only.`
+Tested on logs of 1.2 to 4.0 and of Databricks; for Spark 1.0 directories and compacted logs, only on synthetic ones.`
 
 // sniff recognises a log by the name of its first event.
 func sniff(h ingest.Head) ingest.Match {

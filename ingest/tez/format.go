@@ -16,12 +16,12 @@ func Format() ingest.Format {
 	return ingest.Format{
 		Name: "tez",
 		Doc:  "Apache Tez histories: history.txt, protobuf SequenceFiles, timeline server exports (zip)",
-		Detail: `A DAG is a job, a vertex a phase, a task attempt an attempt. Input is what was shuffled plus what file systems but the
-local one gave; of the shuffled bytes, those read directly from disk are local. Times are those of the last finish
-event. An attempt that ends with OUTPUT_LOST had succeeded: it stays a success, its output is a loss, and the attempt that
-the same task runs next, with its creationCausalAttempt, says who recomputed and who noticed. Speculative copies are known
+		Detail: `A DAG is a job, a vertex is a phase, a task attempt is an attempt. Input is the shuffled bytes plus those read from file systems
+other than the local one; shuffled bytes that were read directly from disk count as local. Times are those of the last finish
+event. An attempt that ends with OUTPUT_LOST had succeeded: it remains a success and its output is a loss; the next attempt of the
+task, with its creationCausalAttempt, tells who recomputed the output and who noticed the loss. Speculative copies are recognised
 by the error of the attempt that lost. Racks and fetch wait are not in the history.`,
-		Experimental: "no real file was available; the layouts are those of Tez's source",
+		Experimental: "no real file was available; the layouts follow Tez's source",
 		Claim:        claim,
 		Sniff:        sniff,
 		Read:         readLog,

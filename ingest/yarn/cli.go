@@ -9,23 +9,23 @@ import (
 	"straggler/schema"
 )
 
-// What 'yarn application' prints for people: -list a table, its columns padded and between tabs, under a line that counts
-// it; -status a report of 'Key : value' lines. Hadoop 2.0 has no type and no progress in its table, and columns may be
-// added, so their names identify them.
+// The output of 'yarn application': -list prints a table with padded, tab-separated columns under a line with their count;
+// -status prints a report of 'Key : value' lines. Hadoop 2.0 has no type and no progress in its table, and later versions may
+// add columns, so columns are identified by name.
 
-// fromCLI are the names that a summary gives to columns of the table and keys of the report.
+// fromCLI maps columns of the table and keys of the report to the names used in summaries.
 var fromCLI = map[string]string{
 	"Application-Id": "appId", "Application-Name": "name", "Application-Type": "applicationType", "User": "user", "Queue": "queue",
 	"State": "state", "Final-State": "finalStatus", "Start-Time": "startTime", "Launch-Time": "launchTime", "Finish-Time": "finishTime", "AM Host": "appMasterHost",
 }
 
-// cli is how far what 'yarn application' printed is read.
+// cli is the state of reading the output of 'yarn application'.
 type cli struct {
 	columns []string          // of the table
-	report  map[string]string // that is open
+	report  map[string]string // the report being read
 }
 
-// cliLine takes a line of the table or of a report and says whether it is one.
+// cliLine reads a line of the table or of a report, and reports whether it is one.
 func (r *reader) cliLine(p ingest.Part, line read.Line) bool {
 	c := &r.cli
 	switch text := bytes.TrimSpace(line.Data); {
@@ -86,7 +86,7 @@ func (r *reader) endReport(p ingest.Part) {
 	r.cli.report = nil
 }
 
-// noTimes says of a table that it has none.
+// noTimes adds a caveat if applications came from a table, which has no times.
 func (r *reader) noTimes() {
 	if r.timeless > 0 {
 		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.apps.Nth(0), Code: "no_times", Count: schema.Some(r.timeless),

@@ -9,13 +9,13 @@ import (
 	"straggler/schema"
 )
 
-// maxList bounds the list of applications, which is one JSON object and is held whole.
+// maxList bounds the list of applications, a single JSON object that is held in memory.
 const maxList = 256 << 20
 
-// names are those that a list gives to the members of a summary; others are the same.
+// names maps members of a list to the names used in summaries, where they differ.
 var names = map[string]string{"id": "appId", "startedTime": "startTime", "finishedTime": "finishTime"}
 
-// list reads {"apps": {"app": [{"id": "application_…", "user": …, …}, …]}}, or the {"app": {…}} of one.
+// list reads {"apps": {"app": [{"id": "application_…", "user": …, …}, …]}}, or {"app": {…}} for a single application.
 func (r *reader) list(p ingest.Part, from io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(from, maxList+1))
 	if err != nil && !ingest.IsCut(err) {
@@ -25,7 +25,7 @@ func (r *reader) list(p ingest.Part, from io.Reader) error {
 		return fmt.Errorf("%w: %s: a list of applications of more than %d bytes", ingest.ErrLimit, p.Name, maxList)
 	}
 	var q pull.Puller
-	for q.Reset(text); q.Peek() == '{'; q.Reset(q.Rest()) { // or one object after the other
+	for q.Reset(text); q.Peek() == '{'; q.Reset(q.Rest()) { // or concatenated objects
 		if err := r.object(p, &q, len(text)); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (r *reader) list(p ingest.Part, from io.Reader) error {
 	return err
 }
 
-// object reads an object of a text of so many bytes: an application, or one that holds some.
+// object reads an object of a text of size bytes: an application, or an object that contains some.
 func (r *reader) object(p ingest.Part, q *pull.Puller, size int) error {
 	at := int64(size - len(q.Rest())) // q has peeked at the bracket
 	m := map[string]string{}

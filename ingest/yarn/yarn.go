@@ -14,17 +14,16 @@ import (
 	"straggler/schema"
 )
 
-// Format is a ResourceManager log, or a file of its summary lines.
+// Format is a ResourceManager log, or a file of summary lines.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "yarn",
-		Doc:  "YARN ResourceManager application summaries (appId=…,name=…,user=… lines), its list of applications as JSON, and what 'yarn application' prints",
-		Detail: `A summary line is an application with one job: its name, user, queue, times and final status. The lines know no tasks and
-no machines but the application master's, so nothing in them can be called slow; they tell when and where in which
-queue work ran. memorySeconds, vcoreSeconds and what was preempted are settings (yarn.memory_seconds, …). Lines of the
-log that are no summary are skipped. The answer of /ws/v1/cluster/apps holds the same, in JSON. 'yarn application -list'
-prints a table without times, and -status a report with them.`,
-		Experimental: "applications have no tasks, so nothing can be called slow; no real file was available, and the layouts are the documented ones",
+		Doc:  "YARN ResourceManager application summaries (appId=…,name=…,user=… lines), lists of applications as JSON, and the output of 'yarn application'",
+		Detail: `A summary line is an application with one job: its name, user, queue, times and final status. There are no tasks, and no machine
+but that of the application master, so nothing can be called slow; the lines tell when and in which queue work ran. memorySeconds,
+vcoreSeconds and preempted resources are settings (yarn.memory_seconds, …). Other lines of the log are skipped. The JSON answer of
+/ws/v1/cluster/apps contains the same. 'yarn application -list' prints a table without times, and -status a report with times.`,
+		Experimental: "applications have no tasks, so nothing can be called slow; no real file was available, and the layouts follow the documentation",
 		Sniff:        sniff,
 		Read:         readLog,
 	}
@@ -42,7 +41,7 @@ func sniff(h ingest.Head) ingest.Match {
 			return ingest.Match{Confidence: ingest.Certain, Why: "lines with appId=application_…"}
 		}
 		if tableHeader(line) || reportHeader(line) {
-			return ingest.Match{Confidence: ingest.Certain, Why: "what 'yarn application' prints"}
+			return ingest.Match{Confidence: ingest.Certain, Why: "output of 'yarn application'"}
 		}
 	}
 	return ingest.Match{}
@@ -50,7 +49,7 @@ func sniff(h ingest.Head) ingest.Match {
 
 var appID = []byte("appId=application_")
 
-// kept are the counters of a summary that become settings.
+// kept lists the counters of a summary that become settings.
 var kept = []struct{ key, setting string }{
 	{"memorySeconds", "yarn.memory_seconds"}, {"vcoreSeconds", "yarn.vcore_seconds"},
 	{"preemptedMemorySeconds", "yarn.preempted_memory_seconds"}, {"preemptedVcoreSeconds", "yarn.preempted_vcore_seconds"},
@@ -76,8 +75,8 @@ type reader struct {
 	out        *ingest.Sink
 	apps, jobs *schema.Keys
 	cli        cli
-	seen       map[string]bool // by the ids of applications
-	timeless   int64           // applications of a table without times
+	seen       map[string]bool // by application id
+	timeless   int64           // applications of tables, which have no times
 	trace      schema.Trace
 }
 
@@ -123,8 +122,8 @@ func (r *reader) line(p ingest.Part, line read.Line) error {
 	return r.flush(false)
 }
 
-// pairs splits key=value pairs at commas. Commas, equals signs and backslashes within values have a backslash before
-// them; bare angle brackets group resources: <memory:1024, vCores:1>.
+// pairs splits key=value pairs at commas. Commas, equals signs and backslashes within values are escaped by a backslash;
+// unescaped angle brackets group resources: <memory:1024, vCores:1>.
 func pairs(b []byte) (map[string]string, error) {
 	m := map[string]string{}
 	var key, text []byte
@@ -162,7 +161,7 @@ func pairs(b []byte) (map[string]string, error) {
 	return m, nil
 }
 
-// summary finds the pairs of a summary line, behind whatever a logger wrote before them.
+// summary finds the pairs in a summary line, after whatever a logger wrote before them.
 func summary(line []byte) ([]byte, bool) {
 	i := bytes.Index(line, appID)
 	if i < 0 || i > 0 && line[i-1] != ' ' && line[i-1] != '\t' {
@@ -180,13 +179,13 @@ func (r *reader) flush(all bool) error {
 	return err
 }
 
-// maxSeen bounds the applications that are remembered: a hundred bytes for each.
+// maxSeen bounds the applications that are remembered, at a hundred bytes each.
 const maxSeen = 1_000_000
 
-// twice is why an application is rejected: a ResourceManager that restarts logs again what has ended.
+// twice is the reason for rejecting an application: a restarted ResourceManager logs ended applications again.
 const twice = "the application was there before, and is taken from there"
 
-// application keeps an application, unless it was there before.
+// application emits an application, unless it was seen before.
 func (r *reader) application(m map[string]string) bool {
 	if id := m["appId"]; r.seen[id] {
 		return false
@@ -222,7 +221,7 @@ func (r *reader) application(m map[string]string) bool {
 	return true
 }
 
-// statusOf: finalStatus is the application's own word; state says whether YARN saw it end.
+// statusOf combines finalStatus, which the application reports, with state, which says whether YARN saw it end.
 func statusOf(m map[string]string) (status schema.RunStatus, ended bool) {
 	switch m["state"] {
 	case "FINISHED", "FAILED", "KILLED":

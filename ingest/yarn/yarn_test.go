@@ -38,7 +38,7 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// list is laid out as ApplicationCLI of Hadoop 3 prints it, report as that of 2.8.
+// list is formatted as by ApplicationCLI of Hadoop 3, report as by that of 2.8.
 const list = `2021-07-17 02:39:40,107 INFO client.RMProxy: Connecting to ResourceManager at rm.example/10.1.1.136:8032
 Total number of applications (application-types: [], states: [RUNNING, FINISHED] and tags: []):2
                 Application-Id	    Application-Name	    Application-Type	      User	     Queue	             State	       Final-State	       Progress	                       Tracking-URL
@@ -110,7 +110,7 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// What describes an application again, as a ResourceManager does that has restarted, is rejected.
+// A second description of an application, as written by a restarted ResourceManager, is rejected.
 func TestApplicationTwice(t *testing.T) {
 	const one = `{"id":"application_1_0001","state":"FINISHED","finalStatus":"SUCCEEDED","startedTime":1000,"finishedTime":9000}`
 	for name, text := range map[string]string{"summaries": log + log, "table": list + list, "reports": report + report,
@@ -135,7 +135,7 @@ func TestApplicationTwice(t *testing.T) {
 	}
 }
 
-// The ResourceManager's list of applications says what its summaries say.
+// The ResourceManager's list of applications gives the same rows as its summaries.
 func TestListOfApplications(t *testing.T) {
 	const list = `{"apps":{"app":[{"id":"application_1_0001","user":"u","name":"a, b","queue":"q","state":"FINISHED","finalStatus":"SUCCEEDED","progress":100.0,
 "applicationType":"MAPREDUCE","startedTime":1000,"launchTime":1500,"finishedTime":9000,"memorySeconds":151730,"vcoreSeconds":103,"resourceInfo":{"x":[1]}},
