@@ -8,6 +8,7 @@ import (
 
 	"straggler/causes/jobcost"
 	"straggler/causes/wire"
+	"straggler/tempfile"
 )
 
 // savings spools, for each phase, the time saved without each cause, about 400 bytes per phase, until all phases are known and
@@ -31,7 +32,7 @@ func (s *savings) add(saved []jobcost.Saving) (at savedAt, err error) {
 		return at, nil
 	}
 	if s.file == nil {
-		if s.file, err = os.CreateTemp("", "straggler-savings-"); err != nil {
+		if s.file, err = tempfile.File("", "savings"); err != nil {
 			return at, fmt.Errorf("a temporary file for savings: %w", err)
 		}
 		s.out = bufio.NewWriterSize(s.file, 64<<10)
@@ -67,11 +68,10 @@ func (s *savings) read(to []jobcost.Saving, at savedAt) ([]jobcost.Saving, error
 	return append(to, saved...), err
 }
 
-// close removes the file.
+// close frees the file.
 func (s *savings) close() {
 	if s.file != nil {
 		s.file.Close()
-		os.Remove(s.file.Name())
 	}
 }
 

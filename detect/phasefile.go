@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"straggler/schema"
+	"straggler/tempfile"
 )
 
 // What is computed while attempts are read and needed once all have been is stored in a file, phase by phase: the attempts that
@@ -23,11 +24,10 @@ type phaseFile struct {
 	end  int64
 }
 
-// close removes the file.
+// close frees the file.
 func (t *phaseFile) close() {
 	if t.file != nil {
 		t.file.Close()
-		os.Remove(t.file.Name())
 	}
 }
 
@@ -51,7 +51,7 @@ func (t *phaseFile) place(n int) (at int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.file == nil {
-		if t.file, err = os.CreateTemp("", "straggler-tasks-"); err != nil {
+		if t.file, err = tempfile.File("", "tasks"); err != nil {
 			return 0, err
 		}
 	}

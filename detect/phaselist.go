@@ -2,9 +2,10 @@ package detect
 
 import (
 	"fmt"
-	"os"
 	"syscall"
 	"unsafe"
+
+	"straggler/tempfile"
 )
 
 // heapPhases is the number of phases held in Go's heap, at 56 bytes each: 450 MB, in addition to 768 MB of the engine's memory
@@ -26,17 +27,14 @@ func phaseList(n, inHeap int64) (phases []scannedPhase, free func(), err error) 
 	return unsafe.Slice((*scannedPhase)(unsafe.Pointer(&b[0])), n)[:0], func() { syscall.Munmap(b) }, nil
 }
 
-// mapped maps a temporary file of zeros that has been unlinked. The zeros are written: if the disk is full, that fails here,
+// mapped maps a temporary file of zeros. The zeros are written: if the disk is full, that fails here,
 // and not at some later use of the memory, which would crash the program.
 func mapped(size int64) ([]byte, error) {
-	f, err := os.CreateTemp("", "straggler-phases-")
+	f, err := tempfile.File("", "phases")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, err
-	}
 	zeros := make([]byte, 1<<20)
 	for left := size; left > 0; left -= int64(len(zeros)) {
 		if _, err := f.Write(zeros[:min(left, int64(len(zeros)))]); err != nil {

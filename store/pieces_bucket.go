@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"straggler/schema"
+	"straggler/tempfile"
 )
 
 // In a bucket nothing can be renamed, so programs on other machines put their files where a commit names them:
@@ -288,7 +289,7 @@ type unnamedFiles struct {
 }
 
 func (u *unnamedFiles) Create(name string) (file, error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "straggler-")
+	f, err := tempfile.File(filepath.Dir(name), "piece")
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +299,7 @@ func (u *unnamedFiles) Create(name string) (file, error) {
 		u.files = make(map[string]*os.File)
 	}
 	u.files[name] = f
-	return openFile{f}, os.Remove(f.Name())
+	return openFile{f}, nil
 }
 
 // Open reads a file from its beginning.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 	"straggler/bucket"
 	"straggler/bucket/location"
 	"straggler/schema"
+	"straggler/tempfile"
 )
 
 var (
@@ -55,8 +55,9 @@ type Store struct {
 	fs      fileSystem // of this machine
 	staging staging
 	o       Options
-	base    io.Closer    // of a scratch store: keeps the files of the other store
-	commits atomic.Int64 // made through this Store, so that its engines know when to renew their snapshots
+	temp    *tempfile.Directory // of a temporary store
+	base    io.Closer           // of a scratch store: keeps the files of the other store
+	commits atomic.Int64        // made through this Store, so that its engines know when to renew their snapshots
 
 	mu    sync.Mutex
 	cache map[int64]cachedCommit // commits read before; they never change
@@ -100,23 +101,24 @@ func (s *Store) openBackend(ctx context.Context, where string) error {
 
 // Temp creates a temporary store, which Close removes.
 func Temp(ctx context.Context) (*Store, error) {
-	dir, err := os.MkdirTemp("", "straggler-")
+	dir, err := tempfile.NewDirectory("", "store")
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	s, err := Open(ctx, dir, Options{temp: true})
+	s, err := Open(ctx, dir.Path(), Options{temp: true})
 	if err != nil {
-		os.RemoveAll(dir)
+		return nil, errors.Join(err, dir.Close())
 	}
-	return s, err
+	s.temp = dir
+	return s, nil
 }
 
 // Close removes the directory of a temporary store. Other stores need not be closed.
 func (s *Store) Close() error {
-	if !s.o.temp {
+	if s.temp == nil {
 		return nil
 	}
-	err := s.fs.RemoveAll(s.where)
+	err := s.temp.Close()
 	if s.base != nil {
 		err = errors.Join(err, s.base.Close())
 	}

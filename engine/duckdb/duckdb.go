@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"straggler/engine/sqltext"
 	"straggler/schema"
 	"straggler/store"
+	"straggler/tempfile"
 )
 
 // The embedded engine. It uses the driver's bindings of DuckDB's C interface, one level below database/sql. They return results
@@ -25,9 +25,9 @@ import (
 
 // Engine is a DuckDB in memory, over the files of a store.
 type Engine struct {
-	o       engine.Options
-	tempDir string          // ours, to be removed
-	files   *store.Snapshot // keeps compactions from removing files under us
+	o     engine.Options
+	temp  *tempfile.Directory // ours, to be removed
+	files *store.Snapshot     // keeps compactions from removing files under us
 
 	mu     sync.Mutex
 	db     mapping.Database
@@ -52,11 +52,11 @@ func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine
 	d := &Engine{o: o}
 	d.few.Store(!o.Locked) // until the tables are known: more threads are added more quickly than ended
 	if o.TempDir == "" {
-		dir, err := os.MkdirTemp("", "straggler-sql-")
+		dir, err := tempfile.NewDirectory("", "sql")
 		if err != nil {
 			return nil, fmt.Errorf("duckdb: a directory for what does not fit into memory: %w", err)
 		}
-		d.tempDir, d.o.TempDir = dir, dir
+		d.temp, d.o.TempDir = dir, dir.Path()
 	}
 	if err := d.open(ctx, st); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -419,8 +419,8 @@ func (d *Engine) shutDown() error {
 	if d.files != nil {
 		err = d.files.Close()
 	}
-	if d.tempDir != "" {
-		err = errors.Join(err, os.RemoveAll(d.tempDir))
+	if d.temp != nil {
+		err = errors.Join(err, d.temp.Close())
 	}
 	return err
 }

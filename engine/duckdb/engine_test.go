@@ -312,7 +312,7 @@ func TestEngineEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	temp := eng.(*Engine).tempDir
+	temp := eng.(*Engine).temp.Path()
 	rows, err := eng.Query(t.Context(), "SELECT * FROM range(10000)")
 	if err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func TestOpenAt(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if left, _ := filepath.Glob(filepath.Join(temp, "*", "*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(temp, "*", "files", "*")); len(left) > 0 {
 			t.Errorf("%s: left behind: %v", name, left)
 		}
 	}

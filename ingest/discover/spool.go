@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"straggler/ingest"
+	"straggler/tempfile"
 )
 
 // spool is the temporary files of a run: archives that cannot be read in place, and parts that need random access.
@@ -17,7 +18,7 @@ type spool struct {
 	left   atomic.Int64
 
 	mu  sync.Mutex
-	dir string
+	dir *tempfile.Directory
 }
 
 func newSpool(parent string, limit int64) *spool {
@@ -49,10 +50,12 @@ func (s *spool) copy(r io.Reader) (name string, size int64, err error) {
 func (s *spool) make() (dir string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dir == "" {
-		s.dir, err = os.MkdirTemp(s.parent, "straggler-ingest-")
+	if s.dir == nil {
+		if s.dir, err = tempfile.NewDirectory(s.parent, "ingest"); err != nil {
+			return "", err
+		}
 	}
-	return s.dir, err
+	return s.dir.Path(), nil
 }
 
 func (s *spool) remove(name string, size int64) error {
@@ -61,10 +64,10 @@ func (s *spool) remove(name string, size int64) error {
 }
 
 func (s *spool) close() error {
-	if s.dir == "" {
+	if s.dir == nil {
 		return nil
 	}
-	return os.RemoveAll(s.dir)
+	return s.dir.Close()
 }
 
 // spooling charges what it reads to the spool's allowance.

@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"straggler/tempfile"
 )
 
 // Key orders records by its parts in turn. Records with equal keys are ordered by their payload, so that the order does not
@@ -140,14 +142,12 @@ func (s *Sorter) wait() error {
 
 func (c *chunk) payload(p *span) []byte { return c.arena[p.offset : p.offset+p.size] }
 
-// write writes the chunk to a file and returns it. The file is unlinked once it is open, so that nothing is left behind by a
-// process that dies.
+// write writes the chunk to a file and returns it.
 func (c *chunk) write(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "straggler-sort-*")
+	f, err := tempfile.File(dir, "sort")
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(f.Name())
 	w := bufio.NewWriterSize(f, 256<<10)
 	var head [recordHead]byte
 	for _, o := range c.order {

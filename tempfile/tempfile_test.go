@@ -1,0 +1,147 @@
+package tempfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// parentOfChild is the environment variable by which a test starts this program again, to make a directory there.
+const parentOfChild = "STRAGGLER_TEMPFILE_TEST"
+
+func TestMain(m *testing.M) {
+	parent := os.Getenv(parentOfChild)
+	if parent == "" {
+		os.Exit(m.Run())
+	}
+	d, err := NewDirectory(parent, "child")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.WriteFile(filepath.Join(d.Path(), "data"), []byte("rows"), 0o600)
+	fmt.Println(d.Path())
+	io.Copy(io.Discard, os.Stdin) // until it is killed
+	d.lock.Close()
+}
+
+// child runs a process that has a directory, and says which.
+func child(t *testing.T, parent string) (cmd *exec.Cmd, path string) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), parentOfChild+"="+parent)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd, strings.TrimSuffix(line, "\n")
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// What a killed process left is removed by the next; what a living one uses, and what is somebody else's, stays.
+func TestKilled(t *testing.T) {
+	parent := t.TempDir()
+	killed, left := child(t, parent)
+	_, used := child(t, parent)
+	var others []string
+	for _, name := range []string{"straggler-demo", "straggler-child-1"} {
+		others = append(others, filepath.Join(parent, name, "files"))
+		if err := os.MkdirAll(others[len(others)-1], 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed.Process.Kill()
+	killed.Wait()
+	if !exists(filepath.Join(left, "data")) {
+		t.Fatalf("%s is gone before anybody removed it", left)
+	}
+	d, err := NewDirectory(parent, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exists(filepath.Dir(left)) {
+		t.Errorf("%s is left by a killed process", left)
+	}
+	for _, kept := range append(others, filepath.Join(used, "data"), d.Path()) {
+		if !exists(kept) {
+			t.Errorf("%s is gone", kept)
+		}
+	}
+	if err := d.Close(); err != nil || exists(filepath.Dir(d.Path())) {
+		t.Errorf("closed, and it is there: %v", err)
+	}
+}
+
+// Directories made at once are all different, empty and kept.
+func TestAtOnce(t *testing.T) {
+	parent := t.TempDir()
+	const n = 50
+	made := make(chan *Directory)
+	for range n {
+		go func() {
+			d, err := NewDirectory(parent, "test")
+			if err != nil {
+				t.Error(err)
+			}
+			made <- d
+		}()
+	}
+	paths := map[string]bool{}
+	for range n {
+		if d := <-made; d != nil {
+			paths[d.Path()] = true
+			defer d.Close()
+		}
+	}
+	for path := range paths {
+		if !exists(path) {
+			t.Errorf("%s is gone", path)
+		}
+	}
+	if len(paths) != n {
+		t.Errorf("%d directories, want %d", len(paths), n)
+	}
+}
+
+func TestFile(t *testing.T) {
+	parent := t.TempDir()
+	f, err := File(parent, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("rows"); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 4)
+	if _, err := f.ReadAt(got, 0); err != nil || string(got) != "rows" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if entries, err := os.ReadDir(parent); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
