@@ -4,7 +4,7 @@
 SELECT h.*, l.lost_s
 FROM (
   SELECT machine, period, CAST(sum(attempts) AS BIGINT) AS attempts,
-    exp(sum(attempts * ln(factor)) FILTER (WHERE factor > 0) / sum(attempts) FILTER (WHERE factor > 0)) AS factor,
+    exp(sum(attempts * ln(factor) ORDER BY window_start, application_id) FILTER (WHERE factor > 0) / sum(attempts) FILTER (WHERE factor > 0)) AS factor,
     count(*) AS judged, count(*) FILTER (WHERE verdict IN ('slow', 'flaky')) AS bad, CAST(sum(losses) AS BIGINT) AS losses
   FROM (
     SELECT * FROM (
@@ -16,7 +16,7 @@ FROM (
   )
   GROUP BY machine, period
 ) h LEFT JOIN (
-  SELECT a.machine, CAST(floor((unix_micros(a.start_time) / 86400e6 + 3) / {days}) AS BIGINT) AS period, sum(c.seconds) AS lost_s
+  SELECT a.machine, CAST(floor((unix_micros(a.start_time) / 86400e6 + 3) / {days}) AS BIGINT) AS period, CAST(sum(TRY_CAST(round(c.seconds * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 AS lost_s
   FROM (SELECT attempt_id, seconds FROM attributions WHERE cause = 'bad_machine') c
     JOIN (SELECT attempt_id, machine, start_time FROM attempts WHERE start_time IS NOT NULL AND {where}) a ON a.attempt_id = c.attempt_id
   GROUP BY 1, 2
