@@ -1,7 +1,9 @@
 package report
 
 import (
+	"straggler/engine"
 	"straggler/schema"
+	"straggler/selection"
 )
 
 func (b *builder) trust() error {
@@ -45,7 +47,11 @@ func (b *builder) trust() error {
 }
 
 func (b *builder) counts() error {
-	if err := b.keepStore("report_rejects", "own_rejects"); err != nil {
+	sql, err := sqlOf("own_rejects")
+	if err != nil {
+		return err
+	}
+	if err := engine.MaterializeParts(b.ctx, b.eng, "report_rejects", sql, selection.Rejects()); err != nil {
 		return err
 	}
 	return read(b, "counts", func(c *Counts) error { b.doc.Trust.Counts = *c; return nil })

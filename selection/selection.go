@@ -1,5 +1,5 @@
 // Package selection takes what a user says of applications, an id or a name and a time, and gives those of a store that are
-// meant.
+// meant (applications.sql), the inputs that they were read from (inputs.go), and their rejected records (rejects.sql).
 //
 // Start with Applications.
 package selection

@@ -9,12 +9,13 @@ import (
 
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/selection"
 )
 
 // Runs reads applications of a store on which detect and causes have run, in order of time: those with the given keys, or all
 // if there are none. Tasks adds what is needed only for runs that are judged.
 func Runs(ctx context.Context, eng engine.Engine, g Grouping, applications ...schema.Key) ([]Run, error) {
-	m := measuring{ctx: ctx, eng: eng, seen: only(applications), grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
+	m := measuring{ctx: ctx, eng: eng, seen: append(only(applications), selection.Rejects()), grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
 	for _, step := range []func() error{m.applications, m.readOperators, m.readStages, m.causes, m.machines, m.plans} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: measuring: %w", err)

@@ -1,4 +1,5 @@
--- The runs of a store, one row per application: counts of its attempts and whether its log is complete.
+-- The runs of a store, one row per application: counts of its attempts and whether its log is complete. Needs owned_rejects of
+-- package selection. Sums are of decimals, here and in the other files: those of doubles depend on the order of rows.
 SELECT a.application_id, a.native_id, a.name, a.start_time, a.finish_time, a.status, a.complete, a.source_file,
   coalesce(n.attempts, 0) AS attempts,
   coalesce(n.failed, 0) AS failed,
@@ -12,17 +13,10 @@ FROM applications a
       count(*) AS attempts,
       count(*) FILTER (WHERE status IN ('failed', 'lost')) AS failed,
       count(*) FILTER (WHERE recompute) AS recomputed,
-      sum(duration_s) FILTER (WHERE duration_s BETWEEN 0 AND 1e15) AS slot_s,
+      CAST(sum(CAST(round(CASE WHEN duration_s BETWEEN 0 AND 1e15 THEN duration_s END * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 AS slot_s,
       min(start_time) AS first_start,
       max(finish_time) AS last_finish
     FROM attempts GROUP BY application_id
   ) AS n ON n.application_id = a.application_id
-  LEFT JOIN ( -- of its file, or of the files of its directory
-    SELECT source_file, count(*) AS rejects
-    FROM (
-      SELECT source_file FROM rejects
-      UNION ALL SELECT regexp_replace(source_file, '/[^/]*$', '') AS source_file FROM rejects WHERE source_file LIKE '%/%'
-    ) AS x
-    GROUP BY source_file
-  ) AS r ON r.source_file = a.source_file
+  LEFT JOIN (SELECT input, count(*) AS rejects FROM owned_rejects GROUP BY input) AS r ON r.input = a.source_file
 ORDER BY a.application_id NULLS LAST

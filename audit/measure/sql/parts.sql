@@ -7,7 +7,7 @@ FROM (
   FROM (
     SELECT a.application_id, a.phase_id, a.machine, max(coalesce(a.rack, m.rack)) AS rack,
       count(*) AS tasks,
-      sum(duration_s) AS slot_s,
+      CAST(sum(CAST(round(duration_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 AS slot_s,
       percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_s) AS median_s,
       percentile_cont(0.5) WITHIN GROUP (ORDER BY cpu_s) AS cpu_s,
       percentile_cont(0.5) WITHIN GROUP (ORDER BY fetch_wait_s) AS wait_s
