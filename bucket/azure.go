@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -178,15 +177,12 @@ type azureError struct {
 	code   string
 }
 
+func (e *azureError) answered() int { return e.status }
+
 func (e *azureError) Error() string { return strings.TrimSpace(fmt.Sprintf("%d %s", e.status, e.code)) }
 
 // do sends a request for a blob, or for the container where key is "", until it is answered or fails for good.
 func (b *azureBucket) do(ctx context.Context, method, key string, query url.Values, header map[string]string, body []byte) (*http.Response, error) {
-	final := func(err error) bool {
-		var said *azureError
-		var refused *oauth2.RetrieveError
-		return errors.As(err, &said) && !passing[said.status] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
-	}
 	return retried(ctx, b.tries, final, func() (*http.Response, error) { return b.once(ctx, method, key, query, header, body) })
 }
 
@@ -264,24 +260,16 @@ type azurePage struct {
 	Next     string                     `xml:"NextMarker"`
 }
 
-// maxPage bounds the bytes of a page: 1 000 blobs with names of 1 024 characters and all their properties are fewer.
-const maxPage = 32 << 20
-
 func (b *azureBucket) Page(ctx context.Context, prefix, delimiter, after string, size int) ([]Object, string, error) {
-	query := url.Values{"restype": {"container"}, "comp": {"list"}, "maxresults": {strconv.Itoa(size)}}
-	for name, value := range map[string]string{"prefix": prefix, "delimiter": delimiter, "marker": after} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
+	query := withGiven(url.Values{"restype": {"container"}, "comp": {"list"}, "maxresults": {strconv.Itoa(size)}},
+		map[string]string{"prefix": prefix, "delimiter": delimiter, "marker": after})
 	r, err := b.do(ctx, http.MethodGet, "", query, nil, nil)
 	if err != nil {
 		return nil, "", err
 	}
-	defer r.Body.Close()
 	var page azurePage
-	if err := xml.NewDecoder(io.LimitReader(r.Body, maxPage)).Decode(&page); err != nil {
-		return nil, "", fmt.Errorf("the listing of the container: %w", err)
+	if err := readPage(r, &page); err != nil {
+		return nil, "", err
 	}
 	var out []Object
 	for _, x := range page.Blobs {
@@ -302,7 +290,7 @@ func (b *azureBucket) Page(ctx context.Context, prefix, delimiter, after string,
 		}
 		out = append(out, Object{Key: key, Dir: true})
 	}
-	slices.SortFunc(out, func(a, b Object) int { return cmp.Compare(a.Key, b.Key) })
+	sortByKey(out)
 	return out, page.Next, nil
 }
 

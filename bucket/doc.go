@@ -5,7 +5,8 @@
 //  2. bucket.go has the interface of buckets, opens them, and lists them page by page: dir.go a directory; s3.go the S3
 //     protocol, where s3_settings.go determines the server of a bucket and s3_credentials.go signs; google.go Cloud Storage,
 //     which speaks that protocol with tokens; azure.go Blob Storage by its REST API, with requests signed by azure_sign.go with
-//     the account's key, or with a token that azure_identity.go finds. parts.go sends large objects in parts.
+//     the account's key, or with a token that azure_identity.go finds. http.go has what both protocols share; parts.go sends
+//     large objects in parts.
 //  3. fault.go converts the libraries' errors to ones that tell people what to do, without secrets.
 //  4. resume.go reads a file as a stream that resumes at the byte where a connection broke; retry.go is the policy: how often
 //     and how long to try.

@@ -3,7 +3,6 @@ package bucket
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
 	"time"
 )
 
@@ -54,10 +53,6 @@ func (b *Backoff) Wait(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
-
-// passing are the answers of a server that may give another one later.
-var passing = map[int]bool{http.StatusRequestTimeout: true, http.StatusTooManyRequests: true, http.StatusInternalServerError: true,
-	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true}
 
 // firstPause bounds the pause before the second try of a request, as the vendors' libraries do.
 const firstPause = 800 * time.Millisecond

@@ -2,24 +2,20 @@ package bucket
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/s3utils"
-	"golang.org/x/oauth2"
 
 	"straggler/bucket/location"
 )
@@ -78,6 +74,8 @@ type s3Error struct {
 	code, message string
 }
 
+func (e *s3Error) answered() int { return e.status }
+
 func (e *s3Error) Error() string { return e.code + ": " + e.message }
 
 // maxRefusal bounds the bytes of a refusal that are read.
@@ -108,11 +106,6 @@ var passedOn = map[int]bool{http.StatusMovedPermanently: true, http.StatusTempor
 
 // do sends a request for an object, or for the bucket where key is "", until it is answered or fails for good.
 func (b *s3Bucket) do(ctx context.Context, method, key string, query url.Values, headers map[string]string, body []byte) (*http.Response, error) {
-	final := func(err error) bool {
-		var said *s3Error
-		var refused *oauth2.RetrieveError
-		return errors.As(err, &said) && !passing[said.status] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
-	}
 	return retried(ctx, b.tries, final, func() (*http.Response, error) { return b.once(ctx, method, key, query, headers, body) })
 }
 
@@ -174,20 +167,15 @@ type s3Page struct {
 }
 
 func (b *s3Bucket) Page(ctx context.Context, prefix, delimiter, after string, size int) ([]Object, string, error) {
-	query := url.Values{"list-type": {"2"}, "max-keys": {strconv.Itoa(size)}}
-	for name, value := range map[string]string{"prefix": prefix, "delimiter": delimiter, "continuation-token": after} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
+	query := withGiven(url.Values{"list-type": {"2"}, "max-keys": {strconv.Itoa(size)}},
+		map[string]string{"prefix": prefix, "delimiter": delimiter, "continuation-token": after})
 	r, err := b.do(ctx, http.MethodGet, "", query, nil, nil)
 	if err != nil {
 		return nil, "", err
 	}
-	defer r.Body.Close()
 	var page s3Page
-	if err := xml.NewDecoder(io.LimitReader(r.Body, maxPage)).Decode(&page); err != nil {
-		return nil, "", fmt.Errorf("the listing of the bucket: %w", err)
+	if err := readPage(r, &page); err != nil {
+		return nil, "", err
 	}
 	out := make([]Object, 0, len(page.Objects)+len(page.Prefixes))
 	for _, o := range page.Objects {
@@ -196,7 +184,7 @@ func (b *s3Bucket) Page(ctx context.Context, prefix, delimiter, after string, si
 	for _, p := range page.Prefixes {
 		out = append(out, Object{Key: p.Prefix, Dir: true})
 	}
-	slices.SortFunc(out, func(a, b Object) int { return cmp.Compare(a.Key, b.Key) })
+	sortByKey(out)
 	return out, page.Next, nil
 }
 
@@ -213,36 +201,6 @@ func (b *s3Bucket) Read(ctx context.Context, key string, from, n int64) (*Reader
 		return nil, err
 	}
 	return &Reader{r.Body, wholeSize(r.ContentLength, r.Header.Get("Content-Range")), modified(r)}, nil
-}
-
-// byteRange asks for n bytes from one on (RFC 9110 §14.2), "" for all.
-func byteRange(from, n int64) string {
-	switch {
-	case n >= 0:
-		return fmt.Sprintf("bytes=%d-%d", from, from+n-1)
-	case from > 0:
-		return fmt.Sprintf("bytes=%d-", from)
-	}
-	return ""
-}
-
-// wholeSize is the size of an object that a server sends a part of: the end of bytes 10-14/27 (RFC 9110 §14.4).
-func wholeSize(length int64, contentRange string) int64 {
-	if _, whole, ok := strings.Cut(contentRange, "/"); ok {
-		if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
-			return n
-		}
-	}
-	return length
-}
-
-// modified is when an object was written, the zero time where the answer does not say.
-func modified(r *http.Response) time.Time {
-	at, err := http.ParseTime(r.Header.Get("Last-Modified"))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
 }
 
 // Write puts what fits into one part at once, and all else by a multipart upload.

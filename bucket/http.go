@@ -1,0 +1,93 @@
+package bucket
+
+import (
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// What servers of the S3 protocol and Blob Storage have in common: answers that are final, pages of a listing, parts of objects.
+
+// passing are the answers of a server that may give another one later.
+var passing = map[int]bool{http.StatusRequestTimeout: true, http.StatusTooManyRequests: true, http.StatusInternalServerError: true,
+	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true}
+
+// refusal is an error that a server answered with.
+type refusal interface {
+	error
+	answered() int // status of HTTP
+}
+
+// final reports whether asking again would give the same error.
+func final(err error) bool {
+	var said refusal
+	var refused *oauth2.RetrieveError
+	return errors.As(err, &said) && !passing[said.answered()] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
+}
+
+// maxPage bounds the bytes of a page: 1 000 objects with names of 1 024 characters and all their properties are fewer.
+const maxPage = 32 << 20
+
+// withGiven adds the parameters of a query that have a value.
+func withGiven(query url.Values, values map[string]string) url.Values {
+	for name, value := range values {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+// readPage decodes a page of a listing.
+func readPage(r *http.Response, page any) error {
+	defer r.Body.Close()
+	if err := xml.NewDecoder(io.LimitReader(r.Body, maxPage)).Decode(page); err != nil {
+		return fmt.Errorf("the listing of the bucket: %w", err)
+	}
+	return nil
+}
+
+// sortByKey puts objects and directories, which servers list apart, in one order.
+func sortByKey(objects []Object) {
+	slices.SortFunc(objects, func(a, b Object) int { return cmp.Compare(a.Key, b.Key) })
+}
+
+// byteRange asks for n bytes from one on (RFC 9110 §14.2), "" for all.
+func byteRange(from, n int64) string {
+	switch {
+	case n >= 0:
+		return fmt.Sprintf("bytes=%d-%d", from, from+n-1)
+	case from > 0:
+		return fmt.Sprintf("bytes=%d-", from)
+	}
+	return ""
+}
+
+// wholeSize is the size of an object that a server sends a part of: the end of bytes 10-14/27 (RFC 9110 §14.4).
+func wholeSize(length int64, contentRange string) int64 {
+	if _, whole, ok := strings.Cut(contentRange, "/"); ok {
+		if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
+			return n
+		}
+	}
+	return length
+}
+
+// modified is when an object was written, the zero time where the answer does not say.
+func modified(r *http.Response) time.Time {
+	at, err := http.ParseTime(r.Header.Get("Last-Modified"))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
