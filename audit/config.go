@@ -108,6 +108,10 @@ func parseConfig(name string, data []byte) (*Config, error) {
 	if err := strictyaml.Decode(name, data, c); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
+	if c.History < c.MinRuns {
+		return nil, fmt.Errorf("%w: %s: history keeps %d runs and min_runs asks for %d, so the audit would never stop learning; raise history or lower min_runs",
+			ErrConfig, name, c.History, c.MinRuns)
+	}
 	return c, nil
 }
 

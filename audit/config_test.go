@@ -38,6 +38,8 @@ var configCases = []struct {
 	{text: "group_by: '('\n", place: "1:11", word: "missing"},
 	{text: "history: 5\nhistory: 6\n", place: "2:1", word: "twice", readerOnly: true},
 	{text: "a: &a [1]\nrules: *a\n", place: "1:4", word: "anchors", readerOnly: true},
+	{text: "min_runs: 31\n", word: "never stop learning", readerOnly: true}, // history is 30 unless it is given
+	{text: "history: 4\n", word: "never stop learning", readerOnly: true},
 	{text: "history: [\n", place: "", word: "YAML", readerOnly: true},
 }
 
