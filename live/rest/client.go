@@ -15,6 +15,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -287,7 +288,11 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind):
-		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s: %q is a %s there", live.ErrAway, c.base, c.api.Path, path, c.api.Name, kind.Field, kind.Value)
+		what := "it"
+		if kind.Field != "" {
+			what = strconv.Quote(kind.Field)
+		}
+		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s: %s is of type %s", live.ErrAway, c.base, c.api.Path, path, c.api.Name, what, kind.Value)
 	case err != nil:
 		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s: %w", live.ErrAway, c.base, c.api.Path, path, c.api.Name, err)
 	}
