@@ -4,14 +4,7 @@ import (
 	"math"
 
 	"straggler/engine"
-	"straggler/schema"
 )
-
-// attemptsSQL reads the columns of attempts that the statistics, the rules and the history of stages need. It computes nothing
-// but comparisons: a single CASE over the status takes DuckDB as long as reading five columns.
-const attemptsSQL = "SELECT phase_id, attempt_id, application_id, task, number, start_time, finish_time, duration_s," +
-	" input_bytes, remote_bytes, input_records, cpu_s, fetch_wait_s, quality," +
-	" status = 'success' AS succeeded, status = 'killed' AS killed, status = 'running' AS running, recompute FROM "
 
 // Flags of an attempt.
 const (
@@ -34,6 +27,7 @@ type attempts struct {
 	number                                      []int32
 	duration, bytes, remote, records, cpu, wait []float64
 	flags                                       []uint8
+	input                                       []int64 // of a block of a file with rows that are not part of the table
 }
 
 func (a *attempts) len() int { return len(a.phase) }
@@ -66,55 +60,33 @@ func (a *attempts) add(rows attempts) {
 	a.cpu, a.wait, a.flags = append(a.cpu, rows.cpu...), append(a.wait, rows.wait...), append(a.flags, rows.flags...)
 }
 
-// read appends a batch of attemptsSQL.
-func (a *attempts) read(b *engine.Batch) {
-	c := b.Columns
-	a.phase = append(a.phase, c[0].Int64s[:b.Len]...)
-	a.id = append(a.id, c[1].Int64s[:b.Len]...)
-	a.application = append(a.application, c[2].Int64s[:b.Len]...)
-	a.task = append(a.task, c[3].Int64s[:b.Len]...)
-	a.number = append(a.number, c[4].Int32s[:b.Len]...)
-	a.start = appendKnown(a.start, c[5].Int64s, &c[5], b.Len, noTime)
-	a.finish = appendKnown(a.finish, c[6].Int64s, &c[6], b.Len, noTime)
-	a.duration = appendKnown(a.duration, c[7].Float64s, &c[7], b.Len, math.NaN())
-	a.bytes = appendWhole(a.bytes, &c[8], b.Len)
-	a.remote = appendWhole(a.remote, &c[9], b.Len)
-	a.records = appendWhole(a.records, &c[10], b.Len)
-	a.cpu = appendKnown(a.cpu, c[11].Float64s, &c[11], b.Len, math.NaN())
-	a.wait = appendKnown(a.wait, c[12].Float64s, &c[12], b.Len, math.NaN())
-	at := len(a.flags)
-	a.flags = append(a.flags, make([]uint8, b.Len)...)
-	flags := a.flags[at:]
-	setFlag(flags, &c[11], cpuKnown)
-	setFlag(flags, &c[12], waitKnown)
-	for i, q := range c[13].Int64s[:b.Len] {
-		if !c[13].Null(i) && q&int64(schema.TaskUnknown) != 0 {
-			flags[i] |= noPartition
+// run returns the end of the rows from a row on that have its phase, and its input if inputs were read.
+func (a *attempts) run(from int) (to int) {
+	phase := a.phase[from]
+	for to = from + 1; to < len(a.phase) && a.phase[to] == phase; to++ {
+		if len(a.input) > 0 && a.input[to] != a.input[from] {
+			break
 		}
 	}
-	for k, flag := range [...]uint8{succeeded, killed, running, recompute} {
-		is := &c[14+k]
-		for i, yes := range is.Bools[:b.Len] {
-			switch {
-			case !is.Null(i) && yes:
-				flags[i] |= flag
-			case is.Null(i) && flag == recompute:
-				flags[i] |= recomputeUnknown
-			}
-		}
-	}
+	return to
 }
 
-func setFlag(flags []uint8, known *engine.Vector, flag uint8) {
-	if known.Valid == nil {
-		for i := range flags {
-			flags[i] |= flag
-		}
-		return
+// resize makes room for n rows, whose values are arbitrary.
+func (a *attempts) resize(n int) {
+	if cap(a.phase) < n {
+		a.grow(n)
 	}
-	for i := range flags {
-		if !known.Null(i) {
-			flags[i] |= flag
+	*a = attempts{
+		phase: a.phase[:n], id: a.id[:n], application: a.application[:n], task: a.task[:n], start: a.start[:n], finish: a.finish[:n],
+		number: a.number[:n], duration: a.duration[:n], bytes: a.bytes[:n], remote: a.remote[:n], records: a.records[:n],
+		cpu: a.cpu[:n], wait: a.wait[:n], flags: a.flags[:n], input: a.input}
+}
+
+// mark adds a flag to rows.
+func (a *attempts) mark(which []bool, flag uint8) {
+	for i, yes := range which {
+		if yes {
+			a.flags[i] |= flag
 		}
 	}
 }

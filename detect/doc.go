@@ -15,8 +15,9 @@
 //     separate table, which task_times.sql defines.
 //  5. detect.go runs all of them and commits their rows. write.go writes these; on a cluster its machines do. pin.go loads
 //     small tables into Spark's session, so that Spark does not compute them for every statement.
-//  6. On an engine in this process the attempts are read once: scan.go gathers those of each phase, which attempts.go keeps
-//     column by column; phases.go computes the results of phase_stats.sql and usage.sql from them, with quantiles.go, and
+//  6. On an engine in this process the attempts are read once, from the files of the store, whose row groups attemptfiles.go
+//     opens and attemptreader.go reads: scan.go gathers those of each phase, which attempts.go keeps column by column;
+//     phases.go computes the results of phase_stats.sql and usage.sql from them, with quantiles.go, and
 //     slowattempts.go those of outliers.sql; phaselist.go holds the phases, and figures.go writes them. Before that
 //     phasecounts.go counts the attempts of each phase, and checks them as inputs.sql does.
 //  7. On a cluster copies of this program do the same: those of figurescopies.go compute the figures of phases from

@@ -9,6 +9,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/schema"
+	"straggler/store"
 )
 
 // Of earlier nights, a run reads task_times and no attempts, and finds the same as a single run over all nights. This holds
@@ -74,6 +75,10 @@ type watching struct {
 func (w *watching) Load(ctx context.Context, name string, columns []engine.Column, next func() *engine.Batch) error {
 	w.loaded = append(w.loaded, name)
 	return w.Engine.(engine.Loader).Load(ctx, name, columns, next)
+}
+
+func (w *watching) Stored(ctx context.Context, table string, inputs []schema.Key) (*store.Snapshot, []store.Slice, error) {
+	return w.Engine.(fileEngine).Stored(ctx, table, inputs)
 }
 
 func (w *watching) Choose(ctx context.Context, inputs []schema.Key) error {

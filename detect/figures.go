@@ -31,8 +31,11 @@ func (p *part) figuresHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 			return "", err
 		}
 	}
-	scan := &phaseScan{eng: eng, sql: attemptsSQL + p.from("attempts"), lastSeen: lastSeen, phases: p.scanned, file: p.file, times: p.named,
-		waiting: min(chunkAttempts, mostWaiting), rows: blockRows}
+	files, err := p.attemptFiles(ctx, eng)
+	if err != nil {
+		return "", fmt.Errorf("attempts: %w", err)
+	}
+	scan := &phaseScan{from: files, lastSeen: lastSeen, phases: p.scanned, file: p.file, times: p.named, waiting: min(chunkAttempts, mostWaiting)}
 	if err := engine.Load(ctx, eng, usageTable, p.usageOf(ctx, tx, scan)); err != nil {
 		return "", fmt.Errorf("figures of phases: %w", err)
 	}

@@ -263,6 +263,13 @@ func (s *stopping) Load(ctx context.Context, name string, columns []engine.Colum
 	return s.Engine.(engine.Loader).Load(ctx, name, columns, next)
 }
 
+func (s *stopping) Stored(ctx context.Context, table string, inputs []schema.Key) (*store.Snapshot, []store.Slice, error) {
+	if err := s.step(); err != nil {
+		return nil, nil, err
+	}
+	return s.Engine.(fileEngine).Stored(ctx, table, inputs)
+}
+
 func (s *stopping) Choose(ctx context.Context, inputs []schema.Key) error {
 	if err := s.step(); err != nil {
 		return err

@@ -1,11 +1,13 @@
 package detect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/store"
 )
 
 // readPhases sets p.scanned to the phases of the part, with the number of attempts of each. It reads the attempts once, three
@@ -47,19 +49,20 @@ func (p *part) listPhases(ctx context.Context, eng engine.Engine) error {
 
 // countByPhase counts the attempts of each phase, and stops if the part turns out not to be self-contained.
 func (p *part) countByPhase(ctx context.Context, eng engine.Engine) (contained bool, err error) {
-	input, check := "CAST(0 AS BIGINT)", !p.whole
-	if check {
-		input = "input_key"
+	files, err := p.attemptFiles(ctx, eng)
+	if err != nil {
+		return false, err
 	}
-	sql := "SELECT phase_id, application_id, " + input + " AS input_key FROM " + p.from("attempts")
-	c := attemptCounts{part: p, check: check}
-	for b, err := range engine.ReadVectors(ctx, eng, sql) {
-		if err != nil {
-			return false, err
-		}
-		if !c.add(b) {
-			return false, nil
-		}
+	c := attemptCounts{part: p, check: !p.whole, phase: numbers[int64]("phase_id"), application: numbers[int64]("application_id"), input: numbers[int64](store.InputColumn)}
+	contained = true
+	var failed error
+	err = files.groups(ctx, span{all: true}, func(g *attemptGroup) bool {
+		defer g.close()
+		contained, failed = c.add(g)
+		return contained && failed == nil
+	})
+	if err = cmp.Or(failed, err); err != nil || !contained {
+		return false, err
 	}
 	for i := range p.scanned {
 		of := &p.scanned[i]
@@ -73,32 +76,42 @@ func (p *part) countByPhase(ctx context.Context, eng engine.Engine) (contained b
 
 // attemptCounts counts attempts, most of which name the same phase, application and input as the previous one.
 type attemptCounts struct {
-	part   *part
-	check  bool
-	finder phaseFinder
+	part                      *part
+	check                     bool
+	phase, application, input storedColumn[int64]
+	rows                      [3][]int64 // of these columns
+	finder                    phaseFinder
 }
 
-// add counts those of a batch; false if an attempt of an input names a phase or an application of another.
-func (c *attemptCounts) add(b *engine.Batch) (contained bool) {
-	phases, applications, inputs := &b.Columns[0], &b.Columns[1], &b.Columns[2]
-	phase, application, input := phases.Int64s[:b.Len], applications.Int64s[:b.Len], inputs.Int64s[:b.Len]
-	for from, to := 0, 0; from < b.Len; from = to {
-		null := phases.Null(from)
-		for to = from + 1; to < b.Len && phase[to] == phase[from] && application[to] == application[from] && input[to] == input[from] &&
-			phases.Null(to) == null && applications.Null(to) == applications.Null(from); to++ {
+// add counts those of a row group; false if an attempt of an input names a phase or an application of another.
+func (c *attemptCounts) add(g *attemptGroup) (contained bool, err error) {
+	columns := []*storedColumn[int64]{&c.phase, &c.application, &c.input}
+	for k, column := range columns {
+		c.rows[k] = engine.Resized(c.rows[k], g.Rows())
+		err := column.open(g)
+		if err == nil {
+			err = column.read(c.rows[k], 0, nil)
 		}
-		if c.check && (!null && !c.part.owns(input[from], "phases", phase[from]) ||
-			!applications.Null(from) && !c.part.owns(input[from], "applications", application[from])) {
-			return false
+		if err != nil {
+			return false, g.damaged(err)
 		}
-		if null {
+	}
+	phase, application, input := c.rows[0], c.rows[1], c.rows[2]
+	for from, to := 0, 0; from < len(phase); from = to {
+		for to = from + 1; to < len(phase) && phase[to] == phase[from] && application[to] == application[from] && input[to] == input[from]; to++ {
+		}
+		of := schema.Key(input[from])
+		if g.restricted() && !g.has(of) {
 			continue
 		}
-		if i, found := c.finder.find(c.part.scanned, phase[from]); found {
+		if c.check && !(c.part.owns(of, "phases", schema.Key(phase[from])) && c.part.owns(of, "applications", schema.Key(application[from]))) {
+			return false, nil
+		}
+		if i, found := c.finder.find(c.part.scanned, schema.Key(phase[from])); found {
 			c.part.scanned[i].attempts += uint32(to - from)
 		}
 	}
-	return true
+	return true, nil
 }
 
 // phaseFinder finds phases in a list ordered by id: the first one with an id, which mostly is the one after the previous

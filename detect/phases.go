@@ -44,7 +44,9 @@ type figurer struct {
 	values   [4][]float64
 	slow     []slowAttempt
 	rows     taskRows
+	finder   phaseFinder
 	kept     []byte // for the file
+	keptOf   []int  // the phases that it is of
 }
 
 // exceeds is SQL's a > b, where NaN is greater than all numbers.

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
+	"maps"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
-	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -19,13 +17,11 @@ import (
 // processed as soon as they have been read; those of the others wait until the last of their phase has been read.
 
 const (
-	// blockRows is the number of attempts in a block: 1.5 MB.
-	blockRows = 16 << 10
-	// mostWaiting bounds the attempts that wait for others of their phase, at about 90 bytes each. If more would, as in traces
-	// in the order of time, phases are postponed, and all is read again for some of them at a time. A single phase may have
-	// more.
+	// mostWaiting bounds the attempts that wait for others of their phase in other row groups, at about 90 bytes each. If more
+	// would, as in traces in the order of time, phases are postponed, and all is read again for some of them at a time. A single
+	// phase may have more.
 	mostWaiting = 4 << 20
-	// workers is the number of blocks processed at once.
+	// workers is the number of row groups processed at once.
 	workers = 2
 )
 
@@ -37,111 +33,89 @@ type scannedPhase struct {
 	slow          uint32     // rows of outliers
 	stride        uint8      // its tasks go to task_times, with a stride of 1 << (stride - 1); 0: they do not
 	gang, skipped bool
-	wanted        bool // still to be processed
+	wanted        bool // to be processed in this pass, or by a later one if it is postponed
 }
 
 // phaseScan reads attempts and returns the figures of whole phases.
 type phaseScan struct {
-	eng      engine.Engine
-	sql      string // of the attempts
+	from     attemptFiles
 	lastSeen map[schema.Key]int64
 	phases   []scannedPhase // by id, with wanted set for those with attempts
 	file     *phaseFile
 	times    bool  // times of tasks are kept in the file
 	waiting  int64 // number of attempts that may wait for others of their phase
-	rows     int   // attempts per block
 
-	finder phaseFinder
-	wait   map[int]*attempts // of phases with attempts still to be read
-	waits  int64
-	putOff []int // phases that are to be read again
-	free   sync.Pool
+	wait      map[int]*attempts // of phases with attempts still to be read
+	waits     int64
+	postponed map[int]bool // in this pass
+	again     []int        // phases that the first pass postponed
 }
 
-// phaseWork is attempts of whole phases: pieces of a block, and phases that have waited; and then the figures of these phases.
+// phaseWork is a row group, and then the figures of the phases whose last attempts are in it.
 type phaseWork struct {
-	block  attempts
-	pieces []blockPiece
-	whole  []wholePhase
-	found  []phaseFigures
-	done   chan struct{} // receives a value once the figures are computed
-}
+	group    *attemptGroup
+	before   <-chan struct{} // closed once the incomplete phases of the row group before have been gathered
+	gathered chan struct{}   // closed once its own have been
+	found    []phaseFigures
+	done     chan struct{} // receives a value once the figures are computed
 
-type blockPiece struct{ phase, from, to int }
-
-type wholePhase struct {
-	phase    int
-	attempts *attempts
+	parts map[int]*attempts // of phases of which it does not have all attempts, or not one after another
+	order []int             // in which these phases begin
 }
 
 // read returns the figures of the phases, some at a time, in an order determined by that of the attempts. They are valid until
 // emit returns.
 func (s *phaseScan) read(ctx context.Context, emit func([]phaseFigures) error) error {
-	s.free.New = func() any { return &phaseWork{done: make(chan struct{}, 1)} }
-	if err := s.pass(ctx, s.sql, emit); err != nil {
+	s.postponed = make(map[int]bool)
+	if err := s.pass(ctx, span{all: true}, emit); err != nil {
 		return err
 	}
-	slices.Sort(s.putOff)
-	for again := s.putOff; len(again) > 0; {
+	s.again = slices.Sorted(maps.Keys(s.postponed))
+	for i := range s.phases {
+		s.phases[i].wanted = false
+	}
+	for again := s.again; len(again) > 0; {
 		n, held := 0, int64(0)
 		for ; n < len(again) && (n == 0 || held+int64(s.phases[again[n]].attempts) <= s.waiting); n++ {
 			s.phases[again[n]].wanted = true
 			held += int64(s.phases[again[n]].attempts)
 		}
 		s.waiting = max(s.waiting, held) // for a phase that has more
-		some := span{low: s.phases[again[0]].id, high: s.phases[again[n-1]].id}
-		if err := s.pass(ctx, s.sql+some.where(), emit); err != nil {
+		clear(s.postponed)
+		if err := s.pass(ctx, span{low: s.phases[again[0]].id, high: s.phases[again[n-1]].id}, emit); err != nil {
 			return err
+		}
+		for _, i := range again[:n] {
+			s.phases[i].wanted = false
 		}
 		again = again[n:]
 	}
 	return nil
 }
 
-// pass reads attempts once and processes those of the wanted phases. Each worker reads a block, one worker at a time, and then
-// processes it, so that reading is not a third task on two cores.
-func (s *phaseScan) pass(ctx context.Context, sql string, emit func([]phaseFigures) error) error {
+// pass reads attempts once and processes those of the wanted phases. Each worker reads a row group and processes it, so that
+// reading is not a third task on two cores.
+func (s *phaseScan) pass(ctx context.Context, phases span, emit func([]phaseFigures) error) error {
 	s.wait, s.waits = make(map[int]*attempts), 0
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	next, stop := iter.Pull2(engine.ReadVectors(ctx, s.eng, sql))
-	defer stop()
-	inOrder := make(chan *phaseWork, 2*workers)
-	var reading sync.Mutex
-	ended := false
-	read := func() (*phaseWork, error) {
-		reading.Lock()
-		defer reading.Unlock()
-		if ended {
-			return nil, nil
-		}
-		w, err := s.block(next)
-		if w == nil || err != nil {
-			ended = true
-			close(inOrder)
-			return nil, err
-		}
-		select {
-		case inOrder <- w:
-			return w, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+	work, inOrder := make(chan *phaseWork), make(chan *phaseWork, 2*workers)
+	group.Go(func() error {
+		defer close(work)
+		defer close(inOrder)
+		return s.distribute(ctx, phases, work, inOrder)
+	})
 	for range workers {
 		group.Go(func() error {
-			f := figurer{lastSeen: s.lastSeen}
-			for {
-				w, err := read()
-				if w == nil || err != nil {
-					return err
-				}
-				if err := f.all(w, s); err != nil {
+			f, r := figurer{lastSeen: s.lastSeen}, newAttemptReader()
+			for w := range work {
+				if err := f.work(ctx, w, r, s); err != nil {
 					return err
 				}
 				w.done <- struct{}{}
 			}
+			return nil
 		})
 	}
 	failed := s.collect(ctx, inOrder, emit)
@@ -157,27 +131,26 @@ func (s *phaseScan) pass(ctx context.Context, sql string, emit func([]phaseFigur
 	return failed
 }
 
-// block reads attempts and returns them as work; nil if there are no more.
-func (s *phaseScan) block(next func() (*engine.Batch, error, bool)) (*phaseWork, error) {
-	w := s.free.Get().(*phaseWork)
-	for w.block.len() < s.rows {
-		b, err, more := next()
-		if err != nil {
-			return nil, err
+// distribute passes on the row groups to those that collect the results and to the workers.
+func (s *phaseScan) distribute(ctx context.Context, phases span, work, inOrder chan<- *phaseWork) error {
+	gathered := make(chan struct{})
+	close(gathered)
+	return s.from.groups(ctx, phases, func(g *attemptGroup) bool {
+		w := &phaseWork{group: g, before: gathered, gathered: make(chan struct{}), done: make(chan struct{}, 1), parts: make(map[int]*attempts)}
+		gathered = w.gathered
+		for _, to := range [...]chan<- *phaseWork{inOrder, work} {
+			select {
+			case to <- w:
+			case <-ctx.Done():
+				g.close()
+				return false
+			}
 		}
-		if !more {
-			break
-		}
-		w.block.read(b)
-	}
-	if w.block.len() == 0 {
-		return nil, nil
-	}
-	s.take(w)
-	return w, nil
+		return true
+	})
 }
 
-// collect passes on the results, in the order in which the work was created.
+// collect passes on the results, in the order of the row groups.
 func (s *phaseScan) collect(ctx context.Context, work <-chan *phaseWork, emit func([]phaseFigures) error) error {
 	for {
 		var w *phaseWork
@@ -196,56 +169,95 @@ func (s *phaseScan) collect(ctx context.Context, work <-chan *phaseWork, emit fu
 		if err := emit(w.found); err != nil {
 			return err
 		}
-		w.reset()
-		s.free.Put(w)
 	}
 }
 
-func (w *phaseWork) reset() {
-	w.block.reset()
-	clear(w.whole)
-	w.pieces, w.whole, w.found = w.pieces[:0], w.whole[:0], w.found[:0]
+// work reads a row group and computes the figures of the phases whose last attempts are in it.
+func (f *figurer) work(ctx context.Context, w *phaseWork, r *attemptReader, s *phaseScan) error {
+	defer w.group.close()
+	err := r.read(ctx, w.group, s.from.rows, func(block *attempts) error {
+		f.block(block, w, s)
+		return f.write(s)
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-w.before:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	whole := s.gather(w)
+	close(w.gathered)
+	for _, p := range whole {
+		f.keep(p.phase, p.attempts, w, s)
+	}
+	return f.write(s)
 }
 
-// take finds the whole phases of a block, and keeps the attempts of the others.
-func (s *phaseScan) take(w *phaseWork) {
-	block := &w.block
+// block computes the figures of the whole phases of a block, and keeps the attempts of the others.
+func (f *figurer) block(block *attempts, w *phaseWork, s *phaseScan) {
 	for from, to := 0, 0; from < block.len(); from = to {
-		phase := block.phase[from]
-		for to = from + 1; to < block.len() && block.phase[to] == phase; to++ {
+		to = block.run(from)
+		if len(block.input) > 0 && !w.group.has(schema.Key(block.input[from])) {
+			continue
 		}
-		i, found := s.finder.find(s.phases, phase)
+		i, found := f.finder.find(s.phases, block.phase[from])
 		if !found || !s.phases[i].wanted {
 			continue // of a phase that has no row, is postponed, or is done
 		}
-		n := int(s.phases[i].attempts)
+		rows, n := block.slice(from, to), int(s.phases[i].attempts)
 		if to-from == n {
-			w.pieces = append(w.pieces, blockPiece{i, from, to})
-			s.phases[i].wanted = false
+			f.keep(i, &rows, w, s)
 			continue
 		}
-		a := s.wait[i]
+		part := w.parts[i]
+		if part == nil {
+			part = new(attempts)
+			w.parts[i], w.order = part, append(w.order, i)
+		}
+		if part.add(rows); part.len() == n {
+			delete(w.parts, i)
+			f.keep(i, part, w, s)
+		}
+	}
+}
+
+type wholePhase struct {
+	phase    int
+	attempts *attempts
+}
+
+// gather keeps the attempts of a row group's incomplete phases, and returns the phases that are complete now.
+func (s *phaseScan) gather(w *phaseWork) (whole []wholePhase) {
+	for _, i := range w.order {
+		part := w.parts[i]
+		if part == nil || s.postponed[i] {
+			continue
+		}
+		a, n := s.wait[i], int(s.phases[i].attempts)
 		if a == nil {
 			a = new(attempts)
 			a.grow(n)
 			s.wait[i] = a
 		}
-		a.add(block.slice(from, to))
-		s.waits += int64(to - from)
+		a.add(*part)
+		s.waits += int64(part.len())
 		if a.len() == n {
-			w.whole = append(w.whole, wholePhase{i, a})
-			s.phases[i].wanted = false
+			whole = append(whole, wholePhase{i, a})
 			s.waits -= int64(n)
 			delete(s.wait, i)
 		}
 	}
+	w.parts = nil
 	if s.waits > s.waiting {
-		s.putOffSome()
+		s.postpone()
 	}
+	return whole
 }
 
-// putOffSome postpones the phases with the most attempts still to be read, until half the allowed number wait.
-func (s *phaseScan) putOffSome() {
+// postpone postpones the phases with the most attempts still to be read, until half the allowed number wait.
+func (s *phaseScan) postpone() {
 	type missing struct{ phase, attempts int }
 	var waiting []missing
 	for i, a := range s.wait {
@@ -258,44 +270,35 @@ func (s *phaseScan) putOffSome() {
 		if s.waits <= s.waiting/2 {
 			break
 		}
-		s.putOff = append(s.putOff, m.phase)
-		s.phases[m.phase].wanted = false
+		s.postponed[m.phase] = true
 		s.waits -= int64(s.wait[m.phase].len())
 		delete(s.wait, m.phase)
 	}
 }
 
-// all computes the figures of some phases, and writes what is needed later to the file.
-func (f *figurer) all(w *phaseWork, s *phaseScan) error {
-	f.kept = f.kept[:0]
-	for _, p := range w.pieces {
-		piece := w.block.slice(p.from, p.to)
-		w.found = append(w.found, f.keep(&piece, &s.phases[p.phase], s.times))
-	}
-	for _, p := range w.whole {
-		w.found = append(w.found, f.keep(p.attempts, &s.phases[p.phase], s.times))
-	}
-	at, err := s.file.append(f.kept)
-	for _, p := range w.pieces {
-		s.phases[p.phase].times.at += at
-	}
-	for _, p := range w.whole {
-		s.phases[p.phase].times.at += at
-	}
-	return err
-}
-
 // keep computes the figures of a phase; nothing that is in the file stays in memory.
-func (f *figurer) keep(a *attempts, of *scannedPhase, times bool) phaseFigures {
+func (f *figurer) keep(phase int, a *attempts, w *phaseWork, s *phaseScan) {
+	of := &s.phases[phase]
 	f.slow = f.slow[:0]
 	out := f.figures(of.id, a)
 	f.kept = appendSlow(f.kept, out.slow)
 	of.slow, out.slow = uint32(len(out.slow)), nil
 	of.times.at = int64(len(f.kept))
-	if times {
+	if s.times {
 		rows := f.rows.ofAttempts(a)
 		of.times = phaseTimes{at: of.times.at, rows: uint32(rows.len()), longestS: rows.longest()}
 		f.kept, of.times.widths = rows.appendTo(f.kept)
 	}
-	return out
+	f.keptOf = append(f.keptOf, phase)
+	w.found = append(w.found, out)
+}
+
+// write writes to the file what has been kept.
+func (f *figurer) write(s *phaseScan) error {
+	at, err := s.file.append(f.kept)
+	for _, i := range f.keptOf {
+		s.phases[i].times.at += at
+	}
+	f.kept, f.keptOf = f.kept[:0], f.keptOf[:0]
+	return err
 }

@@ -69,6 +69,7 @@ type Chunk struct {
 	repeat  int     // and of repetition levels
 
 	definition, repetition hybrid[int16]
+	levels                 []int16 // for Fill
 }
 
 // Chunk opens a column of a row group in a file of the given size.
@@ -97,6 +98,9 @@ func (g *RowGroup) Chunk(from io.ReaderAt, size int64, f *Field, memory *Memory)
 	return &Chunk{Field: f, codec: m.Codec, from: from, at: begin, end: begin + m.CompressedBytes, memory: memory, left: m.Values,
 		defined: bits.Len16(uint16(f.MaxDefinition)), repeat: bits.Len16(uint16(f.MaxRepetition))}, nil
 }
+
+// Reuse takes over the buffers of a column that is read no more, and whose texts are not used any more.
+func (c *Chunk) Reuse(of *Chunk) { c.window, c.buffer, c.levels = of.window, of.buffer, of.levels }
 
 // windowBytes is how much of a column is read at a time: about one page, as most writers size them.
 const windowBytes = 1 << 20
@@ -348,17 +352,31 @@ func (c *Column[T]) Read(values []T, definition, repetition []int16) (n, present
 		}
 	}
 	if present > 0 {
-		if c.values == nil {
-			if c.values, err = newValues(c.encoding, c.Field.Length, c.data, c.dictionary); err != nil {
-				return 0, 0, err
-			}
-		}
-		if err := c.values.read(values[:present]); err != nil {
+		if err := c.read(values[:present]); err != nil {
 			return 0, 0, err
 		}
 	}
 	c.inPage -= n
 	return n, present, nil
+}
+
+// read reads the next values that are not NULL.
+func (c *Column[T]) read(out []T) error {
+	if len(out) == 0 {
+		return nil
+	}
+	if err := c.open(); err != nil {
+		return err
+	}
+	return c.values.read(out)
+}
+
+// open begins to read the values of the current page.
+func (c *Column[T]) open() (err error) {
+	if c.values == nil {
+		c.values, err = newValues(c.encoding, c.Field.Length, c.data, c.dictionary)
+	}
+	return err
 }
 
 func levels(from *hybrid[int16], to []int16, most int16) error {
@@ -367,8 +385,12 @@ func levels(from *hybrid[int16], to []int16, most int16) error {
 	}
 	for _, l := range to {
 		if l > most || l < 0 {
-			return fmt.Errorf("a level of %d, where %d is the highest", l, most)
+			return errLevel(l, most)
 		}
 	}
 	return nil
+}
+
+func errLevel(level, most int16) error {
+	return fmt.Errorf("a level of %d, where %d is the highest", level, most)
 }

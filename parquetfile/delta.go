@@ -11,17 +11,17 @@ var errDelta = errors.New("a page of differences is damaged")
 // each with its own bit width, which store the differences relative to the least one of their block. Sums wrap around at the
 // width of the type.
 type delta[T int32 | int64] struct {
-	data       []byte // after the current miniblock
-	blocks     int    // miniblocks of a block
-	perBlock   int    // values of a miniblock
-	values     int    // still to be read
+	data       []byte
+	next       int // of data: after the current miniblock
+	blocks     int // miniblocks of a block
+	perBlock   int // values of a miniblock
+	values     int // still to be read
 	first      bool
 	last       T
 	least      T
-	widths     []byte // of the block's remaining miniblocks
-	block      []byte // the current miniblock
-	behind     []byte // it, and the bytes after it
-	width, bit int
+	widths     int // of data: the widths of the block's remaining miniblocks
+	ends       int // of data: after them
+	width, bit int // of the current miniblock, from the start of data
 	left       int // in the current miniblock
 }
 
@@ -59,18 +59,24 @@ func (d *delta[T]) read(out []T) error {
 			}
 		}
 		n := min(d.left, len(out))
-		last, bit := d.last, d.bit
+		last, bit, least := d.last, d.bit, d.least
 		// each number lies within one word, which lies within the page
-		if ends := (bit + n*d.width) / 8; d.width <= 56 && ends+8 <= len(d.behind) {
-			mask, data := uint64(1)<<d.width-1, d.behind[:ends+8]
+		switch ends := (bit + n*d.width) / 8; {
+		case d.width == 0:
 			for i := range out[:n] {
-				last += d.least + T(binary.LittleEndian.Uint64(data[bit/8:])>>(bit%8)&mask)
+				last += least
+				out[i] = last
+			}
+		case d.width <= 56 && ends+8 <= len(d.data):
+			mask, data := uint64(1)<<d.width-1, d.data[:ends+8]
+			for i := range out[:n] {
+				last += least + T(binary.LittleEndian.Uint64(data[bit/8:])>>(bit%8)&mask)
 				bit += d.width
 				out[i] = last
 			}
-		} else {
+		default:
 			for i := range out[:n] {
-				last += d.least + T(unpack(d.block, bit, d.width))
+				last += least + T(unpack(d.data[:d.next], bit, d.width))
 				bit += d.width
 				out[i] = last
 			}
@@ -83,19 +89,23 @@ func (d *delta[T]) read(out []T) error {
 
 // miniblock advances to the next one.
 func (d *delta[T]) miniblock() error {
-	if len(d.widths) == 0 {
-		least, n := binary.Varint(d.data)
-		if n <= 0 || len(d.data)-n < d.blocks {
+	if d.widths == d.ends {
+		least, n := binary.Varint(d.data[d.next:])
+		if n <= 0 || len(d.data)-d.next-n < d.blocks {
 			return errDelta
 		}
-		d.least, d.widths, d.data = T(least), d.data[n:n+d.blocks], d.data[n+d.blocks:]
+		d.least, d.widths = T(least), d.next+n
+		d.ends = d.widths + d.blocks
+		d.next = d.ends
 	}
-	d.width, d.widths = int(d.widths[0]), d.widths[1:]
+	d.width = int(d.data[d.widths])
+	d.widths++
 	size := d.perBlock / 8 * d.width
-	if d.width > 64 || size > len(d.data) {
+	if d.width > 64 || size > len(d.data)-d.next {
 		return errDelta
 	}
-	d.block, d.behind, d.data, d.bit, d.left = d.data[:size:size], d.data, d.data[size:], 0, d.perBlock
+	d.bit, d.left = 8*d.next, d.perBlock
+	d.next += size
 	return nil
 }
 
@@ -108,5 +118,5 @@ func (d *delta[T]) rest() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return c.data, nil
+	return c.data[c.next:], nil
 }

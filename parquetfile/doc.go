@@ -4,7 +4,8 @@
 //  1. metadata.go is the metadata of a file, its row groups and its pages, in Thrift's compact protocol.
 //  2. compact.go traverses such bytes before they are decoded, to check their claims against the bytes present.
 //  3. field.go is the schema as a tree, with the levels and the logical type of each field.
-//  4. column.go reads a column of a row group page by page; codec.go decompresses and compresses its pages.
+//  4. column.go reads a column of a row group page by page, and fill.go without its levels; codec.go decompresses and
+//     compresses its pages.
 //  5. values.go decodes a page's values, with delta.go and hybrid.go for encodings of differences, runs and packed bits.
 //  6. write.go writes the pages of a column, and the footer.
 //

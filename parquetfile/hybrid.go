@@ -16,6 +16,7 @@ type hybrid[T int16 | int32] struct {
 	value T   // of a run of one value
 	// of a run of packed bits:
 	packed []byte
+	behind []byte // it, and the bytes after it
 	bit    int
 }
 
@@ -40,15 +41,41 @@ func (h *hybrid[T]) read(out []T) error {
 				out[i] = h.value
 			}
 		} else {
-			for i := range out[:n] {
-				out[i] = T(unpack(h.packed, h.bit, h.width))
-				h.bit += h.width
-			}
+			unpackAll(out[:n], h.packed, h.behind, h.bit, h.width)
+			h.bit += n * h.width
 		}
 		h.left -= n
 		out = out[n:]
 	}
 	return nil
+}
+
+// same consumes up to n equal numbers of a run of one value; it returns 0 before packed bits.
+func (h *hybrid[T]) same(n int) (run int, value T, err error) {
+	if h.left == 0 {
+		if err := h.run(); err != nil {
+			return 0, 0, err
+		}
+	}
+	if h.packed != nil {
+		return 0, 0, nil
+	}
+	run = min(n, h.left)
+	h.left -= run
+	return run, h.value, nil
+}
+
+// unpackAll reads numbers of a fixed bit width from packed, which behind begins with.
+func unpackAll[T int16 | int32](out []T, packed, behind []byte, bit, width int) {
+	mask, at := uint64(1)<<width-1, 0
+	for ; at < len(out) && bit/8+8 <= len(behind); at++ { // it lies within one word
+		out[at] = T(binary.LittleEndian.Uint64(behind[bit/8:]) >> (bit % 8) & mask)
+		bit += width
+	}
+	for i := range out[at:] {
+		out[at+i] = T(unpack(packed, bit, width))
+		bit += width
+	}
 }
 
 // run reads the header of the next run.
@@ -79,7 +106,7 @@ func (h *hybrid[T]) run() error {
 			return errValuesEnd
 		}
 	}
-	h.packed, h.bit, h.data = h.data[:size:size], 0, h.data[size:]
+	h.packed, h.behind, h.bit, h.data = h.data[:size:size], h.data, 0, h.data[size:]
 	return nil
 }
 

@@ -90,11 +90,9 @@ func valuesOf(data []byte) ([]any, error) {
 	}
 	var out []any
 	for _, g := range m.RowGroups {
-		memory := parquetfile.NewMemory(parquetfile.MaxMemory)
 		for _, f := range root.Children {
-			c, err := g.Chunk(bytes.NewReader(data), int64(len(data)), f, memory)
-			if err != nil {
-				return nil, err
+			c := func() (*parquetfile.Chunk, error) {
+				return g.Chunk(bytes.NewReader(data), int64(len(data)), f, parquetfile.NewMemory(parquetfile.MaxMemory))
 			}
 			switch f.Type {
 			case parquetfile.Boolean:
@@ -120,16 +118,25 @@ func valuesOf(data []byte) ([]any, error) {
 	return out, nil
 }
 
-func read[T parquetfile.Value](chunk *parquetfile.Chunk, out *[]any, as func(T) any) error {
+// read appends the values of a chunk, and checks that Fill reads the same ones as Read.
+func read[T parquetfile.Value](open func() (*parquetfile.Chunk, error), out *[]any, as func(T) any) error {
+	chunk, err := open()
+	if err != nil {
+		return err
+	}
 	c, err := parquetfile.ColumnOf[T](chunk)
 	if err != nil {
 		return err
 	}
+	first := len(*out)
 	values, definition, repetition := make([]T, 100), make([]int16, 100), make([]int16, 100)
 	for all := 0; ; {
 		more, err := c.Next()
-		if !more {
+		if err != nil {
 			return err
+		}
+		if !more {
+			break
 		}
 		_, present, err := c.Read(values, definition, repetition)
 		if err != nil {
@@ -140,6 +147,60 @@ func read[T parquetfile.Value](chunk *parquetfile.Chunk, out *[]any, as func(T) 
 		}
 		if all++; all > 1<<14 { // a few bytes of levels may represent billions of rows
 			return nil
+		}
+	}
+	if chunk.Field.MaxRepetition > 0 {
+		return nil
+	}
+	return sameFilled(open, (*out)[first:], as)
+}
+
+// sameFilled compares the values that Fill reads, as they are and as results of a function.
+func sameFilled[T parquetfile.Value](open func() (*parquetfile.Chunk, error), want []any, as func(T) any) error {
+	var columns [2]*parquetfile.Column[T]
+	for i := range columns {
+		chunk, err := open()
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			chunk.Reuse(new(parquetfile.Chunk))
+		}
+		if columns[i], err = parquetfile.ColumnOf[T](chunk); err != nil {
+			return err
+		}
+	}
+	direct, mapped := columns[0], parquetfile.MappedOf(columns[1], as)
+	values, results, known, unknown := make([]T, 77), make([]any, 77), make([]bool, 77), new(T)
+	for {
+		more, err := direct.Next()
+		if err != nil || !more {
+			if err == nil && len(want) > 0 {
+				err = fmt.Errorf("Fill ends %d values early", len(want))
+			}
+			return err
+		}
+		if _, err := mapped.Next(); err != nil {
+			return err
+		}
+		n, err := direct.Fill(values, *unknown, known)
+		if err != nil {
+			return err
+		}
+		if also, err := mapped.Fill(results, unknown, nil); err != nil || also != n {
+			return fmt.Errorf("%d results of %d values: %w", also, n, err)
+		}
+		for i, v := range values[:n] {
+			if known[i] == (results[i] == unknown) {
+				return fmt.Errorf("a value is known: %v, its result is not: %v", known[i], known[i])
+			}
+			if !known[i] {
+				continue
+			}
+			if len(want) == 0 || !reflect.DeepEqual(as(v), want[0]) && as(v) == as(v) || !reflect.DeepEqual(results[i], want[0]) && as(v) == as(v) {
+				return fmt.Errorf("Fill reads %v and the result %v where Read reads %v", as(v), results[i], want[:min(1, len(want))])
+			}
+			want = want[1:]
 		}
 	}
 }
@@ -372,12 +433,11 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		chunk, err := m.RowGroups[0].Chunk(bytes.NewReader(c.data), int64(len(c.data)), root.Children[0], parquetfile.NewMemory(c.most))
-		if err != nil {
-			t.Fatal(err)
+		open := func() (*parquetfile.Chunk, error) {
+			return m.RowGroups[0].Chunk(bytes.NewReader(c.data), int64(len(c.data)), root.Children[0], parquetfile.NewMemory(c.most))
 		}
 		var got []any
-		err = read[int64](chunk, &got, func(v int64) any { return v })
+		err = read[int64](open, &got, func(v int64) any { return v })
 		if c.fits && (err != nil || !reflect.DeepEqual(got, long.want)) || !c.fits && (err == nil || !strings.Contains(err.Error(), "together")) {
 			t.Errorf("%s: %d values, %v", name, len(got), err)
 		}

@@ -175,21 +175,44 @@ func newNumbered[T Value](data []byte, dictionary []T) (values[T], error) {
 	return &numbered[T]{numbers: numbers, dictionary: dictionary}, err
 }
 
-func (v *numbered[T]) read(out []T) error {
-	if cap(v.scratch) < len(out) {
-		v.scratch = make([]int32, len(out))
-	}
-	numbers := v.scratch[:len(out)]
-	if err := v.numbers.read(numbers); err != nil {
-		return err
-	}
-	for i, n := range numbers {
-		if uint64(uint32(n)) >= uint64(len(v.dictionary)) {
-			return fmt.Errorf("value %d of a dictionary of %d", uint32(n), len(v.dictionary))
+func (v *numbered[T]) read(out []T) error { return entriesOf(v, v.dictionary, out) }
+
+// entriesOf reads the next numbers, as entries of a list that belongs to the dictionary.
+func entriesOf[T Value, U any](v *numbered[T], entries []U, out []U) error {
+	for len(out) > 0 {
+		run, number, err := v.numbers.same(len(out))
+		if err != nil {
+			return err
 		}
-		out[i] = v.dictionary[n]
+		if run > 0 {
+			if uint64(uint32(number)) >= uint64(len(entries)) {
+				return errEntry(number, len(entries))
+			}
+			set(out[:run], entries[number])
+			out = out[run:]
+			continue
+		}
+		run = min(len(out), v.numbers.left)
+		if cap(v.scratch) < run {
+			v.scratch = make([]int32, run)
+		}
+		numbers := v.scratch[:run]
+		if err := v.numbers.read(numbers); err != nil {
+			return err
+		}
+		for i, n := range numbers {
+			if uint64(uint32(n)) >= uint64(len(entries)) {
+				return errEntry(n, len(entries))
+			}
+			out[i] = entries[n]
+		}
+		out = out[run:]
 	}
 	return nil
+}
+
+func errEntry(number int32, entries int) error {
+	return fmt.Errorf("value %d of a dictionary of %d", uint32(number), entries)
 }
 
 // runs is RLE, for booleans.

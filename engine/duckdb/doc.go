@@ -4,7 +4,7 @@
 //  2. result.go runs one statement and streams its rows; values that have no portable type are cast to text. stream.go streams
 //     rows on one thread.
 //  3. guard.go restricts the SQL of a locked engine.
-//  4. views.go defines the tables: queries over the files of a snapshot.
+//  4. views.go defines the tables: queries over the files of a snapshot, which stored.go names to those that read them.
 //  5. vectors.go converts DuckDB's vectors to those of package engine.
 //  6. load.go creates session tables from rows.
 //  7. link.go has the flags for linking the library.

@@ -6,7 +6,8 @@
 //  3. chunk.go writes a column of a row group as pages, in the encodings of encoding.go; doubles.go encodes doubles with few
 //     different values, integers.go keys in runs. statistics.go records the range of the values, so that readers can skip
 //     row groups.
-//  4. reader.go reads the files, for compactions and verification. Queries read them through their engines' own readers.
+//  4. reader.go reads the files, for compactions and verification, and columns.go some columns into slices. Queries read them
+//     through their engines' own readers.
 //
 // Pages and footers are written and read by parquetfile. arrow-go's column writer is not used, because it takes a level for
 // each NULL and a call for each value, and a log leaves twenty to fifty of the sixty columns of attempts NULL. From the same
