@@ -368,7 +368,7 @@ func TestMachineSlowForAWhile(t *testing.T) {
 		if r.Cause == schema.BadMachine {
 			named++
 		}
-		if !strings.Contains(r.Evidence, "processor time stayed usual") {
+		if !strings.Contains(r.Evidence, "processor time was as usual") {
 			t.Errorf("%s: %s", r.Cause, r.Evidence)
 		}
 	}

@@ -101,7 +101,7 @@ FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.at
 			}
 			kind := string(c.Cause) + e.Predictor
 			// no query shows a while
-			if few[kind]++; few[kind] > 3 || c.Status != "success" || strings.Contains(e.Text, " at that time, by ") {
+			if few[kind]++; few[kind] > 3 || c.Status != "success" || strings.Contains(e.Text, " at that time, judging by ") {
 				continue
 			}
 			causesSeen[c.Cause]++

@@ -43,7 +43,7 @@ func TestWords(t *testing.T) {
 		{func(w *words) { w.amount(64e6, "bytes") }, "64 MB"},
 		{func(w *words) { w.amount(512, "bytes") }, "512 B"},
 		{func(w *words) { w.amount(1500, "records") }, "1.5 k records"},
-		{func(w *words) { w.rate(1.8/64e6, 1e-9, "bytes") }, "0.0281 ± 0.001 s a MB"},
+		{func(w *words) { w.rate(1.8/64e6, 1e-9, "bytes") }, "0.0281 ± 0.001 s per MB"},
 	} {
 		var w words
 		c.say(&w)

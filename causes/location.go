@@ -27,35 +27,35 @@ func (a *Attributor) locate(s *split, l *line) (name string) {
 	switch l.top {
 	case ofMachine:
 		if r, slow, of, ok := a.model.Machines.SlowRack(m); ok {
-			w.say("; ").int(int64(slow)).say(" of the ").int(int64(of)).say(" other machines of rack ").say(r).say(" are slow too, and few elsewhere: look at what the rack shares")
+			w.say("; ").int(int64(slow)).say(" of the ").int(int64(of)).say(" other machines of rack ").say(r).say(" are slow too, but few elsewhere: look at what the rack shares")
 			return "rack " + r
 		}
 	case ofWait, ofLink:
 		if k, ok := a.slowSender(); ok {
 			own = a.model.Machines.Name(a.phase.Machines.Numbers[k])
-			w.say("; the tasks of ").say(strings.ToValidUTF8(own, "\ufffd")).say(" start and end late, as few elsewhere: its messages queue behind the blocks that others read from it")
+			w.say("; the tasks of ").say(strings.ToValidUTF8(own, "\ufffd")).say(" start and end late, which few elsewhere do: its messages queue behind the blocks that others read from it")
 			break
 		}
 		switch a.waitLocation(s.index) {
 		case machines.NoLocation:
 			if _, ok := a.sharedWait(s.index); ok {
-				w.say("; so did tasks on most other machines meanwhile: they all read through what is slow")
+				w.say("; so did tasks on most other machines at that time: what is slow is shared by all of them")
 				return ""
 			}
-			w.say("; the others on its machine wait less: it is what this task read from")
+			w.say("; the others on its machine wait less: the source that this task read from is slow")
 			return ""
 		case machines.OnRack:
 			r := a.model.Machines.Rack(m)
-			w.say("; most machines of rack ").say(r).say(" wait as long, and few elsewhere: it is the rack's link")
+			w.say("; most machines of rack ").say(r).say(" wait as long, but few elsewhere: the rack's link is slow")
 			return "rack " + r
 		case machines.SharedLink:
-			w.say("; some other machines wait as long: it is a link that they share")
+			w.say("; some other machines wait as long: a link that they share is slow")
 			return ""
 		}
-		w.say("; the others on its machine wait as long: it is the machine's link")
+		w.say("; the others on its machine wait as long: the machine's link is slow")
 	case ofPause:
 		if own = a.model.Machines.Name(s.server); own != "" {
-			w.say("; that was on ").say(own)
+			w.say("; that process was on ").say(own)
 		}
 	default:
 		return ""

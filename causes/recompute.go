@@ -79,7 +79,7 @@ func joined(gaps []gap) []gap {
 // restored.
 func (a *Attributor) recomputeSentence(w *words, e *Evidence, s *split) {
 	e.Value, e.N = s.task.Duration, 0
-	w.say("made the output of task ").int(s.task.Index).say(" again, which had been lost")
+	w.say("recomputed the output of task ").int(s.task.Index).say(", which had been lost")
 	l, ok := a.losses.outputs[s.task.Attempt]
 	if ok && l.machine != "" {
 		w.say(" on ").say(l.machine)
@@ -88,7 +88,7 @@ func (a *Attributor) recomputeSentence(w *words, e *Evidence, s *split) {
 		w.say("; attempt ").int(l.detectedBy).say(" had failed to read it")
 	}
 	if ok && l.time != 0 && l.restored > l.time {
-		w.say("; its readers had it again ").seconds(l.restored.Sub(l.time)).say(" after the loss was noticed")
+		w.say("; it was available again ").seconds(l.restored.Sub(l.time)).say(" after the loss was noticed")
 	}
-	w.say(": all of its ").seconds(s.task.Duration).say(" are work done twice")
+	w.say(": all of its ").seconds(s.task.Duration).say(" are repeated work")
 }

@@ -13,7 +13,7 @@ import (
 // columns maps terms to columns of attempts, with units.
 var columns = [terms]struct{ name, unit string }{
 	ofBytes: {"input_bytes", "bytes"}, ofRecords: {"input_records", "records"}, ofWritten: {"output_bytes + shuffle_write_bytes", "bytes"},
-	ofCPU: {"cpu_s", "s"}, ofRemote: {"remote_bytes", "bytes"}, ofSpill: {"spill_bytes", "bytes"}, ofAway: {"locality", "1 = away from its data"},
+	ofCPU: {"cpu_s", "s"}, ofRemote: {"remote_bytes", "bytes"}, ofSpill: {"spill_bytes", "bytes"}, ofAway: {"locality", "1 = not where its data was"},
 	ofFirst: {"start_time", "1 = among the first on its machine"}, ofWait: {"fetch_wait_s", "s"}, ofGC: {"gc_s", "s"},
 	ofDelay: {"scheduler_delay_s", "s"}, ofConvert: {"deserialize_s + result_s", "s"}, ofLink: {"scheduler_delay_s", "s"},
 	ofWaitForMore: {"fetch_wait_s", "s"}, ofMachine: {"machine", "factor"}, ofResidual: {"residual", "factor"},
@@ -46,7 +46,7 @@ func (a *Attributor) evidence(b []byte, s *split, l *line) []byte {
 		a.recomputeSentence(w, &e, s)
 	case k == ofGap:
 		e.Value, e.N = s.seconds[ofGap], 0
-		w.say("ran while outputs that it reads were lost and not yet made again, for ").seconds(s.seconds[ofGap])
+		w.say("ran while outputs that it reads were lost and not yet recomputed, for ").seconds(s.seconds[ofGap])
 	case k == ofCold:
 		a.startSentence(w, &e, s)
 	default:
@@ -70,26 +70,26 @@ func (a *Attributor) coefficient(e *Evidence, s *split, k term) {
 func (a *Attributor) indicatorSentence(w *words, e *Evidence, s *split, k term) {
 	a.coefficient(e, s, k)
 	if k == ofAway {
-		w.say("ran away from its data; such tasks took ")
+		w.say("did not run where its data was; such tasks took ")
 	} else {
-		w.say("was among the first of its phase on its machine; those took ")
+		w.say("was among the first tasks of its phase on its machine; these took ")
 	}
 	w.seconds(e.Coefficient).say(" ± ").seconds(e.StdErr).say(" longer")
 	if k == ofFirst {
-		w.say(", for classes, connections and caches that later ones find ready")
+		w.say(", to load classes, open connections and fill caches for later tasks")
 	}
 }
 
 func (a *Attributor) workSentence(w *words, e *Evidence, s *split, k term) {
 	a.coefficient(e, s, k)
 	if k == ofRemote {
-		w.say("read ").amount(e.Value-e.Median, e.Unit).say(" more from other machines than usual for its input; here that takes ")
+		w.say("read ").amount(e.Value-e.Median, e.Unit).say(" more from other machines than usual for its input; in this phase that takes ")
 		w.rate(e.Coefficient, e.StdErr, e.Unit)
 		return
 	}
 	if k == ofCPU {
-		w.say("used ").seconds(e.Value).say(" of processor time, over its machine's usual, where the median task used ").seconds(e.Median)
-		w.say("; the log has no bytes to measure work by")
+		w.say("used ").seconds(e.Value).say(" of processor time, adjusted for its machine, where the median task used ").seconds(e.Median)
+		w.say("; the log has no bytes to measure the work by")
 		return
 	}
 	verb := "read "
@@ -103,7 +103,7 @@ func (a *Attributor) workSentence(w *words, e *Evidence, s *split, k term) {
 	if e.Median > 0 && e.Value > 0 {
 		w.say(", ").fixed(e.Value/e.Median, 1).say(" times")
 	}
-	w.say("; here that takes ").rate(e.Coefficient, e.StdErr, e.Unit)
+	w.say("; in this phase that takes ").rate(e.Coefficient, e.StdErr, e.Unit)
 }
 
 // startOrWorkSentence explains why the start of an executor and the work of a task cannot be distinguished.
@@ -112,8 +112,8 @@ func (a *Attributor) startOrWorkSentence(w *words, e *Evidence, s *split) {
 	c := columns[ofBytes+term(t.Work)]
 	e.Predictor, e.Unit = c.name, c.unit
 	e.Value, e.Median = a.phase.X[t.Work][s.index], a.phase.Regression.Mid[t.Work]
-	e.Reason = "its work and its start cannot be told apart"
-	w.say("cannot tell whether its work or its start took that: ")
+	e.Reason = "the effects of its work and of its start cannot be separated"
+	w.say("its work and the start of its process cannot be separated as causes: ")
 	switch t.Work {
 	case fit.ByCPU:
 		w.say("it used ").seconds(e.Value).say(" of processor time where the median task used ").seconds(e.Median)
@@ -126,14 +126,14 @@ func (a *Attributor) startOrWorkSentence(w *words, e *Evidence, s *split) {
 	if a.phase.Cold(int32(s.index)) {
 		w.say("ran soon after its executor had started")
 	} else {
-		w.say("was among the first on its machine")
+		w.say("was among the first tasks on its machine")
 	}
 	if t.Together > 1 {
-		w.say("; neither the ").others(int64(t.Together - 1)).say(" that began so nor the later tasks")
+		w.say("; the ").others(int64(t.Together - 1)).say(" that started like this and the later tasks")
 	} else {
-		w.say("; it alone began so, and the later tasks do not")
+		w.say("; no other started like this, and the later tasks")
 	}
-	w.say(" differ enough in their work to say how long that takes")
+	w.say(" differ too little in their work to tell how long that takes")
 }
 
 func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {
@@ -148,15 +148,15 @@ func (a *Attributor) machineSentence(w *words, e *Evidence, s *split) {
 	switch {
 	case s.machine.Hypothesis == machines.SlowInPhase && s.machine.N > 0:
 		e.Scope = "phase"
-		w.say(" in this phase, by the ").others(int64(s.machine.N)).say(" on it")
+		w.say(" in this phase, judging by the ").others(int64(s.machine.N)).say(" on it")
 	case s.machine.Hypothesis >= machines.SlowForAWhile:
 		e.Scope = "time"
-		w.say(" at that time, by the ").others(int64(s.machine.N)).say(" that ran on it about then")
+		w.say(" at that time, judging by the ").others(int64(s.machine.N)).say(" that ran on it then")
 	}
 	a.processorClause(w, s)
-	w.say("; it is known by ").count(observed.Attempts, "attempt").say(" in ").count(observed.Phases, "phase")
+	w.say("; the store has ").count(observed.Attempts, "attempt").say(" on it in ").count(observed.Phases, "phase")
 	if n, slower, ok := a.model.Machines.Slower(s.task.Machine); ok {
-		w.say("; it is one of ").int(int64(n)).say(" machines of a generation that takes ").fixed(slower, 2).say(" times as long as the fastest")
+		w.say("; it belongs to a generation of ").int(int64(n)).say(" machines that take ").fixed(slower, 2).say(" times as long as the fastest")
 	}
 }
 
@@ -164,11 +164,11 @@ func (a *Attributor) startSentence(w *words, e *Evidence, s *split) {
 	e.Value, e.Median = math.Exp(s.machine.Start+s.residual), 1
 	e.Coefficient, e.StdErr = math.Exp(s.machine.Start), math.Exp(s.machine.Start)*math.Sqrt(s.machine.StartVariance)
 	w.say("ran soon after its executor had started, and took ").fixed(e.Value, 2)
-	w.say(" times what its work predicts; ")
+	w.say(" times as long as its work predicts; ")
 	if e.N = s.machine.StartN; e.N > 0 {
-		w.say("by the ").others(int64(e.N)).say(" there, ")
+		w.say("judging by the ").others(int64(e.N)).say(" there, ")
 	}
-	w.say("the start takes ").fixed(e.Coefficient, 2).say(" times")
+	w.say("the start makes tasks take ").fixed(e.Coefficient, 2).say(" times as long")
 }
 
 func (a *Attributor) partSentence(w *words, e *Evidence, s *split, k term) {
@@ -179,28 +179,28 @@ func (a *Attributor) partSentence(w *words, e *Evidence, s *split, k term) {
 	case ofDelay:
 		part, before, after = fit.SchedulerDelay, "was delayed ", " between launch and run, and after its end"
 	case ofConvert:
-		part, before, after = fit.Conversion, "spent ", " deserialising itself and serialising its result"
+		part, before, after = fit.Conversion, "spent ", " deserializing itself and serializing its result"
 	case ofLink:
-		part, before, after = fit.SchedulerDelay, "was delayed ", " by messages that queued behind the blocks on its machine's link"
+		part, before, after = fit.SchedulerDelay, "was delayed ", " by messages that queued behind blocks on its machine's link"
 	case ofWaitForMore:
-		after = " for blocks, as its larger input lets expect"
+		after = " for blocks, as expected for its larger input"
 	case ofPause:
-		after = " for blocks from other machines while the process that serves them there collected garbage"
+		after = " for blocks from other machines while the process that serves them collected garbage"
 	case ofLateLaunch:
 		part, before, after = fit.SchedulerDelay, "was launched while its process collected garbage, and delayed ", ""
 	case ofFirstConvert:
-		part, before, after = fit.Conversion, "was among the first of its phase on its machine and spent ", " loading its code, as they all did"
+		part, before, after = fit.Conversion, "was among the first tasks of its phase on its machine and spent ", " loading its code, as all of these did"
 	case ofShortDelay:
-		part, before, after = fit.SchedulerDelay, "was delayed ", " between launch and run, and after its end, as by one message that either process took late"
+		part, before, after = fit.SchedulerDelay, "was delayed ", " between launch and run, and after its end, as when one process handles a message late"
 	case ofShortConvert:
-		part, before, after = fit.Conversion, "spent ", " deserialising itself and serialising its result, as by one stop of its process"
+		part, before, after = fit.Conversion, "spent ", " deserializing itself and serializing its result, as when its process is suspended once"
 	case ofShortWait:
-		after = " for few bytes from other machines, which no link takes that long for; whether they were sent or taken late, the log does not say"
+		after = " for few bytes from other machines, too few to take that long on any link; the log does not say whether they were sent or received late"
 	}
 	e.Value, e.Median = a.phase.Part[part][s.index], a.mid[part]
 	w.say(before).seconds(e.Value).say(after).say("; the median task ").seconds(e.Median)
 	if k == ofLink && s.lateCode {
-		w.say("; its code came over that link too, which took ").seconds(a.phase.Part[fit.Conversion][s.index]).say("; that of the median first task ").seconds(stats.Median(a.firstConverts))
+		w.say("; its code came over that link too and took ").seconds(a.phase.Part[fit.Conversion][s.index]).say("; that of the median first task took ").seconds(stats.Median(a.firstConverts))
 	}
 	if n, others, ok := a.neighbours(s.index, part); ok && (k == ofWait || k == ofGC) {
 		w.say("; the other ").int(int64(n)).say(" on its machine ").seconds(others)
@@ -224,12 +224,12 @@ func (a *Attributor) residualSentence(w *words, e *Evidence, s *split) {
 	e.Coefficient, e.Value, e.Median = sigma, math.Exp(s.residual), 1
 	e.Reason = s.unidentifiable
 	if s.unidentifiable != "" {
-		w.say("no cause can be named: ").say(s.unidentifiable).say("; it ")
+		w.say("its cause cannot be identified: ").say(s.unidentifiable).say("; it ")
 	}
-	w.say("took ").fixed(e.Value, 2).say(" times what its work and its machine predict, where tasks of the phase scatter by ")
+	w.say("took ").fixed(e.Value, 2).say(" times as long as its work and its machine predict, where tasks of the phase vary by ")
 	w.fixed(100*sigma, 0).say(" %")
 	if s.unidentifiable == "" {
-		w.say("; nothing recorded explains it")
+		w.say("; nothing in the log explains it")
 	}
 	a.processorClause(w, s)
 }
@@ -247,10 +247,10 @@ func (a *Attributor) processorClause(w *words, s *split) {
 	switch more := math.Log(cpu / usual); {
 	case took < math.Log(1.5): // the body was not slow
 	case more < took/3:
-		w.say("; its processor time stayed usual, ").seconds(cpu).say(" where the median task used ").seconds(usual)
-		w.say(": it did not compute more, but waited or was kept from the processor")
+		w.say("; its processor time was as usual, ").seconds(cpu).say(" where the median task used ").seconds(usual)
+		w.say(": it did not compute more, but waited for something or for the processor")
 	case more > 2*took/3:
-		w.say("; it computed that much more: ").seconds(cpu).say(" of processor time, where the median task used ").seconds(usual)
+		w.say("; it computed more accordingly: ").seconds(cpu).say(" of processor time, where the median task used ").seconds(usual)
 	}
 }
 
@@ -297,7 +297,7 @@ func (w *words) count(n int64, thing string) *words {
 	return w.say("s")
 }
 
-// others writes "the" with a number of others.
+// others writes "other one" or a number of others.
 func (w *words) others(n int64) *words {
 	if n == 1 {
 		return w.say("other one")
@@ -355,7 +355,7 @@ func (w *words) amount(x float64, unit string) *words {
 func (w *words) rate(coef, se float64, unit string) *words {
 	w.digits(coef*1e6, 3).say(" ± ").digits(se*1e6, 1)
 	if unit == "bytes" {
-		return w.say(" s a MB")
+		return w.say(" s per MB")
 	}
-	return w.say(" s a million ").say(unit)
+	return w.say(" s per million ").say(unit)
 }

@@ -272,7 +272,7 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	}
 	s.residual, s.outlierProbability = math.Log(body/expected)-s.machine.Mean-s.machine.Start, s.machine.OutlierProbability
 	if s.unidentifiable = a.unidentifiableReason(); s.unidentifiable == "" && s.outlierProbability < leastOutlier {
-		s.unidentifiable = "so much is ordinary scatter here"
+		s.unidentifiable = "this much is normal variation in this phase"
 	}
 	return s.machine.OutlierProbability
 }

@@ -438,7 +438,7 @@ func TestStartOrWork(t *testing.T) {
 				if r.Cause != c.want {
 					wrong++
 					t.Logf("task %d: %s, %s", task.Index, r.Cause, r.Evidence)
-				} else if told := strings.Contains(r.Evidence, "cannot tell whether its work or its start"); told != (c.want == cannot) || told && r.Confidence.OK {
+				} else if told := strings.Contains(r.Evidence, "its work and the start of its process cannot be separated"); told != (c.want == cannot) || told && r.Confidence.OK {
 					t.Errorf("confidence %+v, %s", r.Confidence, r.Evidence)
 				}
 			}

@@ -96,8 +96,8 @@ var rules = [...]rule{
 	{"relieve_driver", "delays between launch and run", adviseScheduler},
 	{"slim_tasks", "unpacking code and variables", adviseDeserialize},
 	{"keep_executors", "the first tasks on machines and executors", adviseStartup},
-	{"wait_for_locality", "tasks that ran away from their data", adviseLocality},
-	{"speculate", "tasks that were slow there and then, which a copy elsewhere would beat", adviseSpeculation},
+	{"wait_for_locality", "tasks that did not run where their data was", adviseLocality},
+	{"speculate", "tasks that were slow for no recorded reason, which a copy elsewhere would beat", adviseSpeculation},
 	{"cannot_tell", "lost time that no cause explains", adviseUnexplained},
 }
 
@@ -165,7 +165,7 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 	case len(others) > 0:
 		return Advice{Kind: CannotTell}
 	case !l.LostS.OK && l.Outliers > 0:
-		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low, Reason: "the log says of no phase from when to when it ran",
+		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low, Reason: "the log gives the start and end of no phase",
 			Action: fmt.Sprintf("%s, with %s of excess. The log does not say whether a job waited.", prose.Upper(prose.Plural(l.Outliers, "attempt is an outlier", "attempts are outliers")), prose.Seconds(l.ExcessS))}
 	case !l.LostS.OK:
 		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks that ended well before one can be called slow."}
@@ -181,7 +181,7 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 		a.Action += fmt.Sprintf(" All remedies together would save at most %s.", prose.Seconds(small))
 	}
 	if l.CompletionS.OK && small >= worth*l.CompletionS.V {
-		a.Title, a.Confidence, a.Reason = "No remedy is sure to save anything", Low, "what each of them would save is little, or has an interval that begins at zero"
+		a.Title, a.Confidence, a.Reason = "No remedy is sure to save anything", Low, "the saving of each is small, or has an interval that begins at zero"
 	}
 	if k.d.Trust.Counts.Incomplete > 0 {
 		a.Confidence, a.Reason = Low, "the log is not complete"
@@ -221,7 +221,7 @@ func (k *known) sure(c schema.Cause) (Confidence, string) {
 		return Low, "it is not the main cause of any task"
 	}
 	if f.rated == 0 {
-		return Low, "its verdicts have no confidence"
+		return Low, "the confidence of its verdicts is unknown"
 	}
 	mean := f.confidence / float64(f.rated)
 	reason := fmt.Sprintf("%s, mean confidence %s", prose.Plural(f.n, "verdict", "verdicts"), prose.Percent(mean))

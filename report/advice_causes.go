@@ -64,7 +64,7 @@ func adviseGC(k *known) []Advice {
 	}
 	if machine := k.oneMachine(schema.GC); machine != "" {
 		a.Title = "Find out what fills the memory on " + prose.Name(machine)
-		a.Action = fmt.Sprintf("Most of the garbage collection that tasks waited for happened on %s, and little elsewhere: look at what its processes keep in memory (cached blocks, broadcast variables, a leak) and at how much they were given. More memory for every process would help where it is short everywhere.", prose.Name(machine))
+		a.Action = fmt.Sprintf("Most of the garbage collection that tasks waited for happened on %s, and little elsewhere: look at what its processes keep in memory (cached blocks, broadcast variables, a leak) and at how much they were given. More memory for every process helps only if all of them are short of it.", prose.Name(machine))
 		a.Settings = nil
 	}
 	return []Advice{k.gain(a, schema.GC)}
@@ -124,7 +124,7 @@ func adviseStartup(k *known) []Advice {
 		return nil
 	}
 	a := Advice{Title: "Start fewer executors, and keep them", Evidence: k.words(schema.Startup), SQL: causeSQL(schema.Startup), Confidence: Low, everyRun: true,
-		Reason: "every process pays for its start once; only fewer starts, or more work for each, make that less",
+		Reason: "every process pays for its start once; only fewer starts, or more work per process, reduce that cost",
 		Action: "The first tasks on machines and executors loaded classes, compiled, connected and filled caches. Keep executors between jobs, give them larger tasks, or share an archive of classes (-XX:SharedArchiveFile). In a job of a few waves there is nothing else to do about it."}
 	if k.is("spark.dynamicAllocation.enabled", "true", "false") {
 		a.Settings = []Setting{k.set("spark.dynamicAllocation.executorIdleTimeout", "300s")}
@@ -138,7 +138,7 @@ func adviseLocality(k *known) []Advice {
 		return nil
 	}
 	a := Advice{Title: "Wait a little longer for a slot near the data", SQL: causeSQL(schema.LocalityMiss), Confidence: Low,
-		Reason: "waiting also delays tasks that would have been fast anywhere", Action: "Tasks ran away from their data and were slower for it. A longer wait, or more replicas of hot inputs, keeps more of them local."}
+		Reason: "waiting also delays tasks that would have been fast anywhere", Action: "Tasks did not run where their data was, and were slower for it. A longer wait, or more replicas of hot inputs, keeps more of them local."}
 	if k.spark() {
 		a.Settings = []Setting{k.set("spark.locality.wait", "6s")}
 	}

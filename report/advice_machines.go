@@ -57,11 +57,11 @@ func (k *known) drain(m *Machine) Advice {
 	switch {
 	case BadVerdict(m.Verdict) && !sure:
 		a.Title = "Find out what slows " + prose.Name(m.Machine) + " at times"
-		a.Action = "It was slow at some times or in some phases, and as fast as the others in the rest: look for what else ran on it then (other tenants, backups, compactions), and for a disk or memory that fails now and then. Taking it out of the pool is for when the next runs say the same."
+		a.Action = "It was slow at some times or in some phases, and as fast as the others in the rest: look for what else ran on it then (other tenants, backups, compactions), and for a disk or memory that fails now and then. Take it out of the pool only if the next runs show the same."
 		a.Confidence, a.Reason = Low, "the interval of its mean reaches 1×"
 	case !sure:
 		a.Title = "Look at " + prose.Name(m.Machine)
-		a.Action = "Tasks on it were slower than their work explains, but it was not slow often or long enough to be called bad. Compare its disks, memory and neighbours with those of the others, and see whether the next runs say the same, before taking it out of the pool."
+		a.Action = "Tasks on it were slower than their work explains, but it was not slow often or long enough to be called bad. Compare its disks, memory and neighbours with those of the others, and see whether the next runs show the same before taking it out of the pool."
 		a.Confidence, a.Reason = Low, "its verdict is "+string(m.Verdict)
 	case m.FactorLow.V > clearlySlow && m.Phases >= enoughPhases && m.Attempts >= enoughTasks:
 		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"

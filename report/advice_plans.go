@@ -52,11 +52,11 @@ func remedyWords(f *QueryFinding) string {
 	case schema.SplitJoin:
 		return "The lines below, set before the query, let adaptive execution split the skewed partition and read the other side once for each part."
 	case schema.Broadcast:
-		return "The other side is small: with the hint below every task gets it whole, and no row is shuffled by the key."
+		return "The other side is small: with the hint below every task gets all of it, and no row is shuffled by the key."
 	case schema.Rebalance:
-		return "Nothing needs the repartitioning by these columns but its author: with the hint below adaptive execution may split what is too large."
+		return "Nothing else in the plan relies on the repartitioning by these columns: with the hint below adaptive execution may split partitions that are too large."
 	case schema.SplitFiles:
-		return "Some files or splits of the table hold more rows than others: make them alike where they are written."
+		return "Some files or splits of the table have more rows than others: write them in equal sizes."
 	}
 	return "Spread its keys over more tasks: salt the heavy key, aggregate before the shuffle, or use a finer key."
 }

@@ -120,7 +120,7 @@ func TestUnknownCost(t *testing.T) {
 	d.Trust.Counts.Attempts, d.Trust.Counts.Incomplete = 16, 1
 	d.Cost.Loss.Outliers, d.Cost.Loss.ExcessS = 1, 6.94
 	got := advise(&d, &facts{})[0]
-	if got.Title != "Cannot tell what slow tasks cost" || got.Reason != "the log says of no phase from when to when it ran" {
+	if got.Title != "Cannot tell what slow tasks cost" || got.Reason != "the log gives the start and end of no phase" {
 		t.Errorf("%q: %s", got.Title, got.Reason)
 	}
 }

@@ -25,10 +25,10 @@ var causeTable = [...]causeInfo{
 	{schema.Spill, "S", "spill", "it wrote to disk what did not fit in memory"},
 	{schema.Scheduler, "Q", "scheduler", "it waited between launch and run"},
 	{schema.Deserialize, "C", "deserialize", "it deserialized its code and variables"},
-	{schema.LocalityMiss, "L", "locality", "it ran away from its data"},
-	{schema.Startup, "F", "startup", "it was among the first on its machine or executor, which had to load classes, compile and connect"},
-	{schema.Transient, "T", "transient", "slow there and then, nothing recorded explains it; a copy elsewhere would have been fast"},
-	{schema.UnexplainedCause, "U", "unexplained", "too little data to say more"},
+	{schema.LocalityMiss, "L", "locality", "it did not run where its data was"},
+	{schema.Startup, "F", "startup", "it was among the first tasks on its machine or executor, and loaded classes, compiled code and opened connections"},
+	{schema.Transient, "T", "transient", "it was slow on that machine at that time, and nothing in the log explains it; a copy elsewhere would have been fast"},
+	{schema.UnexplainedCause, "U", "unexplained", "there is too little data to say more"},
 	{NotOutlier, "·", "no outlier", "it ended late because it started late or was a little slow; no rule calls it an outlier"},
 }
 

@@ -164,7 +164,7 @@ type LostPart struct {
 // CauseCost is what one cause cost.
 type CauseCost struct {
 	Cause    schema.Cause         `col:"cause"`
-	Outliers int64                `col:"outliers" doc:"outliers of which it is the verdict"`
+	Outliers int64                `col:"outliers" doc:"outliers whose verdict it is"`
 	SumS     float64              `col:"sum_s" unit:"s" doc:"sum of attributions.seconds, over all slots"`
 	LostS    schema.Null[float64] `col:"lost_s" unit:"s" doc:"its part of the time that jobs lost"`
 	CostS    schema.Null[float64] `col:"cost_s" unit:"s" doc:"how much earlier jobs would have ended without it, replayed (job_costs)"`

@@ -17,7 +17,7 @@ type SlowRun struct {
 	Stages    []SlowStage         `col:"stages" doc:"stages whose median task took longer than usual, by the time that all their tasks took more"`
 	Changed   []ChangedSetting    `col:"changed" doc:"settings that all earlier runs had alike and this run has not"`
 	Load      *Load               `col:"load" doc:"its tasks and slots, and those of earlier runs; NULL where the log names no slots"`
-	Plans     []ChangedPlan       `col:"plans" doc:"queries that were run by another plan than in all earlier runs"`
+	Plans     []ChangedPlan       `col:"plans" doc:"queries that were run with another plan than in all earlier runs"`
 	Resource  schema.Null[string] `col:"resource" doc:"what most of the time went to that the tasks of its slow stages took more: input, work, processor or disk; NULL where that cannot be told"`
 	Shared    []sharing.Feature   `col:"shared" doc:"what the tasks that are slower than usual have in common, the best explanation first"`
 	HeldTasks int64               `col:"held_tasks" doc:"tasks of its stages with a history"`
@@ -96,7 +96,7 @@ const (
 func (b *builder) history() error {
 	l := &b.doc.SlowRuns
 	l.SQL = "SELECT name, native_id, start_time, finish_time FROM applications ORDER BY name NULLS LAST, start_time NULLS LAST"
-	l.Note = "No run took longer than earlier runs of its program, as far as the store has three of them."
+	l.Note = "No run took longer than the earlier runs of its program; programs with fewer than three earlier runs are not compared."
 	var keys []schema.Key
 	if err := b.programs(); err != nil {
 		return err
@@ -238,7 +238,7 @@ func (r *SlowRun) why() (words []string) {
 		words = append(words, fmt.Sprintf("The setting %s %s; it was %s in all %s.", prose.Name(c.Name), now, prose.Name(c.Was), prose.Plural(c.Runs, "earlier run", "earlier runs")))
 	}
 	if len(r.Stages) == 0 {
-		words = append(words, "The median task of no stage took much longer than usual: the run waited between them, for slots, or for a few tasks.")
+		words = append(words, "In no stage did the median task take much longer than usual: the run waited between stages, for slots, or for a few tasks.")
 	}
 	return words
 }
@@ -326,7 +326,7 @@ func historyWhy(d *Document) string {
 		words = append(words, r.Stages[0].spent())
 	}
 	if n := int64(len(r.Plans)); n > 0 {
-		words = append(words, prose.Plural(n, "query was run by another plan", "queries were run by other plans")+" than in the runs before")
+		words = append(words, prose.Plural(n, "query was run with another plan", "queries were run with other plans")+" than in the runs before")
 	}
 	if n := int64(len(r.Changed)); n > 0 {
 		words = append(words, prose.Plural(n, "setting", "settings")+" changed since the runs before")

@@ -91,7 +91,7 @@ func TestSlowAsAWhole(t *testing.T) {
 	}
 	words := strings.Join(d.SlowRuns.Rows[0].Words, " ")
 	for _, want := range []string{"Tasks of join took", "they waited", "for their input, usually", "The setting spark.executor.cores is 2; it was 4 in all 5\u00a0earlier runs",
-		"The query by region (0) was run by another plan than in all 5\u00a0earlier runs: BroadcastHashJoin 0 instead of 1 and SortMergeJoin 1 instead of 0",
+		"The query by region (0) was run with another plan than in all 5\u00a0earlier runs: BroadcastHashJoin 0 instead of 1 and SortMergeJoin 1 instead of 0",
 		"their stage, join: 12 of 12", "their stages read from the file system hdfs://nn:8020",
 		"24 tasks had 2.5 slots, usually 24 tasks 4: they queued", "waited for input from other machines"} {
 		if !strings.Contains(words, want) {

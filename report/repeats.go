@@ -11,11 +11,11 @@ type SkewRow struct {
 	Kind       string               `col:"kind"`
 	Ordinal    schema.Null[int32]   `col:"ordinal" doc:"which of the stages of that name in an application, from 1"`
 	Exchange   schema.Null[string]  `col:"exchange" doc:"what the stage reads, by the plan of its query: keys and tables of each exchange"`
-	Task       schema.Null[int64]   `col:"task" doc:"the task, that is the partition; NULL where adaptive execution merged or split partitions: it is then about all of the stage"`
+	Task       schema.Null[int64]   `col:"task" doc:"the task, i.e. the partition; NULL where adaptive execution merged or split partitions: the row then covers the whole stage"`
 	Executions int64                `col:"executions" doc:"executions of the stage in the store"`
 	Skewed     int64                `col:"skewed" doc:"executions in which it was slow because of its input"`
 	Repeats    schema.Null[bool]    `col:"repeats" doc:"in more than half of them"`
-	Ratio      schema.Null[float64] `col:"ratio" unit:"ratio" doc:"its input over the median task's, on average"`
+	Ratio      schema.Null[float64] `col:"ratio" unit:"ratio" doc:"its input / median input, on average"`
 	Seconds    float64              `col:"seconds" unit:"s" doc:"excess caused by its input, over all executions"`
 	PhaseID    schema.Key           `col:"phase_id" doc:"the execution in which it was slowest"`
 	Total      int64                `col:"total"`

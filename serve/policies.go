@@ -156,7 +156,7 @@ func (s *Server) writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) er
 		}
 	}
 	if p.Summary != nil {
-		v.Summary = fmt.Sprintf("%s of %s replayed in %s; the replay of the log as it was misses the observed completion times by %s (%s).", prose.Plural(int64(p.Summary.Jobs), "job", "jobs"),
+		v.Summary = fmt.Sprintf("%s of %s replayed in %s; the replay of the unchanged log differs from the observed completion times by %s (%s).", prose.Plural(int64(p.Summary.Jobs), "job", "jobs"),
 			prose.Plural(int64(p.Summary.Attempts), "attempt", "attempts"), prose.Seconds(p.Ended.Sub(p.Began).Round(time.Millisecond).Seconds()), prose.Seconds(p.Summary.ReplayErrorS), prose.Percent(p.Summary.ReplayError))
 		for _, n := range p.Summary.Assumed() {
 			v.Notes = append(v.Notes, prose.Clean(n, prose.TextRunes))

@@ -134,7 +134,7 @@ func phaseRows(job schema.Key) rowList[phaseRow] {
 	return rowList[phaseRow]{id: "all-phases", title: "All its phases", caption: "Phases", empty: "It has no phases.", first: "lost_s", sql: sqlOf("phases_of_job", job),
 		columns: []column{{Title: "Phase", By: "id"}, {Title: "Name", By: "name"}, {Title: "Took", By: "took_s", Number: true, Falling: true}, {Title: "Tasks", By: "tasks", Number: true, Falling: true},
 			{Title: "Median", By: "median_s", Number: true, Falling: true}, {Title: "Slowest", By: "max_s", Number: true, Falling: true},
-			{Title: "Lost", Doc: "how much earlier it would have ended with every task at most the median", By: "lost_s", Number: true, Falling: true}, {Title: "Outliers", By: "outliers", Number: true, Falling: true},
+			{Title: "Lost", Doc: "how much earlier it would have ended had no task taken longer than the median", By: "lost_s", Number: true, Falling: true}, {Title: "Outliers", By: "outliers", Number: true, Falling: true},
 			{Title: "Ended", By: "status"}},
 		row: func(r phaseRow) []cell {
 			return []cell{{Text: prose.Upper(report.PhaseTitle(r.NativeID, r.Attempt)), Href: address(view.Ref{Kind: view.ToPhase, Key: r.ID})}, {Text: prose.MaybeName(r.Name)},

@@ -135,7 +135,7 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 		if err := e.rows(o.output, savingRows(&s)); err != nil {
 			return err
 		}
-		e.say("%s of %s replayed under %s in %.2f s; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
+		e.say("%s of %s replayed under %s in %.2f s; the replay of the unchanged log differs from the observed completion times by %.2f s (%.1f %%)",
 			count(int64(s.Jobs), "job"), count(int64(s.Attempts), "attempt"), count(int64(s.Seeds), "seed"), s.Seconds, s.ReplayErrorS, 100*s.ReplayError)
 		if under.Other() {
 			e.say("under the scheduler %s, policy none included; savings are over the log as it was", under)
@@ -205,7 +205,7 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 		if o.seeds == 1 {
 			limits = "limits not known from one seed"
 		}
-		e.say("the best save %.2f s (%s) of %.2f s of job time; the replay of the log as it was misses the observed completion times by %.2f s (%.1f %%)",
+		e.say("the best save %.2f s (%s) of %.2f s of job time; the replay of the unchanged log differs from the observed completion times by %.2f s (%.1f %%)",
 			g.Saving.Mean, limits, g.Before.Mean*float64(g.Jobs), a.ReplayErrorS, 100*a.ReplayError)
 		switch {
 		case a.Verdict == schema.Saves:

@@ -11,19 +11,19 @@ import (
 // costSection says what stragglers cost, by cause and by job.
 func costSection(d *report.Document) Section {
 	return Section{ID: "cost", Short: "Cost", Title: "What stragglers cost", Blocks: []Block{
-		Lead("Lost is how much earlier jobs would have ended had their slow tasks taken their phase’s median. Causes share it; the parts sum to the whole."),
+		Lead("Lost is how much earlier jobs would have ended had their slow tasks taken their phase’s median. It is divided among the causes; the parts sum to the whole."),
 		causesTable(d), jobsTable(d)}}
 }
 
 func causesTable(d *report.Document) Table {
 	t := Table{ID: "causes", Caption: "Causes, over all jobs", Empty: d.Outliers.Note,
-		Columns: []Column{{Title: "Cause", Essential: true}, {Title: "Outliers", Doc: "attempts of which it is the verdict", Number: true, Essential: true},
+		Columns: []Column{{Title: "Cause", Essential: true}, {Title: "Outliers", Doc: "attempts whose verdict it is", Number: true, Essential: true},
 			{Title: "Job time lost", Doc: "its part of the time that jobs lost; the parts sum to the whole", Number: true, Essential: true},
 			{Title: "Excess", Doc: "seconds beyond the median that it accounts for, over all slots, also where no job waited", Number: true, Essential: true},
 			{Title: "Without it", Doc: "how much earlier jobs would have ended without it, replayed with tasks taking slots as these come free, so it may be more than the time lost; causes overlap, so these do not sum", Number: true}}}
 	if d.Cost.TogetherS.OK {
 		t.After = "Without any of them jobs would have ended " + prose.Seconds(d.Cost.TogetherS.V) + " earlier, replayed all at once; one by one they sum to " + prose.Seconds(sumOfCosts(d)) +
-			": to less where causes hide behind one another, to more where they share what they delay."
+			": to less where one cause hides another, to more where several delay the same tasks."
 	}
 	for _, c := range d.Cost.Causes {
 		// outliers had less of it than the median tasks

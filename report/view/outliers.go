@@ -12,7 +12,7 @@ import (
 // outliersSection lists the attempts that cost their jobs most, with the evidence for their causes.
 func outliersSection(d *report.Document) Section {
 	return Section{ID: "worst-tasks", Short: "Outliers", Title: "The worst outliers", Blocks: []Block{
-		Lead("Ranked by the seconds they cost their job, not by how slow they were: most slow tasks cost nobody anything. The ids are those of the framework’s own pages (task is partition.attempt)."),
+		Lead("Ranked by the seconds they cost their job, not by how slow they were: most slow tasks delay no job. The ids are those of the framework’s own pages (task is partition.attempt)."),
 		outliersTable(d)}}
 }
 

@@ -35,8 +35,8 @@ func phasesTable(d *report.Document) Table {
 			{Title: "Median", Number: true, Essential: true}, {Title: "Slowest", Number: true, Essential: true},
 			{Title: "Slowdown", Doc: "median progress rate / slowest progress rate", Number: true},
 			{Title: "Outliers", Doc: "tasks longer than 1.5 × the median", Number: true},
-			{Title: "Phase lost", Doc: "how much earlier it would have ended with every task at most the median, and none waiting for a slow one’s slot", Number: true},
-			{Title: "Cost its job", Doc: "the part of that by which its job ended later; 0 off the critical path", Number: true, Essential: true}}}
+			{Title: "Phase lost", Doc: "how much earlier it would have ended had no task taken longer than the median or waited for the slot of a slow one", Number: true},
+			{Title: "Cost its job", Doc: "how much later its job ended because of that; 0 off the critical path", Number: true, Essential: true}}}
 	for _, p := range l.Rows {
 		note := prose.Clean(p.Note.V, prose.TextRunes)
 		slow := figure(p.SlowdownRatio, prose.Times, note)

@@ -35,7 +35,7 @@ func policiesSection(d *report.Document) Section {
 func savingsTable(d *report.Document) Table {
 	l := d.Whatif.Savings
 	t := Table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL, Empty: l.Note, Error: d.Whatif.ReplayErrorS.V,
-		Columns: []Column{{Title: "Policy", Essential: true}, {Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with the 95 % interval that the saving of another run lies in", Number: true, Essential: true},
+		Columns: []Column{{Title: "Policy", Essential: true}, {Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with the 95 % prediction interval for another run", Number: true, Essential: true},
 			{Title: "Interval", Picture: true, Doc: "the saving with its 95 % interval; the shaded band is the error of the replay itself", Essential: true},
 			{Title: "Share", Doc: "of the replayed job time", Number: true, Essential: true},
 			{Title: "Small jobs", Doc: "share saved of the time of jobs of at most ten tasks", Number: true},
@@ -111,9 +111,9 @@ func replayWords(d *report.Document) string {
 	case !w.ReplayErrorS.OK:
 		return s + " The log does not say how long its jobs took, so the replay cannot be checked."
 	case w.ReplayErrorS.V < 0.0005:
-		return s + " A replay of the log as it was ends when the log does."
+		return s + " Replayed unchanged, the jobs take as long as in the log."
 	}
-	return s + fmt.Sprintf(" A replay of the log as it was misses its job times by %s (%s); smaller savings are within that error.", prose.Seconds(w.ReplayErrorS.V), prose.OrDash(w.ReplayErrorShare, prose.Percent))
+	return s + fmt.Sprintf(" Replayed unchanged, the jobs take times that differ from the log's by %s (%s); smaller savings are within that error.", prose.Seconds(w.ReplayErrorS.V), prose.OrDash(w.ReplayErrorShare, prose.Percent))
 }
 
 // beyondLost says what a policy saves that saves more than stragglers cost, where one does; "" elsewhere. The lost time counts
@@ -122,7 +122,7 @@ func beyondLost(d *report.Document) string {
 	lost := d.Cost.Loss.LostS
 	for i := range d.Whatif.Savings.Rows {
 		if s := &d.Whatif.Savings.Rows[i]; lost.OK && !s.Ideal && s.SavingS.V > lost.V {
-			return fmt.Sprintf(" A saving of more than the %s that stragglers cost is of tasks that no rule calls slow, such as those of phases with fewer than three tasks; where its interval holds zero it may be chance.", prose.Seconds(lost.V))
+			return fmt.Sprintf(" A saving of more than the %s that stragglers cost comes from tasks that no rule calls slow, such as those of phases with fewer than three tasks; if its interval contains zero, it may be chance.", prose.Seconds(lost.V))
 		}
 	}
 	return ""

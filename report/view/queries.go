@@ -14,7 +14,7 @@ func queriesSection(d *report.Document) Section {
 	if len(d.Queries.Rows) == 0 {
 		return s
 	}
-	s.Blocks = []Block{Lead("A query of Spark SQL runs jobs, and a job phases. The figures are those of its jobs, and the operators those that its slow phases ran."), queriesTable(d)}
+	s.Blocks = []Block{Lead("A query of Spark SQL runs jobs, and a job phases. The figures are those of its jobs; the operators are those that its slow phases ran."), queriesTable(d)}
 	if words := findings(d); len(words) > 0 {
 		s.Blocks = append(s.Blocks, List{Title: "What the slow phases were doing", Items: words})
 	}
@@ -39,7 +39,7 @@ func noPlan(q *report.Query) Lead {
 	if n := q.Operators.V; n > 0 {
 		return Lead("Its plan has " + prose.Plural(n, "operator", "operators") + ", too many to draw; the table plan_nodes has them.")
 	}
-	return "The log does not hold its plan."
+	return "The log does not contain its plan."
 }
 
 func queriesTable(d *report.Document) Table {
@@ -47,7 +47,7 @@ func queriesTable(d *report.Document) Table {
 	t := Table{ID: "queries", Caption: "Queries by time lost", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Query", Essential: true}, {Title: "Jobs", Number: true}, {Title: "Took", Number: true, Essential: true},
 			{Title: "Lost", Doc: "how much earlier its jobs would have ended had slow tasks taken their phases’ medians, summed", Number: true, Essential: true},
-			{Title: "By cause"}, {Title: "Outliers", Number: true}, {Title: "Operator", Doc: "the one that its skewed tasks worked for", Essential: true}}}
+			{Title: "By cause"}, {Title: "Outliers", Number: true}, {Title: "Operator", Doc: "the one that its skewed tasks executed", Essential: true}}}
 	for i := range l.Rows {
 		q := &l.Rows[i]
 		title := Cell{Text: prose.Clean(q.NativeID, 24), Sub: prose.MaybeName(q.Description), Of: Ref{Kind: ToQuery, Key: q.QueryID}}
@@ -64,7 +64,7 @@ func operatorCell(q *report.Query) Cell {
 			return Cell{Text: report.JoinWords(&f.QueryFindingRow)[len("the "):]}
 		}
 	}
-	return Cell{Text: prose.Dash, Note: "no skewed task of it could be put down to an operator"}
+	return Cell{Text: prose.Dash, Note: "none of its skewed tasks could be attributed to an operator"}
 }
 
 // mostFindings bounds the sentences of the section.

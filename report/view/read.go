@@ -43,7 +43,7 @@ func applicationsTable(d *report.Document) Table {
 			{Title: "Job time", Doc: "completion times of its jobs, summed", Number: true, Essential: true},
 			{Title: "Lost", Doc: "how much earlier its jobs would have ended had slow tasks taken their phase's median", Number: true, Essential: true},
 			{Title: "Share", Doc: "lost / job time", Number: true, Essential: true},
-			{Title: "Log", Doc: "whether the log holds the application from start to end"}}}
+			{Title: "Log", Doc: "whether the log covers the application from start to end"}}}
 	for _, a := range l.Rows {
 		whole := "complete"
 		if !a.Complete {
@@ -64,7 +64,7 @@ func applicationsTable(d *report.Document) Table {
 
 func caveatsTable(d *report.Document) Table {
 	l := d.Trust.Caveats
-	t := Table{ID: "caveats", Caption: "Caveats that the logs carry", More: l.More(), SQL: l.SQL, Empty: l.Note,
+	t := Table{ID: "caveats", Caption: "Caveats about the logs", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Caveat", Essential: true}, {Title: "Applications", Number: true}, {Title: "Count", Doc: "rows or events concerned", Number: true}, {Title: "What it means", Essential: true}}}
 	for _, c := range l.Rows {
 		detail := prose.Clean(c.Detail, prose.TextRunes)

@@ -13,11 +13,11 @@ func SimulationSections(d *report.Simulation) []Section {
 	return []Section{
 		{ID: "schedulers", Short: "Schedulers", Title: "Schedulers and policies", Blocks: []Block{armsTable(d)}},
 		{ID: "times", Short: "Times", Title: "Completion times", Blocks: []Block{
-			Lead("The share of the jobs that took at most so long, on a logarithmic scale."), CompletionTimes{d}}},
+			Lead("The share of jobs that took at most this long, on a logarithmic scale."), CompletionTimes{d}}},
 		{ID: "locality", Short: "Locality", Title: "Locality", Blocks: []Block{
 			Lead("Tasks with data: on a machine that has it, in a rack that has it, elsewhere."), LocalityBars{d}}},
 		{ID: "over", Short: "Over time", Title: "Slots and links over time", Blocks: []Block{
-			Lead("The runs of the first seed. The load of the links is the mean over the racks’ uplinks: the racks are alike, and what goes up one comes down another."), OverTime{d}}},
+			Lead("The runs of the first seed. The load of the links is the mean over the racks’ uplinks. Downlinks carry the same amount, since what goes up one link comes down another."), OverTime{d}}},
 		{ID: "jobs", Short: "Jobs", Title: "Jobs by name", Blocks: []Block{namesTable(d)}},
 	}
 }
@@ -32,12 +32,12 @@ func armsTable(d *report.Simulation) Table {
 			{Title: "95 %", Doc: "interval of the gain over the seeds"},
 			{Title: "Local", Doc: "share of the tasks with data that ran on a machine with it", Number: true, Essential: true},
 			{Title: "In rack", Doc: "share that ran in a rack with it", Number: true},
-			{Title: "Between racks", Doc: "bytes, a run", Number: true},
-			{Title: "Killed", Doc: "attempts, a run", Number: true},
+			{Title: "Between racks", Doc: "bytes per run", Number: true},
+			{Title: "Killed", Doc: "attempts per run", Number: true},
 			{Title: "Wasted", Doc: "slot time of killed attempts over that of all", Number: true}}}
 	counted := len(d.Arms) > 0 && d.Arms[0].EndedJobs.OK
 	if counted {
-		t.Columns = append(t.Columns, Column{Title: "Jobs in time", Doc: "jobs that ended by the instant up to which the workload counts them", Number: true, Essential: true})
+		t.Columns = append(t.Columns, Column{Title: "Jobs in time", Doc: "jobs that ended by the time up to which the workload counts them", Number: true, Essential: true})
 	}
 	for i := range d.Arms {
 		a := &d.Arms[i]

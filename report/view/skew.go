@@ -13,7 +13,7 @@ import (
 func skewSection(d *report.Document) Section {
 	s := Section{ID: "comes-back", Title: "Recurring skew"}
 	if t := skewTable(d); len(t.Rows) > 0 {
-		s.Blocks = []Block{Lead("The same partition of the same stage, which is the same where it reads the same exchange, in other executions of the program in the store. Skew that recurs is in the data or its keys; other skew is of one day."), t}
+		s.Blocks = []Block{Lead("Compares partitions with those of the same stage, identified by the exchange that it reads, in other executions of the program in the store. Skew that recurs lies in the data or its keys; other skew belongs to a single run."), t}
 	}
 	return s
 }
@@ -21,9 +21,9 @@ func skewSection(d *report.Document) Section {
 func skewTable(d *report.Document) Table {
 	l := d.Skew
 	t := Table{ID: "skew", Caption: "Partitions that were slow because of their data, recurring ones first", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []Column{{Title: "Partition", Doc: "task, that is the partition or the keys in it", Essential: true}, {Title: "Stage", Essential: true}, {Title: "Program"},
+		Columns: []Column{{Title: "Partition", Doc: "task, i.e. the partition or the keys in it", Essential: true}, {Title: "Stage", Essential: true}, {Title: "Program"},
 			{Title: "Slow in", Doc: "executions of the stage in which it was slow because of its data", Essential: true},
-			{Title: "Data", Doc: "its input over the median task's, on average", Number: true, Essential: true},
+			{Title: "Data", Doc: "its input / median input, on average", Number: true, Essential: true},
 			{Title: "Excess", Doc: "seconds of excess caused by its data, over all executions", Number: true, Essential: true}}}
 	for _, r := range l.Rows {
 		often := Cell{Text: fmt.Sprintf("%s of %s", prose.Count(r.Skewed), prose.Count(r.Executions)), Sort: strconv.FormatInt(r.Skewed, 10)}
