@@ -11,8 +11,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// Of draws with tails as heavy as the index says, about as many as are claimed lie beyond all earlier ones: Student's t nears
-// its index only far out, so 1.5 in 100 instead of one.
+// About as many draws as claimed exceed all earlier ones if their tails are as heavy as the index says. Student's t
+// approaches its index only far out, so 1.5 in 100 do instead of one.
 func TestTail(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	draw := func() float64 { return math.Abs(audittest.Student(r, 5)) }
@@ -40,7 +40,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// A level that changed for good is found with its night; bad nights, drift and noise are no such change.
+// A permanent change of level is found with its night; bad nights, drift and noise are not mistaken for one.
 func TestChangePoint(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	series := func(n int, at func(i int) float64) []float64 {
@@ -76,7 +76,7 @@ func TestChangePoint(t *testing.T) {
 	}
 }
 
-// A bad night in the history hides nothing: it is named, left out, and a smaller change tonight is still found.
+// A bad night in the history masks nothing: it is named and left out, and a smaller change tonight is still found.
 func TestUnusualNight(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	p := audittest.NewProgram(r, 6, 800)
@@ -97,7 +97,8 @@ func TestUnusualNight(t *testing.T) {
 	}
 }
 
-// A program whose time follows its input is not slow on a night with twice of it, and is when it takes four times as long.
+// A program whose time follows its input is not slow on a night with twice the input, but is when it takes four times as
+// long.
 func TestWorkOfTheNight(t *testing.T) {
 	night := func(r *rand.Rand, n int, size, slow float64) measure.Run {
 		run := audittest.Runs(1)[0]
@@ -124,7 +125,7 @@ func TestWorkOfTheNight(t *testing.T) {
 	}
 }
 
-// What a clock of whole seconds cannot tell apart is no finding, and neither is what nobody would feel.
+// A change below the resolution of a clock of whole seconds is not a finding, nor is one too small to be felt.
 func TestFelt(t *testing.T) {
 	runs := audittest.Runs(31)
 	for i := range runs {

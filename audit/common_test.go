@@ -11,7 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// rackNight is slowNight with two racks of five machines, one of each node in turn, and with what its tasks have in common.
+// rackNight is slowNight with two racks of five machines, alternating within each node, and with what its tasks have in
+// common.
 func rackNight(r *rand.Rand, n int, racks bool, slow func(machine, stage int) (factor, waiting float64)) measure.Run {
 	run := slowNight(r, n, slow)
 	for k := range run.Stages {
@@ -30,8 +31,8 @@ func rackNight(r *rand.Rand, n int, racks bool, slow func(machine, stage int) (f
 	return run
 }
 
-// Where all machines of a rack are slow, the rack is found and none of its machines; where one of them is, the machine. What
-// slow tasks have in common is said in both.
+// If all machines of a rack are slow, the rack is found and none of its machines; if one of them is, the machine is. In both
+// cases the audit says what slow tasks have in common.
 func TestRacks(t *testing.T) {
 	usual := func(int, int) (float64, float64) { return 1, 0 }
 	rack := func(waiting float64) func(m, k int) (float64, float64) {

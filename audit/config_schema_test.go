@@ -10,7 +10,7 @@ import (
 	"straggler/audit/audittest"
 )
 
-// The schema for editors and the reader of straggler.yaml agree: on names, and on what is right and wrong.
+// The schema for editors and the reader of straggler.yaml agree on names and on what is valid.
 func TestConfigSchemaAgrees(t *testing.T) {
 	var s struct {
 		Properties map[string]struct {
@@ -52,7 +52,7 @@ func TestConfigSchemaAgrees(t *testing.T) {
 		}
 		data, err := json.Marshal(v)
 		if err != nil {
-			continue // no JSON can say it
+			continue // not expressible in JSON
 		}
 		_, readErr := parseConfig("f", []byte(c.text))
 		schemaErr := audittest.CheckJSON(string(ConfigSchema()), string(data))

@@ -12,16 +12,16 @@ import (
 
 func configNames[T any]() []string { return strictyaml.Names(reflect.TypeFor[T]()) }
 
-// configCases are texts and the place and word of the error about them; an empty place is none.
+// configCases are texts with the position and a word of the expected error; an empty position means no error.
 var configCases = []struct {
 	text, place, word string
-	readerOnly        bool // a schema cannot say it
+	readerOnly        bool // not expressible in a schema
 }{
 	{text: ""},
 	{text: "# nothing\n"},
 	{text: "version: 1\nhistory: 10\nmin_runs: 3\nfdr: 0.05\nfail_while_learning: true\ngroup_by: '^(.*)-\\d+$'\n"},
 	{text: "rules:\n  - rule: run_time\n    severity: note\n    min_change: 0.5\n"},
-	// YAML reads a date, JSON has none
+	// YAML reads a date; JSON has none
 	{text: "suppress:\n  - rule: run_time\n    reason: known\n    until: 2026-12-31\n", readerOnly: true},
 	{text: "hystory: 10\n", place: "1:1", word: "hystory"},
 	{text: "version: 2\n", place: "1:10", word: "between"},
@@ -74,7 +74,7 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-// The last row that fits counts, and a stage pattern leaves applications alone.
+// The last entry that matches counts, and a stage pattern does not affect applications.
 func TestSettings(t *testing.T) {
 	c, err := parseConfig("f", []byte("rules:\n  - rule: '*'\n    severity: note\n  - rule: stage_time\n    stage: '*collect*'\n    severity: off\n    min_change: 0.9\n  - application: other\n    severity: error\n"))
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"straggler/engine/enginetest"
 )
 
-// All runs of a workflow of FlowBench in one store, each held against those that started earlier, whatever was done to them. A
-// task is slowed where it took longer than 1.5 × its median over the normal runs: labels say on which machines something was
-// done, and not what had an effect. Of the slowed tasks of disturbed runs nine in ten are found, and of all tasks of normal
-// runs no more than two in a hundred accused, by any rule.
+// All runs of a FlowBench workflow are in one store, and each is compared with those that started earlier, disturbed or not.
+// A task counts as slowed if it took longer than 1.5 × its median over the normal runs, because labels say on which machines
+// a fault was injected and not whether it had an effect. Nine in ten slowed tasks of disturbed runs are found, and of all
+// tasks of normal runs at most two in a hundred are flagged, by any rule.
 //
-// Machines are named by run: none in normal runs, and what is named is bad by its label or by its effect, the median of its
-// tasks over the same tasks in normal runs, since containers that share a disk with a disturbed one are slow too.
+// Machines are judged by run: none is named in a normal run, and a named one is bad by its label or by its effect, the median
+// ratio of its tasks to the same tasks in normal runs, since containers that share a disk with a disturbed one are slow too.
 //
-// The small workflow; STRAGGLER_FLOWBENCH=all takes both.
+// Uses the small workflow; STRAGGLER_FLOWBENCH=all uses both.
 func TestFlowBenchHistory(t *testing.T) {
 	t.Parallel()
 	workflows := []string{"eht_imaging"}
@@ -136,7 +136,7 @@ func flowBenchHistory(t *testing.T, dir string) {
 	}
 }
 
-// judgedRuns gives the tasks of all runs of a directory, in one store, and the machines that are called slow in a run.
+// judgedRuns returns the tasks of all runs of a directory, in one store, and the machines that are called slow in a run.
 func judgedRuns(t *testing.T, dir string) (tasks []flowTask, named []flowMachine) {
 	t.Helper()
 	eng, done := analysed(t, dir, 0)

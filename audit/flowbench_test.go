@@ -27,11 +27,12 @@ import (
 	"straggler/store"
 )
 
-// Runs of workflows that somebody else disturbed and labelled (FlowBench; see the README beside them): the first 30 normal runs
-// are learnt, and each other run is a night. Normal nights raise no alarm; nights with more than a tenth of the tasks slowed
-// do, with the kind of what slows them, and a bad worker first among the machines named.
+// Runs of workflows disturbed and labelled by others (FlowBench; see the README beside them): the first 30 normal runs are
+// learned, and each other run is a night. Normal nights raise no alarm. Nights with more than a tenth of their tasks slowed
+// raise one, with the kind of fault, and name a bad worker first among the machines.
 //
-// A sample of one workflow; STRAGGLER_FLOWBENCH=all takes every night of both, half an hour of processor time at most.
+// Uses a sample of one workflow; STRAGGLER_FLOWBENCH=all uses every night of both, which takes up to half an hour of
+// processor time.
 func TestFlowBench(t *testing.T) {
 	t.Parallel()
 	workflows, every := []string{"eht_imaging"}, 8
@@ -43,7 +44,7 @@ func TestFlowBench(t *testing.T) {
 	}
 }
 
-// workflow unpacks one of the corpus and gives its directory.
+// workflow unpacks a workflow of the corpus and returns its directory.
 func workflow(t *testing.T, name string) string {
 	t.Helper()
 	packed, err := os.Open(filepath.Join(cmp.Or(os.Getenv("STRAGGLER_CORPUS"), "../../shared/corpus"), "flowbench", name+".tar.zst"))
@@ -123,13 +124,13 @@ func flowBench(t *testing.T, dir string, every int) {
 		}
 	}
 	t.Logf("%s: of %d nights with more than a tenth of the tasks slowed, %d raise an alarm, %d with the right kind; a bad worker is first on %d of %d with at most five", filepath.Base(dir), slowed, found, kinds, first, few)
-	const enough = 30 // nights to tell 60 % from 40 % by
+	const enough = 30 // nights needed to distinguish 60 % from 40 %
 	if found*100 < 98*slowed || kinds*100 < 80*found || few >= enough && first*100 < 60*few {
 		t.Errorf("less than 98 %% found, 80 %% of the right kind, or 60 %% with a bad worker first")
 	}
 }
 
-// isSlowed says that more than a tenth of the tasks took longer than 1.5 × the median of the nights learnt.
+// isSlowed reports whether more than a tenth of the tasks took longer than 1.5 × the median of the learned nights.
 func isSlowed(r *measure.Run, medians map[measure.Signature][]float64) bool {
 	slow, tasks := 0.0, 0.0
 	for _, s := range r.Stages {
@@ -146,7 +147,7 @@ type flowRun struct {
 	bad        []string
 }
 
-// flowTruth gives what was done to each run, and the normal and the disturbed ones in order of time.
+// flowTruth returns the fault of each run, and the normal and the disturbed runs in order of time.
 func flowTruth(t *testing.T, dir string) (truth map[string]flowRun, normal, disturbed []string) {
 	t.Helper()
 	column := func(name string) (rows [][]string, at func(string) int) {
@@ -230,8 +231,8 @@ func unpack(packed io.Reader, dir string) error {
 	}
 }
 
-// analysed opens a store of the runs of a directory, with their outliers and causes, until done; threads of 0 are those of the
-// machine.
+// analysed opens a store of the runs in a directory, with their outliers and causes, until done is called; 0 threads means
+// one per processor.
 func analysed(t *testing.T, dir string, threads int) (eng engine.Engine, done func()) {
 	t.Helper()
 	ctx := context.Background()

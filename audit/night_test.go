@@ -11,7 +11,7 @@ import (
 	"straggler/audit/measure"
 )
 
-// Values of R: trigamma(c(0.5, 1, 2, 10)); p.adjust(c(0.01, 0.04, 0.03, 0.5), "BH").
+// Values from R: trigamma(c(0.5, 1, 2, 10)); p.adjust(c(0.01, 0.04, 0.03, 0.5), "BH").
 func TestPublishedValues(t *testing.T) {
 	for x, want := range map[float64]float64{0.5: 4.934802200544679, 1: 1.644934066848226, 2: 0.6449340668482264, 10: 0.1051663356816857} {
 		if got := trigamma(x); math.Abs(got-want) > 1e-7 {
@@ -29,7 +29,7 @@ func TestPublishedValues(t *testing.T) {
 	}
 }
 
-// One task that is slow by chance is one task's worth, however slow; ten are ten.
+// A task that is slow by chance counts as one task, however slow it is; ten count as ten.
 func TestTasksWorth(t *testing.T) {
 	past := []measure.Values{{"excess_s": 100, "excess_sq": 100}, {"excess_s": 100, "excess_sq": 100}}
 	for _, c := range []struct{ tasks, each, low, high float64 }{{1, 1000, 1, 1.3}, {1, 50, 1, 2}, {10, 50, 8, 13}, {0, 0, 0, 0}} {
@@ -41,7 +41,7 @@ func TestTasksWorth(t *testing.T) {
 	}
 }
 
-// A session of a shell is compared with no other session of that shell, however many there are and whatever they did.
+// A session of a shell is not compared with other sessions of that shell, however many there are and whatever they did.
 func TestSession(t *testing.T) {
 	runs := audittest.Runs(7)
 	runs[6].Values["failed"] = 100
@@ -57,7 +57,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// A finding is new, then ongoing however often it is added to the baseline, then fixed; accepted, it is normal.
+// A finding is new, then ongoing however often its night is added to the baseline, then fixed; once accepted, it is normal.
 func TestLifeOfAFinding(t *testing.T) {
 	cfg := DefaultConfig()
 	good, bad := audittest.Runs(7), audittest.Runs(7)
@@ -107,7 +107,7 @@ func TestLifeOfAFinding(t *testing.T) {
 	}
 }
 
-// With too few runs the audit learns, and fails only when told to.
+// With too few runs the audit is learning, and fails only if told to.
 func TestLearning(t *testing.T) {
 	runs := audittest.Runs(5)
 	runs[4].Values["failed"] = 100
@@ -125,7 +125,7 @@ func TestLearning(t *testing.T) {
 	}
 }
 
-// Two runs: what differs is told with its sign.
+// A comparison of two runs gives the sign of each difference.
 func TestPair(t *testing.T) {
 	runs := audittest.Runs(2)
 	runs[1].Values["time_s"] = 2 * runs[0].Values["time_s"]

@@ -12,8 +12,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// What got worse on one day is new then, ongoing while it lasts, however long that is, and fixed on the day after; the days
-// before and after have no finding, of a day with two runs the last is judged, and the runs are as they were.
+// A regression of one day is new on that day, ongoing while it lasts, however long, and fixed on the day after. The days
+// before and after have no finding, the last run of a day with two is judged, and the runs are not modified.
 func TestNights(t *testing.T) {
 	runs := audittest.Runs(21)
 	for i := range runs {

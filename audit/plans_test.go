@@ -7,8 +7,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// A query whose join was a broadcast and is none any more is said to be so with the difference, until the change is normal;
-// ids, and a query that scans other tables, are no change.
+// A query whose join is no longer a broadcast is reported with the difference until the change is normal; other ids, or a
+// query that scans other tables, are not a change.
 func TestChangedPlans(t *testing.T) {
 	night := func(id, start, fingerprint string, operators ...string) *measure.Run {
 		return &measure.Run{Group: "nightly", ID: id, Start: start, Plans: []measure.Plan{{Query: "by_region", Shape: "s", Fingerprint: fingerprint, Operators: operators}}}
@@ -43,8 +43,8 @@ func TestChangedPlans(t *testing.T) {
 	}
 }
 
-// Why a join is a broadcast no longer is told as far as the log does: by the threshold, by what was read, or, where both are as
-// before, by what is left. Nothing is said where the log holds no sizes, or no join changed.
+// The reason why a join is no longer a broadcast is given as far as the log shows it: the threshold, the input, or, if both
+// are unchanged, what remains. Nothing is said if the log has no sizes, or if no join changed.
 func TestOtherJoin(t *testing.T) {
 	plan := func(fingerprint, join, threshold string, inputs ...measure.Input) *measure.Plan {
 		return &measure.Plan{Query: "q", Fingerprint: fingerprint, Operators: []string{join + " Inner on id = id"}, Broadcast: threshold, Inputs: inputs}

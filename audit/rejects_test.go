@@ -14,7 +14,7 @@ import (
 	"straggler/store"
 )
 
-// The rejected records of a log of several files are those of the files of its directory.
+// The rejected records of a log of several files are those of the files in its directory.
 func TestRejectsOfSeveralFiles(t *testing.T) {
 	ctx := t.Context()
 	tr := lawstest.Sound()

@@ -16,7 +16,7 @@ func judged(runs []measure.Run) *Night {
 	return assessed(assess(runs[len(runs)-1:], b, DefaultConfig(), Options{}))
 }
 
-// nights runs a program many times and audits each night after its history, which windows of it share.
+// nights runs a program many times and audits each night after its history, a sliding window of the earlier nights.
 func nights(seed uint64, programs, perProgram, history, tasks int, unlike audittest.Unlike, each func(p *audittest.Program, runs []measure.Run, r *rand.Rand)) {
 	for k := range programs {
 		r := rand.New(rand.NewPCG(seed, uint64(k)))
@@ -32,7 +32,7 @@ func nights(seed uint64, programs, perProgram, history, tasks int, unlike auditt
 	}
 }
 
-// On nights like the others at most 1 % raise a false alarm.
+// At most 1 % of nights that are like the others raise a false alarm.
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ history, tasks int }{{5, 60}, {5, 700}, {12, 250}} {
@@ -55,8 +55,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// Neither do nights that are less alike: correlated, of heavy tails, drifting, of mixed sizes, and all of it. The history of
-// each program is one draw from such nights, so the share is asked of all of them together.
+// The same holds for nights that differ more: correlated, heavy-tailed, drifting, of mixed sizes, and all of this combined.
+// The history of each program is a single draw from such nights, so the share is required of all programs together.
 func TestUnlikeNights(t *testing.T) {
 	t.Parallel()
 	judgedNights, alarms := 0, 0
@@ -91,8 +91,8 @@ func TestUnlikeNights(t *testing.T) {
 	}
 }
 
-// A stage whose lost time grows by a fifth is found, with five runs of history. How small a change can be seen
-// depends on the number of slow tasks: the smaller stages are logged and not asserted.
+// A stage whose lost time grows by a fifth is found with five runs of history. The smallest detectable change depends on the
+// number of slow tasks: smaller stages are logged, not asserted.
 func TestPower(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// assessed is a night, of runs whose assessment reads nothing and so cannot fail.
+// assessed is a night of runs whose assessment reads nothing and so cannot fail.
 func assessed(n *Night, err error) *Night {
 	if err != nil {
 		panic(err)

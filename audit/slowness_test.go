@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// Values of R: pbinom(4, 10, 0.3, lower.tail = FALSE), pchisq(9.21034, 2, lower.tail = FALSE), pchisq(20, 4, lower.tail =
+// Values from R: pbinom(4, 10, 0.3, lower.tail = FALSE), pchisq(9.21034, 2, lower.tail = FALSE), pchisq(20, 4, lower.tail =
 // FALSE).
 func TestPublishedTails(t *testing.T) {
 	for _, c := range []struct{ got, want float64 }{
@@ -26,8 +26,8 @@ func TestPublishedTails(t *testing.T) {
 	}
 }
 
-// slowNight is a night whose stages ran on ten machines; slow says by how much each is slower in a stage, and what of the extra
-// time is spent waiting for input.
+// slowNight is a night whose stages ran on ten machines; slow gives the factor of each machine in a stage, and the part of
+// the extra time that is spent waiting for input.
 func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiting float64)) measure.Run {
 	run := audittest.Runs(1)[0]
 	run.Start, run.ID, run.Stages = fmt.Sprintf("2026-01-%02dT00:00:00Z", n+1), fmt.Sprint("app-", n), nil
@@ -52,8 +52,8 @@ func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiti
 	return run
 }
 
-// A machine that ran eighteen tasks is named by their history, with what slows it; without history, and where all machines are
-// alike, none is.
+// A machine that ran eighteen tasks is named by their history, with what slows it. Without history, or if all machines are
+// alike, none is named.
 func TestMachineAgainstHistory(t *testing.T) {
 	usual := func(int, int) (float64, float64) { return 1, 0 }
 	times := []struct{ time, cpu, bytes float64 }{{100, 80, 1e8}, {60, 5, 2e9}, {30, 25, 1e7}}
@@ -101,7 +101,7 @@ func TestMachineAgainstHistory(t *testing.T) {
 	}
 }
 
-// What the time follows is told by stages, however many machines ran each: the ratios of two are alike by chance.
+// What the time correlates with is judged over stages, however many machines ran each: two ratios are alike by chance.
 func TestKindByStages(t *testing.T) {
 	for stages, want := range map[int]string{2: "", 6: "processor"} {
 		machines := make([]SlowMachine, 5)
@@ -117,8 +117,8 @@ func TestKindByStages(t *testing.T) {
 	}
 }
 
-// A machine that is as slow as the others are is no exception beside them, however sure it is that its tasks take longer than
-// usual; one that is slower yet is, and so are two of four that may be a rack.
+// A machine that is as slow as the others is not an exception among them, however certain it is that its tasks take longer
+// than usual; one that is still slower is, and so are two of four that may be a rack.
 func TestMachinesBesideTheOthers(t *testing.T) {
 	for _, c := range []struct {
 		name    string

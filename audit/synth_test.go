@@ -17,7 +17,7 @@ import (
 	"straggler/store"
 )
 
-// measured simulates a cluster that runs one program every night and gives its runs, by way of a store.
+// measured simulates a cluster that runs one program every night and returns its runs, read from a store.
 func measured(t *testing.T, nights int, worse func(*schema.Trace)) []measure.Run {
 	t.Helper()
 	o := synth.Defaults()
@@ -69,7 +69,7 @@ func measured(t *testing.T, nights int, worse func(*schema.Trace)) []measure.Run
 	if err := measure.Tasks(ctx, eng, all...); err != nil {
 		t.Fatal(err)
 	}
-	last := runs[len(runs)-1:] // a run alone is what it is among all
+	last := runs[len(runs)-1:] // a run measured alone is the same as among all
 	alone, err := measure.Runs(ctx, eng, measure.Grouping{}, last[0].ApplicationKey)
 	if err == nil && len(alone) == 1 {
 		err = measure.Tasks(ctx, eng, &alone[0])
@@ -80,8 +80,8 @@ func measured(t *testing.T, nights int, worse func(*schema.Trace)) []measure.Run
 	return runs
 }
 
-// The whole way on another simulator than that of sim_test.go: nights alike raise no alarm; a night on which a machine
-// takes twice the time does, and the machine is named.
+// The whole path, on another simulator than that of sim_test.go: similar nights raise no alarm; a night on which a machine
+// takes twice as long does, and the machine is named.
 func TestSimulatedCluster(t *testing.T) {
 	runs := measured(t, 105, func(*schema.Trace) {})
 	alarms := 0
@@ -115,8 +115,8 @@ func TestSimulatedCluster(t *testing.T) {
 	}
 }
 
-// Where all machines of a rack wait for their input as long as they work, the rack is found, by the network, and none of its
-// machines.
+// If all machines of a rack wait for input as long as they work, the rack is found, with the network as the reason, and none
+// of its machines.
 func TestSimulatedRack(t *testing.T) {
 	const rack = "r02"
 	runs := measured(t, 6, func(tr *schema.Trace) {
@@ -145,9 +145,8 @@ func TestSimulatedRack(t *testing.T) {
 	}
 }
 
-// A phase that is submitted again for eight tasks, of which two make lost outputs again, is one more occurrence of its stage,
-// after all others of the name; one that makes lost outputs again and does nothing else is none. The other stages stay what
-// they are.
+// A phase that is resubmitted for eight tasks, two of which recompute lost outputs, is another occurrence of its stage, after
+// all others of the name; one that only recomputes lost outputs is not. The other stages are unaffected.
 func TestSubmittedAgain(t *testing.T) {
 	again := func(tr *schema.Trace, of schema.Phase, id schema.Key, tasks, lost int64) {
 		p := of

@@ -11,8 +11,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// What is known of the tasks is read of the runs that are compared with something, in batches, and gives the night that runs
-// with their tasks give. The runs that were handed in stay as they were.
+// Tasks are read in batches, for the runs that are compared with something, and give the same night as runs that contain
+// their tasks. The runs passed in are not modified.
 func TestTasksOfJudgedRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	var whole []measure.Run
@@ -27,7 +27,7 @@ func TestTasksOfJudgedRuns(t *testing.T) {
 			r.Group, r.Values["attempts"] = group, batchAttempts
 			whole = append(whole, r)
 			if group == "c" {
-				break // has no run to be compared with
+				break // it has no run to be compared with
 			}
 		}
 	}

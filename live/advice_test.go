@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// How long a task will still take is said in words that fit: nobody has to make out what 0 s of 0 to 274 s is.
+// The remaining time of a task is given in understandable words, not as 0 s within 0 to 274 s.
 func TestLeft(t *testing.T) {
 	for _, x := range []struct {
 		left, low, high float64

@@ -18,7 +18,7 @@ import (
 	"straggler/whatif/workload/workloadtest"
 )
 
-// decided is a decision about a task, by its own ids.
+// decided is a decision about a task, identified by its own ids.
 type decided struct {
 	policy string
 	stage  string
@@ -26,7 +26,7 @@ type decided struct {
 	verb   replay.Verb
 }
 
-// watched follows a server through its application, a poll every so often, and hands every frame to do.
+// watched follows a server until its application ends, polling at intervals, and calls do with every frame.
 func watched(tb testing.TB, s *livetest.Server, every float64, policies []policy.Policy, do func(*live.Frame)) *live.State {
 	tb.Helper()
 	c, err := rest.New(s.URL, sparkrest.API, rest.Options{Pause: time.Nanosecond, Share: 1})
@@ -43,7 +43,7 @@ func watched(tb testing.TB, s *livetest.Server, every float64, policies []policy
 		if err != nil {
 			tb.Fatal(err)
 		}
-		st.Now, st.Read = now, 0 // time stands still between two polls
+		st.Now, st.Read = now, 0 // no time passes between two polls
 		do(update(tb, w, st))
 		last = st
 		if st.Ended {
@@ -61,7 +61,7 @@ func chosen(tb testing.TB, names ...string) []policy.Policy {
 	return ps
 }
 
-// recorder lets a policy look at a replay in which nothing of what it asks for is done.
+// recorder lets a policy observe a replay in which none of its decisions is carried out.
 type recorder struct {
 	replay.Policy
 	own  replay.Actions
@@ -77,7 +77,7 @@ func (r *recorder) Look(v *replay.View, _ *replay.Actions) replay.Again {
 	return again
 }
 
-// replayed are the decisions of a policy in the replay of a log as it was, with the instant of the first of each.
+// replayed returns the decisions of a policy in the unchanged replay of a log, with the time of the first of each.
 func replayed(tb testing.TB, t *schema.Trace, p policy.Policy) map[decided]schema.Time {
 	tb.Helper()
 	w := workload.Build(workloadtest.FromTrace(t))
@@ -101,7 +101,7 @@ func replayed(tb testing.TB, t *schema.Trace, p policy.Policy) map[decided]schem
 	return out
 }
 
-// tasksOf are the tasks of a pool's phases by their numbers there: in ascending order.
+// tasksOf returns the tasks of a pool's phases by their index there, in ascending order.
 func tasksOf(t *schema.Trace, pool *workload.Pool) [][]int64 {
 	byKey := map[schema.Key][]int64{}
 	for i := range t.Attempts {
@@ -126,7 +126,7 @@ func stageOf(t *schema.Trace, key schema.Key) string {
 	return ""
 }
 
-// polled are the decisions of policies that see the same application through a server.
+// polled returns the decisions of policies that observe the same application through a server.
 func polled(tb testing.TB, t *schema.Trace, every, heartbeat float64, policies []policy.Policy) map[decided]schema.Time {
 	tb.Helper()
 	s := livetest.New(tb, t)
@@ -150,9 +150,9 @@ func polledOf(tb testing.TB, s *livetest.Server, every float64, policies []polic
 	return out
 }
 
-// Policies that go by durations decide of a recorded application through a server as they do in its replay: about the same
-// tasks, at the same instants. One in twenty may differ: a log does not say in which order things happened within a
-// millisecond, and a replay gives a slot away before its attempt starts. A task that ends before the next poll is not told of.
+// Policies that use durations make the same decisions about a recorded application through a server as in its replay: about
+// the same tasks, at the same times. One in twenty may differ, because a log does not give the order of events within a
+// millisecond, and a replay assigns a slot before its attempt starts. Tasks that end before the next poll are not reported.
 func TestDecisionsOfTheReplay(t *testing.T) {
 	const every = 0.2
 	ps := chosen(t, "dryad", "mapreduce", "spark")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The median remission under 6-MP in Freireich's trial of 1963, of which most textbooks on survival compute the
-// product-limit estimate, is 23 weeks; that of those whose remission had ended alone would be 10.
+// In Freireich's trial of 1963, the example of the product-limit estimate in most textbooks on survival, the median remission
+// under 6-MP is 23 weeks; over remissions that had ended it would be 10.
 func TestCensoredMedian(t *testing.T) {
 	ended := []float64{6, 6, 6, 7, 10, 13, 16, 22, 23}
 	running := []float64{6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35}
@@ -23,7 +23,7 @@ func TestCensoredMedian(t *testing.T) {
 	}
 }
 
-// Beyond a sample the tail is Pareto's: the median of what is left is 2^(1/β) − 1 of what has passed.
+// Beyond a sample the tail is Pareto's: the median of the remaining time is 2^(1/β) − 1 of the elapsed time.
 func TestBeyond(t *testing.T) {
 	sample := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	if got := beyond(sample, 100, 0.5); math.Abs(got-100*math.Pow(2, 1/1.259)) > 1e-9 {
@@ -47,8 +47,8 @@ func paceOf(took, bytes []float64) *pace {
 	return &pace{took: took, bytes: bytes, all: true}
 }
 
-// A copy of a task that reads as fast as the others, and nine times as much, does not help; one of a task that reads at a
-// ninth of their rate does, and saves what is left less what a task takes.
+// A copy does not help a task that reads as fast as the others but nine times as much. It helps one that reads at a ninth of
+// their rate, and saves the remaining time less the duration of a task.
 func TestGain(t *testing.T) {
 	p := paceOf([]float64{9, 10, 10, 10, 11}, []float64{99, 100, 100, 100, 101})
 	estimate := func(read, elapsed float64) guess {
@@ -69,7 +69,7 @@ func TestGain(t *testing.T) {
 	}
 }
 
-// Estimates scale with time: in another unit they are the same.
+// Estimates scale with time: they are the same in another unit.
 func TestGainScales(t *testing.T) {
 	for _, k := range []float64{1e-3, 60} {
 		took := []float64{4, 5, 6, 7, 9}
@@ -94,7 +94,7 @@ func TestGainScales(t *testing.T) {
 	}
 }
 
-// The scatter of a basis is as large as its estimates were wrong, once enough are known.
+// The scatter of a basis equals the errors of its estimates, once enough are known.
 func TestScatter(t *testing.T) {
 	e := errorsOf{}
 	for range enoughErrors {
@@ -105,8 +105,8 @@ func TestScatter(t *testing.T) {
 	}
 }
 
-// Four tasks of 2 s and four of 1 s are done. One that has run for 1.5 s goes by the four that took longer with the weight
-// 4/(4+1), and by the tail with the rest.
+// Four tasks took 2 s and four took 1 s. For one that has run for 1.5 s, the four that took longer have the weight 4/(4+1),
+// and the tail has the rest.
 func TestWeightsOfLevels(t *testing.T) {
 	p := paceOf([]float64{1, 1, 1, 1, 2, 2, 2, 2}, nil)
 	g := p.byDuration(1.5, "m1", 1, &past{})
@@ -123,15 +123,15 @@ func TestWeightsOfLevels(t *testing.T) {
 	}
 }
 
-// What tasks took on a machine so far is what is expected there from the beginning, whether they ended or were killed when
-// their copies had, and of no other machine.
+// The durations of tasks on a machine so far, including tasks killed when their copies ended, are what is expected there from
+// the beginning, and on no other machine.
 func TestTasksOfTheMachine(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		p := paceOf([]float64{10, 10, 10, 10, 10, 11, 11, 11, 11, 11}, nil)
 		for i := range 30 {
 			if seconds := 24 + float64(i)/10; killed {
 				p.killed("slow", seconds)
-				p.killed("other", 5) // a copy that was not needed
+				p.killed("other", 5) // an unnecessary copy
 			} else {
 				p.one("slow", seconds)
 			}
@@ -142,7 +142,7 @@ func TestTasksOfTheMachine(t *testing.T) {
 			t.Errorf("killed %t: a task is slow with probability %v there and %v elsewhere", killed, slow.over(15), other.over(15))
 		}
 		h.add(p)
-		next := paceOf([]float64{100, 100, 100}, nil) // of a later phase, which has run nothing there yet
+		next := paceOf([]float64{100, 100, 100}, nil) // of a later phase that has no task there yet
 		slow, other = next.byDuration(10, "slow", 1, h), next.byDuration(10, "other", 1, h)
 		if slow.over(150) < sure || other.over(150) > 0.3 {
 			t.Errorf("killed %t: in the next phase %v there and %v elsewhere", killed, slow.over(150), other.over(150))
@@ -150,7 +150,7 @@ func TestTasksOfTheMachine(t *testing.T) {
 	}
 }
 
-// Of more tasks than are kept every other one is, so that their quantiles stay.
+// Beyond the limit every other task is dropped, so that the quantiles are preserved.
 func TestPastIsBounded(t *testing.T) {
 	h := &past{on: map[string][]float64{}}
 	for range 30 {
@@ -168,9 +168,9 @@ func TestPastIsBounded(t *testing.T) {
 	}
 }
 
-// Tasks take as long as ten that are done, or, one in eleven, as the tail says; each reports once, at an instant that is known
-// only to lie in the first 1.5 s or between 2.5 and 3 s. Of those that are said to take more than 15 s with a probability of
-// 0.9 or more, as many do; by their reports alone it would be less than half.
+// Tasks take as long as ten finished ones or, one in eleven, as long as the tail gives. Each reports once, at a time known to
+// lie in the first 1.5 s or between 2.5 and 3 s. Of those predicted with a probability of 0.9 or more to take over 15 s, as
+// many do; by their reports alone fewer than half would.
 func TestReportsAreWeighed(t *testing.T) {
 	const scatter, drawn = 0.1, 20_000
 	rng := rand.New(rand.NewPCG(1, 2))

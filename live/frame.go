@@ -14,9 +14,9 @@ type Frame struct {
 	Now         schema.Time
 	Application *schema.Application
 	Ended       bool
-	Stages      []Stage    // that run
+	Stages      []Stage    // that are running
 	Slow        []SlowTask // slowest first
-	Decisions   []Decision // that were made since the last frame about tasks that still run, or about machines
+	Decisions   []Decision // made since the last frame, about running tasks or about machines
 	Machines    []Machine  // that are slow
 	Errors      []Error    // of estimates so far
 	Notes       []string
@@ -32,7 +32,7 @@ type Stage struct {
 	Done     int                  `col:"done"`
 	Running  int                  `col:"running"`
 	Waiting  int                  `col:"waiting"`
-	MedianS  schema.Null[float64] `col:"median_s"` // of the tasks that are done
+	MedianS  schema.Null[float64] `col:"median_s"` // of the finished tasks
 	ElapsedS float64              `col:"elapsed_s"`
 }
 
@@ -52,7 +52,7 @@ type SlowTask struct {
 	LeftLow    float64              `col:"left_low"`
 	LeftHigh   float64              `col:"left_high"`
 	Basis      Basis                `col:"basis"`
-	Size       schema.Null[float64] `col:"size_ratio"` // what it has read so far over the median task's
+	Size       schema.Null[float64] `col:"size_ratio"` // bytes read so far / those of the median task
 	Cause      schema.Cause         `col:"cause"`      // the likely one so far
 	Confidence schema.Null[float64] `col:"confidence"`
 	Evidence   string               `col:"evidence"`
@@ -87,8 +87,8 @@ type Decision struct {
 	StageTry int32       `col:"stage_attempt"`
 	Task     int64       `col:"task"` // -1: none
 	Machine  string      `col:"machine"`
-	Copy     *Copy       `col:"copy"`  // of decisions about a slow task
-	Tasks    int         `col:"tasks"` // how many tasks the decision is about: clones of a whole phase are one decision
+	Copy     *Copy       `col:"copy"`  // for decisions about a slow task
+	Tasks    int         `col:"tasks"` // number of tasks that the decision is about: clones of a whole phase are one decision
 	Text     string      `col:"text"`
 	Of       []int64     // the tasks
 }
@@ -99,7 +99,7 @@ type Machine struct {
 	Factor  float64              `col:"factor"`
 	Low     schema.Null[float64] `col:"factor_low"`
 	High    schema.Null[float64] `col:"factor_high"`
-	Stages  int64                `col:"stages"` // that say so, of this application; 0: the store does
+	Stages  int64                `col:"stages"` // of this application, in which it is slow; 0: only the store says so
 	Advice  string               `col:"advice"`
 }
 
@@ -110,7 +110,7 @@ type Error struct {
 	Median float64 `col:"median_error"` // the median of estimate / actual − 1, either way
 }
 
-// bases are all, in the order in which their errors are shown.
+// bases lists them in the order in which their errors are shown.
 var bases = []Basis{ByProgress, ByBytes, ByDuration}
 
 // frame builds the frame.

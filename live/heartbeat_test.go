@@ -8,9 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// An executor that reports every 10 s is asked about every 2 to 4 s: after two minutes its last report is known to a second,
-// and never wrongly, also a while after its reports have come at other instants. Where nothing is known of the interval nothing
-// is narrowed.
+// An executor that reports every 10 s is polled every 2 to 4 s. After two minutes the time of its last report is known to a
+// second, and never wrongly, even after the times of its reports have shifted. If the interval is unknown, nothing is
+// narrowed.
 func TestHeartbeatsAreLearned(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
@@ -27,7 +27,7 @@ func TestHeartbeatsAreLearned(t *testing.T) {
 				continue
 			}
 			beat := (now-phase)/10_000_000*10_000_000 + phase
-			if beat <= was { // none since
+			if beat <= was { // no report since
 				continue
 			}
 			from, to := h.last(was, now, interval)

@@ -15,11 +15,11 @@ import (
 // where c is when the attempt would have reported r, which was between two instants. So a report soon after the attempt's
 // start, at an imprecisely known instant, has little weight, and a later one much.
 
-// report is what an attempt had reported by an instant between two others, in seconds after its start.
+// report is what an attempt had reported at a time between two others, in seconds after its start.
 type report struct {
 	basis    Basis
 	from, to float64
-	whole    []float64 // W/r: all of its work over what was done, by quantiles; nil: nothing was told
+	whole    []float64 // W/r: all of its work over the completed part, by quantiles; nil: nothing was reported
 	size     []float64 // W over that of the median task; nil: not estimated
 }
 
@@ -30,8 +30,8 @@ const leastWindow = 0.05
 // leastScatter is the least σ, for the same reason.
 const leastScatter = 0.05
 
-// progressReport is that of a share of its work. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval), so
-// that a share that is read is about that of the instant.
+// progressReport is the report of a share of work. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval),
+// so a share is about that at the time it is read.
 func progressReport(share, at float64) report {
 	if !(share > 0) || !(at > 0) {
 		return report{}
@@ -42,7 +42,7 @@ func progressReport(share, at float64) report {
 // workSizes is the number of quantiles of what a task will read.
 const workSizes = 5
 
-// bytesReport is that of bytes that an attempt of the phase has read.
+// bytesReport is the report of bytes read by an attempt of the phase.
 func (p *pace) bytesReport(read, from, to float64) report {
 	mid := median(p.bytes)
 	if !p.all || len(p.bytes) < fewLarger || !(mid > 0) || !(read > 0) || !(to > 0) {

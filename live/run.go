@@ -10,9 +10,9 @@ import (
 
 // RunOptions are those of a run.
 type RunOptions struct {
-	Show    func(*Frame)  // is given every frame
-	Away    func(error)   // is told once when the source stops answering and is asked again
-	AwayFor time.Duration // for how long a source that has answered before may be away; 0: a minute
+	Show    func(*Frame)  // called with every frame
+	Away    func(error)   // called once when the source stops answering and will be retried
+	AwayFor time.Duration // how long a source that has answered before may be away; 0: a minute
 }
 
 // refusedFor is how long to retry a source that refuses connections, which means that nothing listens at its address. A
@@ -28,7 +28,7 @@ func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, err
 		o.AwayFor = time.Minute
 	}
 	var last *State
-	var since time.Time // when it began to be away
+	var since time.Time // when it went away
 	wait := time.Second
 	for {
 		s, err := src.Poll(ctx)

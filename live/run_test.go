@@ -15,7 +15,7 @@ import (
 	"straggler/schema"
 )
 
-// script is a source that answers what it is told to, one after the other.
+// script is a source that gives prepared answers, one after the other.
 type script struct {
 	answers []answer
 	polls   int
@@ -58,7 +58,7 @@ func TestDriverDies(t *testing.T) {
 	}
 }
 
-// A log that was removed is not asked for again, and nobody is told that it would be.
+// A removed log is not read again, and no retry is announced.
 func TestLogVanishes(t *testing.T) {
 	src := &script{answers: []answer{{state: stateOf("app-1", 1)}, {err: live.ErrGone}}}
 	frames, told, _, err := follow(context.Background(), src, time.Hour)
@@ -67,7 +67,7 @@ func TestLogVanishes(t *testing.T) {
 	}
 }
 
-// A server that never answered is an error, and one that forbids is at once.
+// A server that never answered is an error; one that forbids access is an error at once.
 func TestNeverAnswered(t *testing.T) {
 	src := &script{answers: []answer{{err: live.ErrAway}}}
 	if _, _, _, err := follow(context.Background(), src, time.Millisecond); !errors.Is(err, live.ErrAway) {
@@ -79,7 +79,7 @@ func TestNeverAnswered(t *testing.T) {
 	}
 }
 
-// The end of the context ends a run at once, also while it waits for a server that is away.
+// A run ends at once with its context, even while it waits for a server that is away.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
@@ -103,7 +103,7 @@ func update(tb testing.TB, w *live.Watcher, s *live.State) *live.Frame {
 	return f
 }
 
-// An application that starts anew under another attempt is followed from its start, with nothing of the one before.
+// An application that restarts as another attempt is followed from its start, without anything of the earlier one.
 func TestRestartedAttempt(t *testing.T) {
 	trace := livetest.Log(t, livetest.Labelled(t, "clean"))
 	first := &live.State{Trace: trace, Now: trace.Applications[0].StartTime.V.Add(40)}
@@ -119,8 +119,8 @@ func TestRestartedAttempt(t *testing.T) {
 	}
 }
 
-// No decision depends on what happens later: with every attempt that starts after an instant left out, and every other one
-// taking ten times as long from there on, the decisions until then are the same.
+// No decision depends on the future: decisions up to an instant are the same if attempts that start later are left out and
+// all others take ten times as long from then on.
 func TestNoFuture(t *testing.T) {
 	const every = 0.5
 	ps := chosen(t, "late", "mantri", "dolly", "spark", "hadoop", "mrv2", "blacklist")

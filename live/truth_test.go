@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// label is a label of a truth.json: it selects the attempts that a fault was injected into.
+// label is a label in a truth.json: it selects the attempts that a fault was injected into.
 type label struct {
 	Cause        schema.Cause
 	StageID      int  `json:"stage_id"`
@@ -41,13 +41,13 @@ type truth struct {
 	Labels []label
 }
 
-// outcome is what was said of an attempt while it ran.
+// outcome is what was reported about an attempt while it ran.
 type outcome struct {
-	first float64 // share of its run time after which it was called slow, 2: never
+	first float64 // share of its run time after which it was called slow; 2: never
 	help  live.Helps
 }
 
-// labelledRun follows a labelled run and gives what was said of each attempt, by its key in the log.
+// labelledRun follows a labelled run and returns what was reported about each attempt, by its key in the log.
 func labelledRun(tb testing.TB, path string, every, heartbeat float64) (*schema.Trace, map[string]outcome) {
 	t := livetest.Log(tb, path)
 	byID := map[string]*schema.Attempt{}
@@ -71,10 +71,10 @@ func labelledRun(tb testing.TB, path string, every, heartbeat float64) (*schema.
 	return t, said
 }
 
-// Of runs whose truth is known, watched with their executors reporting every second, or every ten, as is Spark's default, so
-// that most tasks end before they have reported anything, nine in ten of the attempts that a bad
-// machine or a passing fault made slow are named before 60 % of their run time; of tasks that only have more to read, what is
-// said of copies is right; and a clean run has at most one false alarm. The server assumes that tasks read at a steady rate.
+// Runs with known truth are watched with executors that report every second, or every ten, Spark's default, at which most
+// tasks end before their first report. Nine in ten of the attempts slowed by a bad machine or a passing fault are named
+// before 60 % of their run time; for tasks that only have more to read, what is said about copies is right; and a clean run
+// has at most one false alarm. The server assumes that tasks read at a steady rate.
 //
 // STRAGGLER_LABELLED names a directory of runs that are scored without goals, with reports every second, three and ten.
 func TestLabelledRuns(t *testing.T) {

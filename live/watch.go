@@ -15,8 +15,8 @@ import (
 
 // Options of a Watcher.
 type Options struct {
-	Policies []policy.Policy        // that decide; those that only change the durations of a finished log are left out
-	Health   []schema.MachineHealth // what a store knows of the machines
+	Policies []policy.Policy        // that make decisions; those that only change durations of a finished log are left out
+	Health   []schema.MachineHealth // what a store knows about the machines
 }
 
 // Watcher follows one application from state to state.
@@ -28,15 +28,15 @@ type Watcher struct {
 	estimateErrors errorsOf
 	prior          map[string]float64 // factors of machines that the store calls slow
 	health         []schema.MachineHealth
-	factors        map[string]float64                 // of machines that are called slow, by this application or the store
-	past           past                               // what phases that are over say of durations
-	cause          map[schema.Key]*schema.Attribution // the verdicts on the attempts that were slow when last analysed
-	known          int                                // attempts that were done when it was analysed last
-	slow           []schema.Key                       // that were slow then
-	guesses        map[schema.Key]map[Basis]float64   // estimates that are held against the outcome
+	factors        map[string]float64                 // of machines called slow, by this application or the store
+	past           past                               // durations in finished phases
+	cause          map[schema.Key]*schema.Attribution // verdicts on attempts that were slow at the last analysis
+	known          int                                // finished attempts at the last analysis
+	slow           []schema.Key                       // attempts that were slow then
+	guesses        map[schema.Key]map[Basis]float64   // estimates to be compared with the outcome
 }
 
-// New makes a Watcher.
+// New returns a Watcher.
 func New(o Options) *Watcher {
 	w := &Watcher{o: o, prior: map[string]float64{}}
 	latest := map[string]schema.Time{}
@@ -113,7 +113,8 @@ func (w *Watcher) policies() []replay.Policy {
 	return out
 }
 
-// factor is the factor of a machine: 1 unless it is certainly more, because the machine is slow or of an older generation.
+// factor returns the factor of a machine: 1 unless it is certainly larger, because the machine is slow or of an older
+// generation.
 func (w *Watcher) factor(machine string) float64 {
 	if f, ok := w.factors[machine]; ok {
 		return f
@@ -121,7 +122,7 @@ func (w *Watcher) factor(machine string) float64 {
 	return 1
 }
 
-// progress is the progress score of an attempt for policies: the elapsed share of its estimated time.
+// progress returns the progress score of an attempt for policies: the elapsed share of its estimated time.
 func (w *Watcher) progress(v *replay.View, a *replay.Running) float64 {
 	x := w.feed.list[a.Observed()]
 	x.phase.pace.add(v, w.factor)
@@ -147,7 +148,7 @@ func (w *Watcher) guess(x *attempt, machine string, elapsed float64, now schema.
 	return r.alone(elapsed, scatter)
 }
 
-// reported is what an attempt has reported: the share that is done, or the bytes that it has read.
+// reported returns what an attempt has reported: the completed share, or the bytes read.
 func (x *attempt) reported(s sample) report {
 	from, to := s.from.Sub(x.started), s.to.Sub(x.started)
 	if r := progressReport(s.progress, to); r.whole != nil {
@@ -156,7 +157,7 @@ func (x *attempt) reported(s sample) report {
 	return x.phase.pace.bytesReport(float64(s.bytes), from, to)
 }
 
-// sampleAt is the last report that an attempt had made by an instant.
+// sampleAt returns the last report that an attempt had made by an instant.
 func (x *attempt) sampleAt(now schema.Time) sample {
 	if s := x.samples[1]; s.at <= now {
 		return s
@@ -339,7 +340,7 @@ func (w *Watcher) analyse(s *State, slow []slowAttempt) {
 		if !h.Factor.OK || h.Verdict == schema.UnknownVerdict && h.FactorLow.V <= 1 {
 			continue
 		}
-		delete(w.factors, h.Machine) // what this application says itself counts
+		delete(w.factors, h.Machine) // what this application shows takes precedence
 		if h.Factor.V > 1 && h.FactorLow.V > 1 {
 			w.factors[h.Machine] = h.Factor.V
 		}

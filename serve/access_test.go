@@ -19,13 +19,13 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// Every kind of page, those that say what went wrong among them, passes axe where that is installed and fits the window: at the
-// width of a desk and of a phone, light and dark. A page that routes.go adds and that is not visited here fails the test.
+// Every kind of page, including error pages, passes axe if that is installed, and fits the window at the width of a desktop
+// and of a phone, light and dark. A page added by routes.go that is not visited here fails the test.
 func TestEveryPageIsAccessible(t *testing.T) {
 	logs := onDays(t, catalogtest.Labelled(t, "..", "bad-machine")[0], 0, 1, 2)
 	twice, err := os.ReadFile(logs[2])
 	reporttest.Check(t, err)
-	second := filepath.Join(t.TempDir(), "second") // another application of that id: the same log twice would be read once
+	second := filepath.Join(t.TempDir(), "second") // another application with that id: the same log would be read once
 	reporttest.Check(t, os.WriteFile(second, twice[bytes.IndexByte(twice, '\n')+1:], 0o600))
 	logs = append(logs, second, filepath.Join("..", "plans", "testdata", "spark3-aqe-on.zstd"))
 	_, driver, board := replayed(t, "skew")

@@ -17,7 +17,7 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// openAPI is what these tests read of the OpenAPI document.
+// openAPI is the part of the OpenAPI document that these tests read.
 type openAPI struct {
 	OpenAPI string
 	Paths   map[string]struct {
@@ -38,13 +38,13 @@ func readOpenAPI(t *testing.T, h http.Handler) (doc openAPI) {
 	return doc
 }
 
-// described are the paths of the document.
+// described returns the paths of the document.
 func described(t *testing.T, h http.Handler) []string {
 	t.Helper()
 	return slices.Sorted(maps.Keys(readOpenAPI(t, h).Paths))
 }
 
-// asDescribed asks the API, and sees that it answers with a code and as the document says of that path.
+// asDescribed requests a path of the API, and checks that it answers with a code and as documented for that path.
 func asDescribed(t *testing.T, h http.Handler, path, at string, code int) {
 	t.Helper()
 	key := "default"
@@ -66,7 +66,7 @@ func asDescribed(t *testing.T, h http.Handler, path, at string, code int) {
 	}
 }
 
-// Every endpoint that the OpenAPI document names answers, and as it says; every address that it does not name is an error.
+// Every endpoint in the OpenAPI document answers as documented; every other address is an error.
 func TestAPI(t *testing.T) {
 	s, c := served(t, filled(t, "sql"), serve.Options{Version: "test"})
 	until(t, c)
@@ -148,9 +148,9 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// What clients of the History Server ask for besides the tasks fits the tasks: quantiles are tasks' durations, executors'
-// counts sum to the attempts, the status and order of tasks are as asked for, and every job of a query is one of the
-// application's.
+// What clients of the History Server request besides tasks is consistent with the tasks: quantiles are durations of tasks,
+// counts of executors sum to the attempts, tasks have the requested status and order, and every job of a query belongs to the
+// application.
 func TestSparkParts(t *testing.T) {
 	s, _ := served(t, catalogtest.Store(t, false, catalogtest.Labelled(t, "..", "sql")...), serve.Options{})
 	h := s.Handler()

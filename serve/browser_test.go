@@ -22,7 +22,7 @@ import (
 	"straggler/serve"
 )
 
-// openBrowser starts a browser, or skips the test, and notes what its pages ask for elsewhere and complain about.
+// openBrowser starts a browser, or skips the test, and records its pages' errors and requests to other origins.
 func openBrowser(t *testing.T, origin string) (ctx context.Context, complaints func() []string) {
 	t.Helper()
 	path := ""
@@ -58,7 +58,7 @@ func openBrowser(t *testing.T, origin string) (ctx context.Context, complaints f
 			note("console: " + string(e.Type))
 		case *runtime.EventExceptionThrown:
 			note("exception: " + e.ExceptionDetails.Text)
-		case *cdplog.EventEntryAdded: // what the content security policy refused, among others
+		case *cdplog.EventEntryAdded: // such as violations of the content security policy
 			note("log: " + e.Entry.Text + " " + e.Entry.URL)
 		}
 	}))
@@ -74,7 +74,7 @@ func evaluate[T any](t *testing.T, ctx context.Context, js string) T {
 	return v
 }
 
-// waitFor waits until an expression is true in the page. A page that is left while it is asked gives no answer.
+// waitFor waits until an expression is true in the page. A page that navigates away during the check does not count.
 func waitFor(t *testing.T, ctx context.Context, js string) {
 	t.Helper()
 	var last error
@@ -89,16 +89,16 @@ func waitFor(t *testing.T, ctx context.Context, js string) {
 	t.Fatalf("never true: %s (%v)", js, last)
 }
 
-// click follows the link that an expression gives, and waits for its page.
+// click follows the link that an expression returns, and waits for its page.
 func click(t *testing.T, ctx context.Context, link string) {
 	t.Helper()
 	evaluate[bool](t, ctx, `(function () { window.leaving = true; var a = `+link+`; if (!a) { throw new Error("no such link"); } a.click(); return true; })()`)
 	waitFor(t, ctx, `!window.leaving && document.readyState === "complete" && document.querySelector("footer")`)
 }
 
-// A new user opens a store of hostile and honest logs, finds in three clicks why the slowest application was slow, runs a
-// query, and has its link; at the width of a desk and of a phone, light and dark. Nothing is loaded from elsewhere, no name of
-// a log does anything, and the console stays empty. TestEveryPageIsAccessible has axe look at the pages as they are opened.
+// A new user opens a store of malicious and normal logs, finds in three clicks why the slowest application was slow, runs a
+// query, and gets its link; at the width of a desktop and of a phone, light and dark. Nothing is loaded from other origins,
+// no name from a log is executed, and the browser's console stays empty. TestEveryPageIsAccessible checks the pages with axe.
 func TestBrowser(t *testing.T) {
 	st := filled(t, "mixed", "skew")
 	s, c := served(t, st, serve.Options{Version: "test"})
@@ -127,7 +127,7 @@ func TestBrowser(t *testing.T) {
 			}
 		}
 		fits("the list")
-		// of two that lost, the one that lost most; hostile names lost more
+		// of two that lost time, the one that lost most; malicious names lost more
 		click(t, ctx, `document.querySelector("#applications tbody a")`)
 		fits("the application")
 		if v := evaluate[string](t, ctx, `document.querySelector(".verdict").textContent`); !strings.Contains(v, "cost") {
@@ -163,7 +163,8 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// Every entry of the navigation can be seen without scrolling it sideways, at the widths of a desk, half a desk and a phone.
+// Every entry of the navigation is visible without scrolling sideways, at the widths of a desktop, half a desktop and a
+// phone.
 func TestNavigationIsInSight(t *testing.T) {
 	s, _ := served(t, filled(t), serve.Options{})
 	web := httptest.NewServer(s.Handler())
@@ -178,8 +179,8 @@ func TestNavigationIsInSight(t *testing.T) {
 	}
 }
 
-// zoomed zooms and pans a timeline with keys, a drag and a button; its address is that of the window, and what is marked leads
-// to its page.
+// zoomed zooms and pans a timeline with keys, a drag and a button. The URL is that of the window, and marked attempts lead to
+// their pages.
 func zoomed(t *testing.T, ctx context.Context) {
 	t.Helper()
 	key := func(k string) {
@@ -238,7 +239,7 @@ func console(t *testing.T, ctx context.Context) {
 	waitFor(t, ctx, `!document.getElementById("history").hidden`)
 }
 
-// axe runs axe-core on the page, where STRAGGLER_AXE names its file, and gives what it finds.
+// axe runs axe-core on the page, if STRAGGLER_AXE names its file, and returns what it finds.
 func axe(t *testing.T, ctx context.Context) []string {
 	t.Helper()
 	file := os.Getenv("STRAGGLER_AXE")
@@ -257,7 +258,7 @@ func axe(t *testing.T, ctx context.Context) []string {
 	return evaluate[[]string](t, ctx, `window.found`)
 }
 
-// resident is how much memory the process holds, 0 where the system does not say.
+// resident returns the memory of the process; 0 if the system does not say.
 func resident() int64 {
 	text, _ := os.ReadFile("/proc/self/statm")
 	fields := strings.Fields(string(text))
@@ -268,7 +269,7 @@ func resident() int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// Two hundred clients that ask at once are all answered, and the memory that this takes is bounded.
+// Two hundred simultaneous clients are all answered, within bounded memory.
 func TestManyClients(t *testing.T) {
 	s, _ := served(t, filled(t), serve.Options{})
 	web := httptest.NewServer(s.Handler())
@@ -296,7 +297,7 @@ func TestManyClients(t *testing.T) {
 	}
 	wg.Wait()
 	close(failed)
-	// Its engines may take a quarter of the machine's memory together; of this store of a few rows they and the answers take
+	// The engines may use a quarter of the machine's memory together; for this store of a few rows they and the answers take
 	// far less.
 	if grown := resident() - before; grown > 1<<30 {
 		t.Errorf("it holds %d MB more than before", grown>>20)

@@ -12,7 +12,7 @@ import (
 	"straggler/serve"
 )
 
-// The console runs what straggler sql runs and nothing else, shows pages of rows, and gives all of them to take away.
+// The console runs what straggler sql runs and nothing else, shows rows by pages, and lets all of them be downloaded.
 func TestConsole(t *testing.T) {
 	s, _ := served(t, filled(t), serve.Options{})
 	h := s.Handler()
@@ -61,7 +61,7 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// A query ends when the browser that asked for it goes.
+// A query ends when the browser that requested it disconnects.
 func TestConsoleCancelled(t *testing.T) {
 	s, _ := served(t, filled(t), serve.Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

@@ -7,7 +7,7 @@ import (
 	"straggler/serve/catalog"
 )
 
-// Addresses are the patterns of all pages.
+// Addresses returns the patterns of all pages.
 func (s *Server) Addresses() (at []string) {
 	for _, p := range s.pages() {
 		at = append(at, p.at)
@@ -15,8 +15,7 @@ func (s *Server) Addresses() (at []string) {
 	return at
 }
 
-// Machine gives the first page of a machine's outliers and its periods, as they are kept and as they are read; nothing where
-// none are kept.
+// Machine returns the first page of a machine's outliers and its periods, as kept and as read; "" if none are kept.
 func (s *Server) Machine(ctx context.Context, name string) (kept, read [2]string, err error) {
 	worst, _, err := s.worst(ctx)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"straggler/store"
 )
 
-// changing gives a catalog that writes to a store.
+// changing returns a catalog that writes to a store.
 func changing(t *testing.T, st *store.Store, o catalog.Options) *catalog.Catalog {
 	t.Helper()
 	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})
@@ -35,7 +35,7 @@ func changing(t *testing.T, st *store.Store, o catalog.Options) *catalog.Catalog
 	return c
 }
 
-// watching serves a store that logs are read into, until the test ends or stop is called; ended says how.
+// watching serves a store into which logs are read, until the test ends or stop is called, which returns the server's error.
 func watching(t *testing.T, st *store.Store, dir string, known []ingest.Format) (h http.Handler, c *catalog.Catalog, stop func() error) {
 	t.Helper()
 	c = changing(t, st, catalog.Options{Logs: []string{dir}, Formats: known})
@@ -59,7 +59,7 @@ func watching(t *testing.T, st *store.Store, dir string, known []ingest.Format) 
 	return s.Handler(), c, stop
 }
 
-// shows waits until a page holds a text.
+// shows waits until a page contains a text.
 func shows(t *testing.T, h http.Handler, path, text string) string {
 	t.Helper()
 	body := ""
@@ -80,7 +80,7 @@ func copied(t *testing.T, from, to string) {
 	reporttest.Check(t, os.Rename(to+".part", to))
 }
 
-// A log that panics its reader is listed as one that could not be read; the others are read, judged and shown.
+// A log whose reader panics is listed as one that could not be read; the others are read, analysed and shown.
 func TestPanickingReader(t *testing.T) {
 	dir := t.TempDir()
 	reporttest.Check(t, os.WriteFile(filepath.Join(dir, "bad.boom"), []byte("boom <script>alert(1)</script>\n"), 0o600))
@@ -94,7 +94,7 @@ func TestPanickingReader(t *testing.T) {
 		},
 		Read: func(context.Context, *ingest.Input, *ingest.Sink) error {
 			var rows []int
-			_ = rows[len(os.Args)+1000] // as a reader with a mistake does
+			_ = rows[len(os.Args)+1000] // like a reader with a bug
 			return nil
 		}}
 	st, err := store.Temp(t.Context())
@@ -120,8 +120,8 @@ func TestPanickingReader(t *testing.T) {
 	}
 }
 
-// A bucket that does not answer any more: what was built is shown as before, every page says what fails, and when the bucket is
-// there again so is everything.
+// If a bucket stops answering, what was built is shown as before, and every page says what fails; when the bucket is back, so
+// is everything else.
 func TestAbsentBucket(t *testing.T) {
 	t.Setenv("STRAGGLER_CACHE", t.TempDir())
 	server := s3test.Serve(t)
@@ -168,8 +168,8 @@ func TestAbsentBucket(t *testing.T) {
 	}
 }
 
-// A server that is told to stop while it writes leaves a store that is whole, to its last commit, and nothing half-written; the
-// next server reads what is missing, once.
+// A server that is stopped while it writes leaves a consistent store, without anything incomplete; the next server reads what
+// is missing, once.
 func TestStopWhileWriting(t *testing.T) {
 	dir, lake := t.TempDir(), filepath.Join(t.TempDir(), "lake")
 	logs := catalogtest.Labelled(t, "..", "mixed", "skew", "gc", "transient")

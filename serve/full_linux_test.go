@@ -16,8 +16,8 @@ import (
 	"straggler/store"
 )
 
-// A disk that is full: the page says so and keeps what it had, and once there is space the log is read without anybody's doing.
-// The disk is real: a small one in memory, which this test mounts in a process with a namespace of its own, where it may.
+// If the disk is full, the page says so and keeps what it had; once there is space the log is read without further action.
+// The disk is real: a small one in memory, which this test mounts in a process with its own namespace, if it may.
 func TestFullDisk(t *testing.T) {
 	disk := os.Getenv("STRAGGLER_TEST_DISK")
 	if disk == "" {

@@ -19,8 +19,8 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// historyClient is a Python that has what testdata/history_client.txt names: a client of Spark's History Server that others
-// publish (kubeflow's mcp-apache-spark-history-server), whose models refuse a field of another type than Spark's.
+// historyClient returns a Python with the packages in testdata/history_client.txt: a published client of Spark's History
+// Server (kubeflow's mcp-apache-spark-history-server), whose models reject fields of other types than Spark's.
 func historyClient(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("STRAGGLER_HISTORY_CLIENT")
@@ -37,7 +37,7 @@ func historyClient(t *testing.T) string {
 	return name
 }
 
-// understood is what the client understood of an answer: rows as it writes them.
+// understood is an answer as parsed by the client.
 type understood struct {
 	app, what string
 	rows      []map[string]any
@@ -47,7 +47,7 @@ func (u *understood) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &[]any{&u.app, &u.what, &u.rows})
 }
 
-// asked runs the client's every question on a server.
+// asked runs every request of the client on a server.
 func asked(t *testing.T, python string, s *serve.Server) map[[2]string][]map[string]any {
 	t.Helper()
 	ctx, cancel := contextOf(t)
@@ -80,7 +80,7 @@ func understoodIn(t *testing.T, lines []byte) map[[2]string][]map[string]any {
 	return all
 }
 
-// event is what this test reads of an event log.
+// event is the part of an event that this test reads.
 type event struct {
 	Event          string `json:"Event"`
 	StageID        int    `json:"Stage ID"`
@@ -100,9 +100,9 @@ type event struct {
 	ExecutionID *int `json:"executionId"`
 }
 
-// A published client of Spark's History Server understands every answer, of logs and of hostile names; of a real log it gets
-// what the log says: the jobs, the executions, the stages that ran with as many tasks, and of each task when and where it ran,
-// its processor time and its collections.
+// A published client of Spark's History Server parses every answer, for normal logs and malicious names. For a real log the
+// answers agree with the log: the jobs, the executions, the stages that ran with their numbers of tasks, and for each task
+// when and where it ran, its processor time and its garbage collection.
 func TestPublishedClient(t *testing.T) {
 	python := historyClient(t)
 	log := filepath.Join("..", "testdata", "racks", "orders-20261108.zstd")
@@ -139,7 +139,7 @@ func TestPublishedClient(t *testing.T) {
 	checked := 0
 	for stage, n := range ended {
 		rows := of(stage)
-		// a nanosecond a task, which is a sum of floats
+		// a tolerance of a nanosecond per task, since it is a sum of floats
 		if len(rows) != 1 || rows[0]["numCompleteTasks"] != n || math.Abs(rows[0]["executorCpuTime"].(float64)-cpu[stage]) > n || rows[0]["jvmGcTime"] != gc[stage] {
 			t.Errorf("%s: %v, want %v tasks, %v ns, %v ms", stage, rows, n, cpu[stage], gc[stage])
 		}
@@ -151,12 +151,12 @@ func TestPublishedClient(t *testing.T) {
 			}
 		}
 	}
-	if checked < 150 { // 20 of a stage at most
+	if checked < 150 { // at most 20 of a stage
 		t.Errorf("%d tasks were looked at", checked)
 	}
 }
 
-// events are those of a log.
+// events returns the events of a log.
 func events(t *testing.T, name string) iter.Seq[*event] {
 	return func(yield func(*event) bool) {
 		f, err := os.Open(name)

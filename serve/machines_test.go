@@ -9,7 +9,7 @@ import (
 	"straggler/report/reporttest"
 )
 
-// Any text, written as SQL that can be shown, is that text again.
+// Any text written as a printable SQL expression evaluates to that text.
 func TestPrintableText(t *testing.T) {
 	eng, err := engines.Open(t.Context(), enginetest.Store(t), engine.Options{})
 	reporttest.Check(t, err)

@@ -15,8 +15,8 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// Two logs of one id are two applications: the permanent address lets one choose, the API lists them by their keys and says so
-// where the id is asked for, each key answers for itself, and the two can be compared.
+// Two logs with the same id are two applications: the permanent URL lets users choose, the API lists them by their keys and
+// says so if asked for the id, each key answers for its own application, and the two can be compared.
 func TestSameID(t *testing.T) {
 	log := catalogtest.Labelled(t, "..", "plain")[0]
 	data, err := os.ReadFile(log)
@@ -65,7 +65,7 @@ func TestSameID(t *testing.T) {
 	}
 }
 
-// What the API answers is safe to print on a terminal, and says what the log says.
+// Answers of the API are safe to print on a terminal, and preserve the text of the log.
 func TestAPIEscapes(t *testing.T) {
 	log := catalogtest.Labelled(t, "..", "plain")[0]
 	data, err := os.ReadFile(log)

@@ -13,15 +13,15 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// Of a program that runs every day, on the last of them with a bad machine, the audit page draws each day and links to it; the
-// page of the last has that machine's finding with its query and the run, and no day before has one. A store of one day has no
-// history.
+// For a program that runs daily, with a bad machine on the last day, the audit page draws each day and links to it. The page
+// of the last day has the finding about that machine, with its query and the run; no earlier day has one. A store of one day
+// has no history.
 func TestNights(t *testing.T) {
 	logs := onDays(t, catalogtest.Labelled(t, "..", "clean")[0], 0, 1, 2, 3, 4, 5)
 	last := onDays(t, catalogtest.Labelled(t, "..", "bad-machine")[0], 6)
 	text, err := os.ReadFile(last[0])
 	reporttest.Check(t, err)
-	// another run of one program
+	// another run of the same program
 	reporttest.Check(t, os.WriteFile(last[0], []byte(strings.ReplaceAll(string(text), `"App Name":"bad-machine"`, `"App Name":"clean"`)), 0o600))
 	s, c := served(t, catalogtest.Store(t, false, append(logs, last...)...), serve.Options{})
 	h := s.Handler()

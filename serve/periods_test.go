@@ -19,7 +19,7 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// onDays writes a log anew as of several days later, once each, and gives the files.
+// onDays rewrites a log as if it were several days later, once for each, and returns the files.
 func onDays(t *testing.T, log string, days ...int) (files []string) {
 	t.Helper()
 	packed, err := os.ReadFile(log)
@@ -29,7 +29,7 @@ func onDays(t *testing.T, log string, days ...int) (files []string) {
 	defer d.Close()
 	text, err := d.DecodeAll(packed, nil)
 	reporttest.Check(t, err)
-	instant := regexp.MustCompile(`\b17\d{11}\b`) // milliseconds since 1970, of the years 2023 to 2027
+	instant := regexp.MustCompile(`\b17\d{11}\b`) // milliseconds since 1970, in the years 2023 to 2027
 	dir := t.TempDir()
 	for _, day := range days {
 		later := instant.ReplaceAllStringFunc(string(text), func(s string) string {
@@ -44,8 +44,8 @@ func onDays(t *testing.T, log string, days ...int) (files []string) {
 	return files
 }
 
-// Over days each machine has a cell for every day on which one was judged, and a bad one has its history with what it cost; the
-// seconds are those of the attributions. Over months days become weeks.
+// Over days, each machine has a cell for every day on which a machine was judged, and a bad one has its history with its
+// cost; the seconds are those of the attributions. Over months, days become weeks.
 func TestMachinesOverTime(t *testing.T) {
 	log := catalogtest.Labelled(t, "..", "bad-machine")[0]
 	for _, c := range []struct {
@@ -86,7 +86,7 @@ func TestMachinesOverTime(t *testing.T) {
 	}
 }
 
-// What is kept of all machines is what one would read of each.
+// What is kept for all machines equals what would be read for each.
 func TestMachinesKept(t *testing.T) {
 	logs := catalogtest.Labelled(t, "..", "mixed")
 	s, _ := served(t, catalogtest.Store(t, true, append(logs, onDays(t, catalogtest.Labelled(t, "..", "bad-machine")[0], 0, 1)...)...), serve.Options{})
@@ -116,14 +116,14 @@ func TestMachinesOfOneDay(t *testing.T) {
 	}
 }
 
-// A machine that got slow in the latest run of a program has that finding of the audit on its page, from which a click leads to
-// the run; the other machines have none.
+// A machine that became slow in the latest run of a program has that finding of the audit on its page, from which a click
+// leads to the run; the other machines have none.
 func TestMachineFindings(t *testing.T) {
 	logs := onDays(t, catalogtest.Labelled(t, "..", "clean")[0], 0, 1, 2, 3, 4, 5)
 	last := onDays(t, catalogtest.Labelled(t, "..", "bad-machine")[0], 6)
 	text, err := os.ReadFile(last[0])
 	reporttest.Check(t, err)
-	// another run of one program
+	// another run of the same program
 	reporttest.Check(t, os.WriteFile(last[0], []byte(strings.ReplaceAll(string(text), `"App Name":"bad-machine"`, `"App Name":"clean"`)), 0o600))
 	logs = append(logs, last...)
 	s, c := served(t, catalogtest.Store(t, false, logs...), serve.Options{})

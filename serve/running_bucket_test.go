@@ -22,7 +22,7 @@ import (
 	"straggler/store"
 )
 
-// bucket is a directory as a bucket has it: there is no telling what was appended, only what an object is now.
+// bucket shows a directory as a bucket does: appends are not visible as such, only the current content of an object.
 type bucket struct{ dir string }
 
 func (b bucket) Open(_ context.Context, url string) (discover.Tree, string, error) {
@@ -64,8 +64,8 @@ func (b bucketTree) OpenAt(_ context.Context, e discover.TreeEntry) (io.ReaderAt
 	return f, f, err
 }
 
-// A log that grows in a bucket is read as it is, its application is among those that run, with a page of its stages, and has
-// its usual page when the log has its end, under its final name.
+// A log that grows in a bucket is read repeatedly. Its application is listed as running, with a page of its stages, and gets
+// its usual page when the log has its end and its final name.
 func TestRunningInBucket(t *testing.T) {
 	path := catalogtest.Labelled(t, "..", "plain")[0]
 	data, err := os.ReadFile(path)

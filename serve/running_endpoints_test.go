@@ -16,7 +16,7 @@ import (
 	"straggler/serve/running"
 )
 
-// within waits until a page says something.
+// within waits until a page satisfies a condition.
 func within(t *testing.T, h http.Handler, path string, says func(code int, body string) bool) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -30,8 +30,8 @@ func within(t *testing.T, h http.Handler, path string, says func(code int, body 
 	}
 }
 
-// An application of Spark that a resource manager lists is watched through the manager's proxy: it is in the list, its page has
-// its slow tasks, and its address leads to its usual page when it has ended.
+// A Spark application listed by a resource manager is watched through the manager's proxy: it is in the list, its page has
+// its slow tasks, and its URL leads to its usual page after it has ended.
 func TestRunningOnYARN(t *testing.T) {
 	const id = "application_1795371305756_0001"
 	trace := livetest.Log(t, catalogtest.Labelled(t, "..", "skew")[0])

@@ -24,7 +24,7 @@ import (
 	"straggler/whatif/policy"
 )
 
-// replayed gives a server that follows a recorded application, which a driver plays again, and keeps what was seen at its end.
+// replayed returns a server that follows a recorded application, played back by a driver, and keeps what was seen at its end.
 func replayed(t *testing.T, log string) (*httptest.Server, *livetest.Server, *running.Board) {
 	t.Helper()
 	trace := livetest.Log(t, catalogtest.Labelled(t, "..", log)[0])
@@ -39,7 +39,7 @@ func replayed(t *testing.T, log string) (*httptest.Server, *livetest.Server, *ru
 	return web, driver, b
 }
 
-// following gives a server that follows what runs at an endpoint, and keeps what was seen at its end.
+// following returns a server that follows what runs at an endpoint, and keeps what was seen at its end.
 func following(t *testing.T, endpoint running.Endpoint) (*httptest.Server, *running.Board) {
 	t.Helper()
 	policies, err := policy.Choose([]string{"late", "mantri"}, nil, nil, nil)
@@ -63,7 +63,7 @@ func following(t *testing.T, endpoint running.Endpoint) (*httptest.Server, *runn
 	return web, b
 }
 
-// whenSlow plays the application until a policy has decided about a slow task of it, and gives its id.
+// whenSlow plays the application until a policy has decided about one of its slow tasks, and returns its id.
 func whenSlow(t *testing.T, driver *livetest.Server, b *running.Board) string {
 	t.Helper()
 	for at := driver.Start().Add(1); at < driver.End(); at = at.Add(1) {
@@ -84,8 +84,8 @@ func whenSlow(t *testing.T, driver *livetest.Server, b *running.Board) string {
 	return ""
 }
 
-// What runs is listed, has a page with its slow tasks, their cause and what policies would do, and the same for programs; when
-// it has ended, its address leads to its usual page.
+// A running application is listed, and has a page with its slow tasks, their causes and what policies would do; the API has
+// the same. After its end, its URL leads to its usual page.
 func TestRunning(t *testing.T) {
 	web, driver, b := replayed(t, "skew")
 	id := whenSlow(t, driver, b)
@@ -132,8 +132,8 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// In a browser the page of a running application shows what is new by itself, and leaves the reader where he is; at its end it
-// becomes the usual page.
+// In a browser the page of a running application updates itself without moving the reader; at the end it becomes the usual
+// page.
 func TestRunningInBrowser(t *testing.T) {
 	web, driver, b := replayed(t, "skew")
 	ctx, complaints := openBrowser(t, web.URL)

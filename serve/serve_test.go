@@ -21,13 +21,13 @@ import (
 	"straggler/store"
 )
 
-// filled gives a store of some labelled logs and of hostile names, with its results.
+// filled returns a store of some labelled logs and of malicious names, with results.
 func filled(t testing.TB, logs ...string) *store.Store {
 	t.Helper()
 	return catalogtest.Store(t, true, catalogtest.Labelled(t, "..", logs...)...)
 }
 
-// served gives a server over a store.
+// served returns a server over a store.
 func served(t testing.TB, st *store.Store, o serve.Options) (*serve.Server, *catalog.Catalog) {
 	t.Helper()
 	c := catalogtest.Open(t, st)
@@ -39,7 +39,7 @@ func served(t testing.TB, st *store.Store, o serve.Options) (*serve.Server, *cat
 	return s, c
 }
 
-// get asks a handler as a browser on this machine does.
+// get sends a handler a request like a browser on this machine.
 func get(h http.Handler, path string, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("GET", path, nil)
 	r.Host, r.RemoteAddr = "localhost:8080", "127.0.0.1:50000"
@@ -53,8 +53,8 @@ func get(h http.Handler, path string, change ...func(*http.Request)) *httptest.R
 
 var links = regexp.MustCompile(`href="(/[^"]*)"`)
 
-// Every page that can be reached by links answers, is whole, loads nothing from elsewhere, and shows no name of a log as
-// markup; from the list, three clicks lead to why the slowest application was slow.
+// Every page that can be reached by links answers, is complete, loads nothing from other origins, and shows no name of a log
+// as markup; from the list, three clicks lead to the reason why the slowest application was slow.
 func TestPages(t *testing.T) {
 	s, _ := served(t, filled(t, "mixed", "skew"), serve.Options{Version: "test"})
 	h := s.Handler()
@@ -139,7 +139,7 @@ func TestApplications(t *testing.T) {
 	}
 }
 
-// until waits until the losses are added up.
+// until waits until the losses are summed up.
 func until(t *testing.T, c *catalog.Catalog) {
 	t.Helper()
 	go c.Run(t.Context())
@@ -152,7 +152,7 @@ func until(t *testing.T, c *catalog.Catalog) {
 	t.Fatal("the losses are not added up")
 }
 
-// Who may ask, and from where.
+// Tests who has access, and from where.
 func TestGuard(t *testing.T) {
 	st := filled(t)
 	host := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
@@ -200,7 +200,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// An address that is there says which methods it is asked with; another is not found, whatever the method.
+// An existing URL says which methods it allows; another one is not found with any method.
 func TestMethods(t *testing.T) {
 	s, _ := served(t, filled(t), serve.Options{})
 	method := func(m string) func(*http.Request) { return func(r *http.Request) { r.Method = m } }
@@ -223,7 +223,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// Two applications are compared as straggler compare does it.
+// Two applications are compared as by straggler compare.
 func TestCompare(t *testing.T) {
 	s, c := served(t, filled(t, "mixed", "skew"), serve.Options{})
 	apps, _ := c.Applications()
@@ -236,7 +236,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// What policies would have saved is shown with its interval, and an audit of too few runs finds nothing and says why.
+// Savings of policies are shown with their intervals, and an audit of too few runs finds nothing and says why.
 func TestPolicies(t *testing.T) {
 	s, _ := served(t, filled(t, "mixed"), serve.Options{})
 	if body := get(s.Handler(), "/policies").Body.String(); !strings.Contains(body, "id=\"t-savings\"") || !strings.Contains(body, "late") {
@@ -247,7 +247,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// The queries of an application lead to what they lost and to their jobs, and a job leads back to its query.
+// The queries of an application lead to their losses and jobs, and a job leads back to its query.
 func TestQueries(t *testing.T) {
 	s, _ := served(t, catalogtest.Store(t, false, filepath.Join("..", "plans", "testdata", "spark3-aqe-on.zstd")), serve.Options{})
 	h := s.Handler()
@@ -283,7 +283,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// A reader replays policies from the page, and sees how far that is and what it gave; nothing but the form can start it.
+// A reader replays policies from the page, and sees progress and results; only the form can start a replay.
 func TestReplay(t *testing.T) {
 	s, c := served(t, filled(t, "mixed"), serve.Options{})
 	h := s.Handler()
@@ -321,7 +321,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// Policies are replayed on one application from its page, where its replays are shown and the others are not.
+// Policies are replayed on one application from its page, which shows these replays and no others.
 func TestReplayOfOne(t *testing.T) {
 	s, c := served(t, filled(t, "mixed", "skew"), serve.Options{})
 	h := s.Handler()
@@ -367,7 +367,7 @@ func TestReplayOfOne(t *testing.T) {
 	}
 }
 
-// Assistants are asked for as strictly as browsers.
+// Assistants are checked as strictly as browsers.
 func TestAssistants(t *testing.T) {
 	st := filled(t)
 	without, _ := served(t, st, serve.Options{})
@@ -385,7 +385,7 @@ func TestAssistants(t *testing.T) {
 	}
 }
 
-// A server that is told to stop answers what is under way.
+// A server that is stopped answers pending requests.
 func TestServe(t *testing.T) {
 	s, _ := served(t, filled(t), serve.Options{})
 	ctx, cancel := contextOf(t)

@@ -32,7 +32,7 @@ func content(t *testing.T, b *baseline.Baseline) string {
 	return string(data)
 }
 
-// Writing and reading again gives the same bytes, in whatever order runs were added, and the last N are kept.
+// Writing a baseline and reading it back gives the same bytes, in whatever order runs were added, and keeps the last N.
 func TestBaselineIsStable(t *testing.T) {
 	runs := audittest.Runs(8)
 	want := content(t, baselineOf(runs, 5))
@@ -56,7 +56,7 @@ func TestBaselineIsStable(t *testing.T) {
 	}
 }
 
-// Two branches of a baseline, joined line by line in any order, are their union.
+// Two branches of a baseline, merged line by line in any order, are their union.
 func TestBaselinesMerge(t *testing.T) {
 	runs := audittest.Runs(6)
 	ours, theirs := baselineOf(runs[:4], 30), baselineOf(append(slices.Clone(runs[:3]), runs[4:]...), 30)
@@ -94,7 +94,7 @@ func TestBaselineErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-// A save is all or nothing, and does not overwrite what somebody else saved.
+// A save is atomic, and does not overwrite what another process saved.
 func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "b.jsonl")
@@ -145,7 +145,7 @@ func FuzzBaseline(f *testing.F) {
 		if twice, _ := again.Bytes(); !bytes.Equal(once, twice) {
 			t.Errorf("not stable:\n%s\n%s", once, twice)
 		}
-		// Judging what somebody edited must not fail.
+		// Judging an edited baseline must not fail.
 		if _, err := audit.Judge(b.Runs, b, audit.DefaultConfig(), audit.Options{}); err != nil {
 			t.Error(err)
 		}

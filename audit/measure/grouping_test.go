@@ -2,7 +2,7 @@ package measure
 
 import "testing"
 
-// Names that shells give are those of sessions, unless a pattern says that they belong together.
+// Default names of shells are those of sessions, unless a pattern says that they belong together.
 func TestSessions(t *testing.T) {
 	byPattern, err := NewGrouping(`Spark sh(ell)|nightly-(\w+)`)
 	if err != nil {

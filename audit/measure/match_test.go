@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// night is a run of a program all of whose stages have one name, as programs in Python have; each is an exchange of a query.
-// The stages come in the order of their names, as Runs gives them.
+// night is a run of a program whose stages all have one name, as in Python programs; each stage is an exchange of a query.
+// Stages are ordered by name, as Runs returns them.
 func night(tables ...string) *Run {
 	r := &Run{Group: "nightly"}
 	for i, table := range tables {
@@ -27,7 +27,7 @@ func withoutPlans(r *Run) *Run {
 	return s
 }
 
-// pairs are the stages of b that those of a are, by their numbers; -1 where there is none.
+// pairs returns the indices of the stages of b that match those of a; -1 if there is none.
 func pairs(a, b *Run) []int {
 	m := Match(a, []*Run{b})
 	var out []int
@@ -38,7 +38,7 @@ func pairs(a, b *Run) []int {
 	return out
 }
 
-// A stage that was added before the others shifts those after it where only names are known, and does not where plans are.
+// A stage added before the others shifts those after it if only names are known, but not if plans are.
 func TestAddedStageShiftsNothing(t *testing.T) {
 	before, after := night("orders", "customers", "regions"), night("vendors", "orders", "customers", "regions")
 	if got := pairs(after, before); !slices.Equal(got, []int{-1, 0, 1, 2}) {
@@ -51,8 +51,8 @@ func TestAddedStageShiftsNothing(t *testing.T) {
 	}
 }
 
-// What a query does with a table is the same when its plan, its tables or its line of the program change; the surer match comes
-// first.
+// A query's work on a table is matched although its plan, its tables or its line in the program changed; the more certain
+// match comes first.
 func TestChangedQueriesMatch(t *testing.T) {
 	before := night("orders", "customers")
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestChangedQueriesMatch(t *testing.T) {
 			t.Errorf("%s: %v", c.what, got)
 		}
 	}
-	// Of two that are alike in name the one whose plan is the same is the same, whatever their order.
+	// Of two stages with the same name, the one with the same plan matches, whatever their order.
 	twice := night("orders", "orders")
 	twice.Stages[0].Operator.Plan, twice.Stages[0].Operator.Node = "p", "n"
 	if got := pairs(twice, night("orders")); !slices.Equal(got, []int{-1, 0}) {
@@ -79,7 +79,7 @@ func TestChangedQueriesMatch(t *testing.T) {
 	}
 }
 
-// Whatever the runs are: no two stages are one, and what a is of b, b is of a.
+// For any runs, no stage is matched twice, and matching is symmetric.
 func TestMatchIsOneToOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	any := func(prefix string) string { return fmt.Sprint(prefix, r.IntN(3)) }

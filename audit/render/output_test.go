@@ -19,7 +19,7 @@ import (
 	"straggler/audit/measure"
 )
 
-// hostile is a name that tries every output: markup, terminal, tables, workflow commands, reordering, broken UTF-8.
+// hostile is a name that attacks every output: markup, terminal, tables, workflow commands, reordering, broken UTF-8.
 const hostile = "<script>alert(1)</script>|`x`\x1b[31m\n::error::owned%0A\u202e]]>\xff & \"q\" at Main.scala:42"
 
 // badNight has a finding of each kind, with hostile names.
@@ -73,7 +73,7 @@ func TestBadNight(t *testing.T) {
 	}
 }
 
-// Nothing of a log's names reaches a terminal, a page, a table or a workflow command as anything but text.
+// Names from logs reach terminals, pages, tables and workflow commands only as text.
 func TestOutputsEscape(t *testing.T) {
 	n, cfg := badNight()
 	for name, out := range map[string]string{
@@ -109,7 +109,7 @@ func TestOutputsEscape(t *testing.T) {
 	}
 }
 
-// JUnit as CI systems read it (the Jenkins xunit schema): counts agree with the cases, names are there.
+// JUnit as read by CI systems (the Jenkins xunit schema): counts agree with the cases, and names are present.
 func TestJUnit(t *testing.T) {
 	n, cfg := badNight()
 	var got struct {
@@ -154,8 +154,8 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// SARIF against the parts of the published 2.1.0 schema that the output uses, with nothing else allowed. The whole
-// schema is 120 KB and not carried here.
+// SARIF is checked against the parts of the published 2.1.0 schema that the output uses, with everything else forbidden. The
+// whole schema of 120 KB is not included here.
 func TestSARIF(t *testing.T) {
 	n, _ := badNight()
 	out := rendered(t, func(w io.Writer) error { return SARIF(w, n) })
@@ -195,7 +195,7 @@ const sarifSubset = `{"type":"object","additionalProperties":false,"required":["
       "logicalLocations":{"type":"array","uniqueItems":true,"items":{"type":"object","additionalProperties":false,"properties":{"fullyQualifiedName":{"type":"string"},"kind":{"type":"string"}}}}}}}}}}}}}},
  "$defs":{"m":{"type":"object","additionalProperties":false,"required":["text"],"properties":{"text":{"type":"string","minLength":1}}}}}`
 
-// validate holds a JSON text against a schema.
+// validate checks a JSON text against a schema.
 func validate(t *testing.T, schema, text string) {
 	t.Helper()
 	if err := audittest.CheckJSON(schema, text); err != nil {
@@ -221,7 +221,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// A page escapes what the log says.
+// A page escapes text from logs.
 func TestPairEscapes(t *testing.T) {
 	runs := audittest.Runs(2)
 	runs[1].Stages[0].Stage = hostile
@@ -232,8 +232,8 @@ func TestPairEscapes(t *testing.T) {
 	}
 }
 
-// Two runs are compared in sentences and a table of what differs: no measure that is the same, and nothing that only a database
-// would say.
+// Two runs are compared in sentences and a table of differences: measures that are equal are left out, and so is what only a
+// database would say.
 func TestPairIsReadable(t *testing.T) {
 	runs := audittest.Runs(2)
 	p := audit.Compare(&runs[0], &runs[1], audit.DefaultConfig())

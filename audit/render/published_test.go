@@ -22,7 +22,7 @@ import (
 	"straggler/audit/measure"
 )
 
-// TestPublishedSARIF holds the output against the whole OASIS schema of SARIF 2.1.0.
+// TestPublishedSARIF checks the output against the complete OASIS schema of SARIF 2.1.0.
 func TestPublishedSARIF(t *testing.T) {
 	schema := publishedSchema(t)
 	for name, n := range publishedNights() {
@@ -36,7 +36,7 @@ func TestPublishedSARIF(t *testing.T) {
 	}
 }
 
-// publishedSchema is the schema as go-sarif carries it: a constant of its source.
+// publishedSchema is the schema contained in go-sarif, a constant in its source.
 func publishedSchema(t *testing.T) string {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", reflect.TypeFor[sarif.Report]().PkgPath()).Output()
@@ -62,8 +62,8 @@ func publishedSchema(t *testing.T) string {
 	return text
 }
 
-// TestPublishedJUnit holds the output against the schema of the Jenkins xUnit plugin, which pytest holds its own
-// reports against too. STRAGGLER_JUNIT_XSD names the file: junit-10.xsd.
+// TestPublishedJUnit checks the output against the schema of the Jenkins xUnit plugin, which pytest uses for its own reports.
+// STRAGGLER_JUNIT_XSD names the file: junit-10.xsd.
 func TestPublishedJUnit(t *testing.T) {
 	xsd := os.Getenv("STRAGGLER_JUNIT_XSD")
 	xmllint, err := exec.LookPath("xmllint")
@@ -93,7 +93,7 @@ func TestPublishedJUnit(t *testing.T) {
 	}
 }
 
-// publishedNights are a night with findings of every kind, one without any, and one that learns.
+// publishedNights are a night with findings of every kind, one without findings, and one that is learning.
 func publishedNights() map[string]*audit.Night {
 	bad, cfg := badNight()
 	var runs []measure.Run
@@ -109,7 +109,7 @@ func publishedNights() map[string]*audit.Night {
 	}
 }
 
-// TestJSONIsWhole reads the JSON back and writes it again: nothing of a night is lost in it.
+// TestJSONIsWhole reads the JSON and writes it again: nothing of a night is lost.
 func TestJSONIsWhole(t *testing.T) {
 	n, _ := badNight()
 	text := rendered(t, func(w io.Writer) error { return JSON(w, n) })

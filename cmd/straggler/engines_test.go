@@ -32,12 +32,12 @@ import (
 	"straggler/whatif/simulate"
 )
 
-// agreeAttempts names the size of the made trace of enginesAgree.
+// agreeAttempts names the variable with the size of the synthetic trace of enginesAgree.
 const agreeAttempts = "STRAGGLER_AGREE_ATTEMPTS"
 
-// Law 7: DuckDB and Spark SQL give the same rows, floats to 1e-9 of their size, for every statement of the program. The
-// whole way is gone with an engine that asks both, over the labelled logs and a made trace of any size in one store: what
-// writes results first, and then, side by side, what reads them.
+// Law 7: DuckDB and Spark SQL give the same rows, floats to 1e-9 of their size, for every statement of the program. All verbs
+// run with an engine that asks both, over the labelled logs and a synthetic trace of any size in one store: first those that
+// write results, and then, in parallel, those that read them.
 func enginesAgree(t *testing.T, server string) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "lake"), store.Options{})
 	if err != nil {
@@ -70,7 +70,7 @@ func enginesAgree(t *testing.T, server string) {
 	t.Logf("%d statements, %d rows compared", len(r.asked), r.rows)
 }
 
-// writeAll finds everything that the program finds in logs, and simulates a cluster.
+// writeAll writes all results and simulates a cluster.
 func writeAll(ctx context.Context, st *store.Store, p *pair) error {
 	if _, err := detect.Run(ctx, st, p, detect.Options{}); err != nil {
 		return err
@@ -103,7 +103,7 @@ func readReport(ctx context.Context, p *pair) error {
 	return err
 }
 
-// readAttempt builds the report on the attempt that lost most.
+// readAttempt builds the report on the attempt that lost most time.
 func readAttempt(ctx context.Context, p *pair) error {
 	doc, err := report.Build(ctx, p.duck, report.Options{})
 	if err != nil {
@@ -116,7 +116,7 @@ func readAttempt(ctx context.Context, p *pair) error {
 	return err
 }
 
-// readRows reads what is no report.
+// readRows reads what is not part of a report.
 func readRows(ctx context.Context, p *pair) error {
 	if keys, err := (selection.Applications{Named: "nightly"}).Keys(ctx, p); err != nil || len(keys) != 5 {
 		return fmt.Errorf("%d nights: %v", len(keys), err)
@@ -174,7 +174,7 @@ func fillPlans(t *testing.T, st *store.Store) {
 	}
 }
 
-// addNights adds five runs of one application, the last of which is slow as a whole.
+// addNights adds five runs of one application, the last of them slow as a whole.
 func addNights(tr *schema.Trace) {
 	for night := range schema.Key(5) {
 		key, took := 1000+night, 10.0+float64(night)/10
@@ -196,7 +196,8 @@ func addNights(tr *schema.Trace) {
 	}
 }
 
-// addAges adds a job whose outliers together last longer than microseconds in 64 bits can say, as in a log with wrong clocks.
+// addAges adds a job whose outliers together last longer than 64 bits of microseconds can represent, as in a log with wrong
+// clocks.
 func addAges(tr *schema.Trace) {
 	const key, ages = 2000, 2.4e11
 	start := schema.FromMillis(1700000000000)
@@ -216,7 +217,7 @@ func addAges(tr *schema.Trace) {
 	}
 }
 
-// fillSWIM reads a sample of jobs.
+// fillSWIM reads a SWIM sample.
 func fillSWIM(t *testing.T, st *store.Store) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "jobs.tsv")
@@ -228,7 +229,7 @@ func fillSWIM(t *testing.T, st *store.Store) {
 	}
 }
 
-// fillMade makes a trace in which everything goes wrong that the generator knows.
+// fillMade generates a trace with all faults of the generator.
 func fillMade(t *testing.T, st *store.Store) {
 	t.Helper()
 	attempts := int64(5_000)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What the help and the README show is run: in a directory with eventlogs, a store named lake, and a query in worst.sql.
+// The examples of the help and the README run in a directory with eventlogs, a store named lake, and a query in worst.sql.
 
 // prepared makes such a directory.
 func prepared(t *testing.T) string {
@@ -34,7 +34,7 @@ func prepared(t *testing.T) string {
 // runLine runs a line as a shell would.
 func runLine(t *testing.T, dir, line string) {
 	t.Helper()
-	if strings.Contains(line, " ID") { // of the last ingest
+	if strings.Contains(line, " ID") { // the last ingest's
 		out, err := runShell(dir, `straggler sql --store lake "SELECT ingest_id FROM ingests" --as csv | tail -n 1`)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -67,13 +67,13 @@ func TestHelpExamples(t *testing.T) {
 		}
 		for _, line := range strings.Split(c.Example, "\n") {
 			if c.Name() == "reproduce" {
-				continue // takes ten seconds, and whatif/published tests what it does
+				continue // takes ten seconds, and is tested in whatif/published
 			}
 			if strings.Contains(line, "spark://") {
-				continue // names a server that is none; engines_test.go runs such commands on a real one
+				continue // names a server that does not exist; engines_test.go runs such commands on a real one
 			}
 			if c.Name() == "watch" {
-				continue // names servers that are none; watch_test.go runs the verb on one
+				continue // names servers that do not exist; watch_test.go runs the verb on one
 			}
 			if line = strings.TrimSpace(line); line != "" {
 				if !strings.HasPrefix(line, c.CommandPath()) && !strings.HasPrefix(line, "straggler ") {
@@ -87,8 +87,8 @@ func TestHelpExamples(t *testing.T) {
 
 var codeBlock = regexp.MustCompile("(?ms)^```(\\w*)\\n(.*?)^```")
 
-// Blocks of sh are run line by line, and the audits in those of yaml and cron; those of console show commands after a $ and
-// what they print.
+// Blocks of sh are run line by line, and so are the audits in those of yaml and cron; blocks of console have commands after a
+// $ and their output.
 func TestReadmeExamples(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../README.md")
@@ -105,7 +105,7 @@ func TestReadmeExamples(t *testing.T) {
 			case block[1] == "sh":
 				runLine(t, dir, line)
 				ran++
-			case block[1] == "yaml" || block[1] == "cron": // of CI systems: what they run
+			case block[1] == "yaml" || block[1] == "cron": // what CI systems would run
 				if at := strings.Index(line, "straggler audit "); at >= 0 {
 					command, _, _ := strings.Cut(line[at:], " 2>")
 					runLine(t, dir, command)

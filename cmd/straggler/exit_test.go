@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A writer that fails is reported once, not also by who flushes it.
+// A failing writer is reported once, although both writing and flushing fail.
 func TestFullDiskIsReportedOnce(t *testing.T) {
 	r, pipe := io.Pipe()
 	r.CloseWithError(fmt.Errorf("write out.html: %w", syscall.ENOSPC))

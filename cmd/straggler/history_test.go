@@ -17,8 +17,8 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// front passes everything on to a History Server, counts the logs that are asked for, and breaks the connection in the middle
-// of the one of a number.
+// front forwards requests to a History Server, counts the requested logs, and breaks the connection in the middle of one of
+// them.
 type front struct {
 	*httptest.Server
 	logs, breaks atomic.Int32
@@ -47,7 +47,7 @@ func newFront(t *testing.T, address string) *front {
 	return f
 }
 
-// awaitHistory waits until a History Server has read its logs: as many attempts, of which as many have ended.
+// awaitHistory waits until a History Server lists the given number of attempts, of which so many are completed.
 func awaitHistory(t *testing.T, address string, attempts, completed int) {
 	t.Helper()
 	for giveUp := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
@@ -75,10 +75,10 @@ func awaitHistory(t *testing.T, address string, attempts, completed int) {
 	}
 }
 
-// A real History Server has a log in one file, a rolling one, two attempts of one application, and a log that is still written.
-// All that have ended are downloaded and read as from their folder, by one command that is interrupted and another that fetches
-// only what is missing; the one that is still written is read when it is named, and anew when it has grown. What has ended is
-// watched to its end.
+// A real History Server has a log in one file, a rolling one, two attempts of one application, and a log that is still being
+// written. Completed logs are downloaded and read as from their directory, by a command that is interrupted and one that
+// downloads only what is missing; the log still being written is read if it is named, and again after it has grown. A
+// completed application is watched to its end.
 func TestRealHistoryServer(t *testing.T) {
 	sparktest.Home(t)
 	t.Parallel()

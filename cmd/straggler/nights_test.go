@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// night makes another night's run out of a labelled log: night LABEL DAY FILE [NAME]. The application is called NAME or
-// nightly, its instants are DAY days later, and what tasks took differs by a few percent.
+// night makes another night's run from a labelled log: night LABEL DAY FILE [NAME]. The application is named NAME or nightly,
+// its times are DAY days later, and durations of tasks vary by a few percent.
 func night(ts *testscript.TestScript, neg bool, args []string) {
 	name := "nightly"
 	if len(args) == 4 {

@@ -15,8 +15,8 @@ import (
 	"straggler/notify"
 )
 
-// A finding is told of once, a clean night never, and a message that is not delivered changes no exit code, shows no address
-// and is sent the next time. The metrics of the same night are written beside.
+// A finding is sent once, a clean night never. An undelivered message does not change the exit code, does not show an
+// address, and is sent again the next time. The metrics of the same night are written too.
 func TestAuditNotifies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

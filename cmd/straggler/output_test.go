@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// An error of writing, such as that the disk is full, names the file that was asked for, and nothing is left behind.
+// A write error, such as a full disk, names the file that the user gave, and no file is left behind.
 func TestErrorOfWritingNamesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "report.html")

@@ -24,8 +24,8 @@ import (
 	"straggler/store"
 )
 
-// pair is an engine that asks two and compares what they answer, row by row, so that results may be of any size. It takes no
-// rows as an engine in this process does, so that all is asked in SQL.
+// pair is an engine that asks two engines and compares their answers row by row, so that results may have any size. It does
+// not accept rows as an in-process engine does, so that everything is asked in SQL.
 type pair struct {
 	t     *testing.T
 	duck  engine.Engine
@@ -33,15 +33,15 @@ type pair struct {
 	*record
 }
 
-// record is what all sessions of a pair asked.
+// record counts what all sessions of a pair asked.
 type record struct {
 	mu    sync.Mutex
 	asked []string
-	times map[string]int // that a statement of the same shape was compared, mostTimes once it gave rows
-	rows  int64          // compared
+	times map[string]int // comparisons of statements of the same shape; mostTimes once it gave rows
+	rows  int64          // rows compared
 }
 
-// newPair opens a session of both engines; those of one record count what they ask together.
+// newPair opens a session of both engines; sessions with the same record count together.
 func newPair(t *testing.T, st *store.Store, server string, r *record) *pair {
 	t.Helper()
 	open := func(o engine.Options) engine.Engine {
@@ -57,7 +57,7 @@ func newPair(t *testing.T, st *store.Store, server string, r *record) *pair {
 
 func (p *pair) Name() string { return "pair" }
 
-// Dialect is that of either: our statements are read alike by both.
+// Dialect is that of either engine: our statements are valid in both.
 func (p *pair) Dialect() sqltext.Dialect { return sqltext.DuckDB }
 func (p *pair) Close() error             { return nil }
 
@@ -73,8 +73,8 @@ func (p *pair) Materialize(ctx context.Context, name, sql string) error {
 	return nil
 }
 
-// onSpark makes a session table there. One that has all rows of another is loaded, as detect does: Spark would plan what that
-// was made from anew each time that it is named, which takes minutes.
+// onSpark creates a session table on Spark. A copy of another table is loaded, as detect does: otherwise Spark would compute
+// that table again for each use, which takes minutes.
 func (p *pair) onSpark(ctx context.Context, name, sql string) error {
 	from, all := strings.CutPrefix(sql, "SELECT * FROM ")
 	if !all || engine.CheckName(from) != nil {
@@ -121,14 +121,14 @@ func (p *pair) note(sql string) {
 	p.asked = append(p.asked, sql)
 }
 
-// mostTimes is how often statements are compared that differ in their numbers only, such as the keys of the jobs of a report,
-// while they give no rows. Once they gave some they were compared often enough.
+// mostTimes is the number of comparisons of statements that differ only in numbers, such as the keys of a report's jobs,
+// while they give no rows. After they gave rows, no more are needed.
 const mostTimes = 2
 
-// numbers are literals, and the keys in them.
+// numbers are literals and the keys in them.
 var numbers = regexp.MustCompile(`\b\d+\b`)
 
-// enough counts a statement of a shape, and reports whether such were compared often enough.
+// enough counts a statement by its shape, and reports whether enough of that shape have been compared.
 func (p *pair) enough(shape string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,7 +138,7 @@ func (p *pair) enough(shape string) bool {
 
 func shapeOf(sql string) string { return numbers.ReplaceAllString(sql, "0") }
 
-// compare asks both engines.
+// compare asks both engines and compares their rows.
 func (p *pair) compare(ctx context.Context, sql string) {
 	p.t.Helper()
 	shape := shapeOf(sql)
@@ -188,11 +188,11 @@ func (p *pair) compare(ctx context.Context, sql string) {
 	}
 }
 
-// orders says that a statement fixes the order of its rows.
+// orders matches statements that fix the order of their rows.
 var orders = regexp.MustCompile(`(?s)ORDER BY [^()]*$|ORDER BY [^()]*\([^()]*\)[^()]*$`)
 
-// ordered gives rows in an order where a statement leaves it open: that of all columns that engines agree on to the last
-// digit. Rows that do not differ in these are put in order by groups.
+// ordered sorts the rows of a statement that leaves their order open, by all columns on which the engines agree to the last
+// digit. Rows that are equal in these are sorted by groups.
 func (p *pair) ordered(ctx context.Context, sql string) (string, error) {
 	if orders.MatchString(sql) {
 		return sql, nil
@@ -215,7 +215,7 @@ func (p *pair) ordered(ctx context.Context, sql string) (string, error) {
 	return sql + " ORDER BY " + strings.Join(by, ", "), nil
 }
 
-// groups gives the rows that follow each other and differ in floats only, in the order of these.
+// groups returns consecutive rows that differ only in floats, sorted by these.
 type groups struct {
 	rows *engine.Rows
 	held []any // the first row of the next group
@@ -243,7 +243,7 @@ func (g *groups) next() (group [][]any) {
 	return group
 }
 
-// sameBut says that rows differ in floats only.
+// sameBut reports whether rows differ only in floats.
 func sameBut(columns []engine.Column, a, b []any) bool {
 	for i, c := range columns {
 		if c.Type != schema.Double && a[i] != b[i] {
@@ -253,7 +253,7 @@ func sameBut(columns []engine.Column, a, b []any) bool {
 	return true
 }
 
-// byFloats puts rows that are alike else in the order of their floats, NULL last.
+// byFloats compares rows that are otherwise equal by their floats, NULL last.
 func byFloats(a, b []any) int {
 	for i := range a {
 		x, xOK := a[i].(float64)
@@ -270,7 +270,7 @@ func byFloats(a, b []any) int {
 	return 0
 }
 
-// differ says what differs between two groups of rows, "" for nothing.
+// differ describes the difference between two groups of rows; "" for none.
 func differ(columns []engine.Column, want, got [][]any) string {
 	if len(want) != len(got) {
 		return fmt.Sprintf("%d rows on DuckDB and %d on Spark, beginning with %v and %v", len(want), len(got), first(want), first(got))
@@ -292,7 +292,7 @@ func first(group [][]any) []any {
 	return group[0]
 }
 
-// alikeColumns says where a struct that takes the first columns does not take the others, "" for nowhere.
+// alikeColumns reports where a struct that accepts the first columns does not accept the others; "" for nowhere.
 func alikeColumns(want, got []engine.Column) string {
 	if len(want) != len(got) {
 		return fmt.Sprintf("%d columns on DuckDB and %d on Spark", len(want), len(got))
@@ -327,8 +327,8 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// sawAll sees that every file of SQL was asked, but for those of serve, which asks the embedded engine alone, and those whose
-// rows copies of this program get, which TestSpark of detect judges by what is made of them.
+// sawAll checks that every SQL file was asked, except those of serve, which only uses the embedded engine, and those whose
+// rows go to copies of this program, which TestSpark of detect checks by their results.
 func (p *record) sawAll(t *testing.T) {
 	t.Helper()
 	bare := func(s string) string { return regexp.MustCompile(`--[^\n]*`).ReplaceAllString(s, "") }
@@ -350,7 +350,7 @@ func (p *record) sawAll(t *testing.T) {
 			return err
 		}
 		files++
-		longest := "" // piece between two placeholders, or named part
+		longest := "" // between two placeholders, or a named part
 		for _, piece := range regexp.MustCompile(`\{\w+\}|(?m:^(WITH\s+)?\w+ AS \($|^\),?$)`).Split(bare(string(data)), -1) {
 			if piece = squeeze(piece); len(piece) > len(longest) {
 				longest = piece

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A store that cannot be written is reported on, audited and replayed all the same, with results that are gone afterwards;
-// verbs that only write say what to do.
+// A read-only store can be reported on, audited and replayed, with results that are discarded afterwards; verbs that only
+// write say what to do.
 func TestStoreThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := unpackInto(dir); err != nil {
@@ -21,7 +21,7 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	run := func(args string) (stdout, stderr string, exit int) {
 		t.Helper()
 		cmd := exec.Command("sh", "-c", "exec straggler "+args)
-		if os.Geteuid() == 0 { // whom modes do not stop
+		if os.Geteuid() == 0 { // file modes do not apply to root
 			cmd = exec.Command("sh", "-c", "mount --bind lake lake && mount -o remount,bind,ro lake || exit 99; exec straggler "+args)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 		}

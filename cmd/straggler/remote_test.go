@@ -17,8 +17,8 @@ import (
 	"straggler/store"
 )
 
-// remoteSettings are those for an S3 server on loopback with the labelled log mixed in the bucket logs, and an empty bucket
-// lakes.
+// remoteSettings starts an S3 server on loopback with the labelled log mixed in the bucket logs and an empty bucket lakes,
+// and returns the settings for it.
 func remoteSettings(t *testing.T) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile("../../testdata/labelled/mixed/app-20261121033031-0011.zstd")
@@ -52,7 +52,7 @@ func TestRemoteScripts(t *testing.T) {
 		}})
 }
 
-// Logs that come one after the other are followed into a bucket, each as a commit, until Ctrl-C.
+// Logs that appear one after the other are followed into a bucket, each in a commit, until Ctrl-C.
 func TestFollowIntoBucket(t *testing.T) {
 	for name, value := range remoteSettings(t) {
 		t.Setenv(name, value)

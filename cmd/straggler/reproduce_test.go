@@ -10,8 +10,8 @@ import (
 	"straggler/whatif/published"
 )
 
-// Rows for programs, pages for people. testdata/reproduce.txtar runs the experiments of a paper, which takes seconds; one row
-// shows as well how a run is written.
+// Rows are for programs, pages for people. testdata/reproduce.txtar runs the experiments of a paper, which takes seconds;
+// here a single row suffices.
 func TestReproduceEncodings(t *testing.T) {
 	none := published.Range{Low: math.NaN(), High: math.NaN()}
 	rows := []published.Row{{Paper: "LATE", Section: "§4.2", Quantity: "estimated time left of T1 (s)", Published: 13.3, Ours: 40.0 / 3, Tolerance: 0.05,

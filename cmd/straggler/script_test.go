@@ -14,9 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// The whole program, as a user meets it: each script in testdata is a directory, some commands, and what they should
-// do. A script finds the built-in logs in eventlogs, and those of testdata/labelled under $LABELLED,
-// those of queries whose plans are known under $PLANS.
+// The whole program as users see it: each script in testdata is a directory, some commands, and their expected results.
+// Scripts find the built-in logs in eventlogs, those of testdata/labelled in $LABELLED, and logs of queries with known plans
+// in $PLANS.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"straggler": main})
 }
@@ -27,8 +27,8 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "night": night}})
 }
 
-// Every verb is tried by a script, but for those that serve until they are stopped, which have tests of their own, and those
-// that only other programs call.
+// Every verb has a script, except those that serve until they are stopped, which have their own tests, and those that only
+// other programs call.
 func TestEveryVerbHasAScript(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -104,7 +104,7 @@ func unpackInto(dir string) error {
 		return err
 	}
 	return fs.WalkDir(demoLogs, "demo", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.Contains(name, "0006") { // two of the three do
+		if err != nil || d.IsDir() || strings.Contains(name, "0006") { // two of the three suffice
 			return err
 		}
 		data, err := demoLogs.ReadFile(name)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// tryServer runs a line that starts a server, on a free port, asks it for its first page, and interrupts it.
+// tryServer runs a line that starts a server, on a free port, requests its first page, and interrupts it.
 func tryServer(t *testing.T, dir, line string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "exec "+line+" --listen 127.0.0.1:0")
@@ -46,7 +46,7 @@ func ask(url string) error {
 	if err != nil {
 		return err
 	}
-	r.SetBasicAuth("me", "0123456789abcdef") // which a server without a token ignores
+	r.SetBasicAuth("me", "0123456789abcdef") // ignored by a server without a token
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err

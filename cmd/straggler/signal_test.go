@@ -17,7 +17,7 @@ import (
 	"straggler/store"
 )
 
-// Ctrl-C in the middle of an ingest: exit code 130, and a store in which nothing is half there.
+// After Ctrl-C in the middle of an ingest, the exit code is 130, and the store has nothing incomplete.
 func TestInterruptLeavesStoreWhole(t *testing.T) {
 	dir := t.TempDir()
 	lake := filepath.Join(dir, "lake")
@@ -35,7 +35,7 @@ func TestInterruptLeavesStoreWhole(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// More than a pipe holds: when it is written the reading has begun, and it cannot end before the pipe does.
+	// This is more than a pipe's buffer: once it is written, reading has begun, and it cannot end before the pipe does.
 	if _, err := io.WriteString(in, `{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}`+"\n"+
 		strings.Repeat(`{"Event":"SparkListenerBlockUpdated"}`+"\n", 40_000)); err != nil {
 		t.Fatal(err)
@@ -61,10 +61,11 @@ func TestInterruptLeavesStoreWhole(t *testing.T) {
 	if found, err := st.Verify(context.Background()); err != nil || len(found) > 0 {
 		t.Errorf("the store is not whole: %v, %v", found, err)
 	}
-	straggler(t, dir, "ingest", "eventlogs", "--store", lake, "--again") // and can be written again
+	straggler(t, dir, "ingest", "eventlogs", "--store", lake, "--again") // the store can still be written
 }
 
-// Who stops reading, as head does, ends the program quietly, and it removes its temporary store and the engine's files.
+// If the reader of the output stops, as head does, the program ends quietly, and removes its temporary store and the engine's
+// files.
 func TestNobodyReads(t *testing.T) {
 	dir := t.TempDir()
 	if err := unpackInto(dir); err != nil {
@@ -75,7 +76,7 @@ func TestNobodyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("straggler", "report", "eventlogs", "--as", "json") // more than a pipe holds
+	cmd := exec.Command("straggler", "report", "eventlogs", "--as", "json") // more than a pipe's buffer
 	var errs bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(os.Environ(), "TMPDIR="+temp), w, &errs
 	r.Close()
@@ -102,7 +103,7 @@ func straggler(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// onTerminal is a command line that sh runs on a terminal made by script(1).
+// onTerminal returns a command line that sh runs on a terminal made by script(1).
 func onTerminal(t *testing.T, dir, command string, env ...string) *exec.Cmd {
 	t.Helper()
 	if _, err := exec.LookPath("script"); err != nil {
@@ -114,8 +115,8 @@ func onTerminal(t *testing.T, dir, command string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// On a terminal the shell answers, Ctrl-C ends a statement and not the shell, Ctrl-D ends it. Keys are pressed at a prompt,
-// where the terminal hands them over one by one; before it, Ctrl-C would have the terminal forget what was typed.
+// On a terminal the shell answers, Ctrl-C ends a statement but not the shell, and Ctrl-D ends the shell. Keys are pressed at
+// a prompt, where the terminal passes them on one by one; before it, Ctrl-C would make the terminal discard its input.
 func TestShellOnTerminal(t *testing.T) {
 	dir := t.TempDir()
 	if err := unpackInto(dir); err != nil {
@@ -139,7 +140,7 @@ func TestShellOnTerminal(t *testing.T) {
 	screen.wait(t, "1244", prompt)
 	io.WriteString(keys, "SELECT count(*) FROM range(1000000000000) a, range(1000000) b;\r")
 	screen.wait(t, " b;\r\n")
-	for !screen.has("stopped") { // pressed until the statement runs, as people do
+	for !screen.has("stopped") { // pressed until the statement has started, as people do
 		io.WriteString(keys, "\x03")
 		time.Sleep(50 * time.Millisecond)
 		if screen.tooLate() {
@@ -160,7 +161,7 @@ func TestShellOnTerminal(t *testing.T) {
 
 const prompt = "straggler> "
 
-// Colours are for terminals, and not for who does not want them; bars go to standard error of terminals.
+// Colours appear on terminals only, unless they are disabled; progress bars appear on standard error if it is a terminal.
 func TestColoursOnTerminal(t *testing.T) {
 	dir := t.TempDir()
 	if err := unpackInto(dir); err != nil {
@@ -193,7 +194,7 @@ func TestColoursOnTerminal(t *testing.T) {
 	}
 }
 
-// transcript is what a terminal has shown.
+// transcript is the output of a terminal.
 type transcript struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -212,7 +213,7 @@ func (s *transcript) String() string {
 	return s.text.String()
 }
 
-// has says that the terminal has shown these texts, each after the one before it.
+// has reports whether the terminal has shown these texts, in this order.
 func (s *transcript) has(texts ...string) bool {
 	shown := s.String()
 	for _, text := range texts {
@@ -225,7 +226,7 @@ func (s *transcript) has(texts ...string) bool {
 	return true
 }
 
-// tooLate says that a minute has gone by since it was first asked.
+// tooLate reports whether a minute has passed since it was first called.
 func (s *transcript) tooLate() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +246,8 @@ func (s *transcript) wait(t *testing.T, texts ...string) {
 	}
 }
 
-// Ctrl-C in the middle of a simulation: exit code 130, and the store holds exactly the runs that it says are kept.
+// After Ctrl-C in the middle of a simulation, the exit code is 130, and the store holds exactly the runs that are reported as
+// kept.
 func TestInterruptKeepsFinishedRuns(t *testing.T) {
 	dir := t.TempDir()
 	lake := filepath.Join(dir, "lake")
@@ -277,7 +279,7 @@ func TestInterruptKeepsFinishedRuns(t *testing.T) {
 	kept := 0
 	fmt.Sscanf(errs.String(), "interrupted: %d of", &kept)
 	st, err := store.Open(context.Background(), lake, store.Options{ReadOnly: true})
-	if kept == 0 && errors.Is(err, store.ErrNotStore) { // one that was made and got nothing is removed
+	if kept == 0 && errors.Is(err, store.ErrNotStore) { // a new store that stayed empty is removed
 		return
 	}
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// s3aJars names Hadoop's connector for S3 and what of Amazon's SDK it needs, listed as in a class path; .ci/run says which.
+// s3aJars names a class path of Hadoop's S3 connector and its dependencies from Amazon's SDK; see .ci/run.
 const s3aJars = "STRAGGLER_S3A_JARS"
 
-// sparkBuckets has a Spark that is to be started read the buckets of an S3 server, and gives the environment in which this
-// program does; nothing where there are no jars, or Spark runs already.
+// sparkBuckets configures a Spark that is yet to be started to read the buckets of an S3 server, and returns the environment
+// for this program; nil if there are no jars, or if Spark is already running.
 func sparkBuckets(t *testing.T, o *sparktest.Options) (env []string) {
 	t.Helper()
 	jars := os.Getenv(s3aJars)
@@ -38,13 +38,13 @@ func sparkBuckets(t *testing.T, o *sparktest.Options) (env []string) {
 	settings["STRAGGLER_CACHE"] = t.TempDir()
 	for name, value := range settings {
 		env = append(env, name+"="+value)
-		o.Set["spark.executorEnv."+name] = value // of executors in processes of their own
+		o.Set["spark.executorEnv."+name] = value // for executors in separate processes
 	}
-	o.Env = env // of those that are the server
+	o.Env = env // for executors inside the server
 	return env
 }
 
-// objects are the keys in the bucket lakes that begin with a prefix.
+// objects returns the keys in the bucket lakes with a prefix.
 func (c *verbCase) objects(t *testing.T, prefix string) []string {
 	t.Helper()
 	var found struct {
@@ -61,7 +61,7 @@ func (c *verbCase) objects(t *testing.T, prefix string) []string {
 	return keys
 }
 
-// object is what the server answers about the bucket lakes; it asks nobody who he is.
+// object returns the server's answer about the bucket lakes; no credentials are needed.
 func (c *verbCase) object(t *testing.T, what string) []byte {
 	t.Helper()
 	at := slices.IndexFunc(c.env, func(e string) bool { return strings.HasPrefix(e, "AWS_ENDPOINT_URL=") })
@@ -78,8 +78,8 @@ func (c *verbCase) object(t *testing.T, what string) []byte {
 	return data
 }
 
-// onlyNamed: every file of a store's tables is named by a commit, at least so many of one table were put by executors, and no
-// work in progress is left.
+// onlyNamed checks that every file of a store's tables is named by a commit, that executors put at least far files of one
+// table, and that no work in progress is left.
 func (c *verbCase) onlyNamed(t *testing.T, prefix, table string, far int) {
 	t.Helper()
 	named := ""
@@ -102,11 +102,11 @@ func (c *verbCase) onlyNamed(t *testing.T, prefix, table string, far int) {
 	}
 }
 
-// byExecutor is the name of a file that an executor puts: the writer's id, and one of its own.
+// byExecutor matches the name of a file put by an executor: the writer's id, and a random one.
 var byExecutor = regexp.MustCompile(`/[0-9a-f]{12}-[A-Z2-7]{26}-[0-9]+\.parquet$`)
 
-// sparkOnBucket: a store in a bucket is the same to Spark as one in a directory to this process: it reads it by s3a from an S3
-// server, and the results, which its executors write there, are the same rows. Those that come through the server are, too.
+// sparkOnBucket: to Spark a store in a bucket is the same as one in a directory is to this process. It reads the store by s3a
+// from an S3 server, and its executors write the same rows there. Rows that come through the server are the same too.
 func sparkOnBucket(t *testing.T, server string, buckets []string) {
 	if buckets == nil {
 		t.Skip("runs with " + s3aJars)
@@ -130,7 +130,7 @@ func sparkOnBucket(t *testing.T, server string, buckets []string) {
 			t.Errorf("%s: %d lines in the bucket by Spark and %d in the directory by DuckDB, and not the same", table, len(got), len(want))
 		}
 	}
-	// what-if has one batch here, and replays it in this process
+	// whatif has a single batch here, and replays it in this process
 	for _, table := range []string{"phase_stats", "outliers", "attributions"} {
 		c.onlyNamed(t, "team/", table, 1)
 	}

@@ -14,8 +14,8 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// The whole program on a cluster, which is started here; its machines run this very program. All of it shares the server,
-// which nothing of it harms: copies that fail are tried four times.
+// The whole program on a cluster, which is started here and whose machines run this very binary. All tests share the server
+// and do not harm it: copies that fail are tried four times.
 func TestSpark(t *testing.T) {
 	t.Parallel()
 	o := sparktest.Options{Master: "local[2,4]"}
@@ -27,13 +27,13 @@ func TestSpark(t *testing.T) {
 		"on a bucket":   func(t *testing.T) { sparkOnBucket(t, server, buckets) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // each works on stores of its own
+			t.Parallel() // each uses stores of its own
 			run(t)
 		})
 	}
 }
 
-// sparkVerbs: what the verbs do with --engine.
+// sparkVerbs tests the verbs with --engine.
 func sparkVerbs(t *testing.T, server string) {
 	c := newVerbCase(t, server)
 	for _, test := range []struct {
@@ -49,12 +49,12 @@ func sparkVerbs(t *testing.T, server string) {
 type verbCase struct {
 	binary, dir string
 	server      string
-	env         []string // more of the environment
+	env         []string // added to the environment
 }
 
 func newVerbCase(t *testing.T, server string) *verbCase {
 	t.Helper()
-	binary, err := exec.LookPath("straggler") // which TestMain has put there
+	binary, err := exec.LookPath("straggler") // put there by TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (c *verbCase) engine(binary, options string) string {
 	return "--engine=" + c.server + "&binary=" + binary + options
 }
 
-// straggler runs a command line and gives what it said on both outputs.
+// straggler runs a command line and returns both outputs.
 func (c *verbCase) straggler(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	cmd := exec.Command(c.binary, args...)
@@ -89,7 +89,7 @@ func (c *verbCase) straggler(t *testing.T, code int, args ...string) (stdout, st
 	return out.String(), err.String()
 }
 
-// tableRows are the rows of a table as text, sorted.
+// tableRows returns the rows of a table as text, sorted.
 func (c *verbCase) tableRows(t *testing.T, lake, table string) []string {
 	t.Helper()
 	out, _ := c.straggler(t, 0, "sql", "--store", lake, "SELECT * FROM "+table, "--as", "csv")
@@ -98,9 +98,9 @@ func (c *verbCase) tableRows(t *testing.T, lake, table string) []string {
 	return lines
 }
 
-// spreadLogs: what the machines of a cluster read is what one process reads, and is not read twice.
+// spreadLogs: the machines of a cluster read the same as one process, and do not read it twice.
 func spreadLogs(t *testing.T, c *verbCase) {
-	c.straggler(t, 0, "ingest", filepath.Join(c.dir, "eventlogs"), "--store", "one") // a cluster is given whole paths too
+	c.straggler(t, 0, "ingest", filepath.Join(c.dir, "eventlogs"), "--store", "one") // absolute paths are passed to a cluster
 	_, said := c.straggler(t, 0, "ingest", "eventlogs", "--store", "many", "--shards", "3", c.engine(c.binary, ""))
 	if !strings.Contains(said, "2 logs read") {
 		t.Errorf("ingest said %q", said)
@@ -115,10 +115,10 @@ func spreadLogs(t *testing.T, c *verbCase) {
 	}
 }
 
-// lookedAt is what both engines say of the history of stages to the last bit; of logarithms they do not.
+// lookedAt selects the columns of stage_history that both engines compute to the last bit; logarithms are not.
 const lookedAt = "(SELECT phase_id, stage, ordinal, run_start_time, tasks, median_s, note FROM stage_history) AS h"
 
-// spreadCauses: the machines of a cluster find the outliers and causes that one process finds, to the last byte.
+// spreadCauses: the machines of a cluster find the same outliers and causes as one process, to the last byte.
 func spreadCauses(t *testing.T, c *verbCase) {
 	tables := []string{"phase_stats", "outliers", "task_times", lookedAt, "attributions", "application_causes", "machine_health", "skew_repeats", "job_costs"}
 	c.straggler(t, 0, "detect", "--store", "one")
@@ -142,13 +142,13 @@ func spreadCauses(t *testing.T, c *verbCase) {
 	}
 }
 
-// sparkReports: what is read about a store is the same to the last byte, whichever engine was asked.
+// sparkReports: reports about a store are the same to the last byte with either engine.
 func sparkReports(t *testing.T, c *verbCase) {
 	lake := filepath.Join(c.dir, "reported")
 	c.straggler(t, 0, "ingest", "eventlogs", "--store", lake)
-	c.straggler(t, 0, "report", "--store", lake, "-o", "first.md") // finds and replays what all others show
+	c.straggler(t, 0, "report", "--store", lake, "-o", "first.md") // writes the results that all others show
 	for _, args := range [][]string{
-		{"report", "--as", "json"}, {"report", "--as", "perfetto"}, // the other renderings are of the JSON
+		{"report", "--as", "json"}, {"report", "--as", "perfetto"}, // the other renderings are made from the JSON
 		{"audit", "--baseline", "none.jsonl", "--as", "json"},
 	} {
 		args = append(args, "--store", lake)
@@ -167,7 +167,7 @@ func sparkReports(t *testing.T, c *verbCase) {
 	}
 }
 
-// script makes a program that does something before it is straggler.
+// script returns a program that runs a command before it becomes straggler.
 func (c *verbCase) script(t *testing.T, before string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "straggler")
@@ -177,8 +177,8 @@ func (c *verbCase) script(t *testing.T, before string) string {
 	return name
 }
 
-// spreadFailures: a copy that dies is started again; one that can never write, as on a full disk, leaves the rest of the
-// logs alone, and those of its shard are named.
+// spreadFailures: a copy that dies is started again; one that can never write, as on a full disk, does not affect other logs,
+// and the logs of its shard are named.
 func spreadFailures(t *testing.T, c *verbCase) {
 	once := filepath.Join(t.TempDir(), "once")
 	dies := c.script(t, "mkdir "+once+" 2>/dev/null && exit 3")
@@ -193,20 +193,20 @@ func spreadFailures(t *testing.T, c *verbCase) {
 	}
 }
 
-// fullDisk is a store that cannot be written to for want of room.
+// fullDisk is a store on a disk without space.
 type fullDisk struct {
 	lake   string
-	binary string // that finds no room
+	binary string // which finds no space
 	says   string
-	grow   func() // makes room
+	grow   func() // makes space
 }
 
-// limitedDisk: copies may write a kilobyte, and the kernel refuses more, as it does on a full disk.
+// limitedDisk: copies may write a kilobyte, and the kernel refuses more, as on a full disk.
 func limitedDisk(t *testing.T, c *verbCase) fullDisk {
 	return fullDisk{"limited", c.script(t, "ulimit -f 1"), "file too large", func() {}}
 }
 
-// smallDisk is a disk of 32 kB, which only root can make; others try the limit twice.
+// smallDisk is a disk of 32 kB, which only root can make; others test the limit twice.
 func smallDisk(t *testing.T, c *verbCase) fullDisk {
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=32k", "none", dir).CombinedOutput(); err != nil {
@@ -227,7 +227,7 @@ func smallDisk(t *testing.T, c *verbCase) fullDisk {
 	}}
 }
 
-// fills: on a full disk no log is read, all are named, no store is left, and with room again all are read.
+// fills: on a full disk no log is read, all are named and no store is left; once there is space, all are read.
 func (c *verbCase) fills(t *testing.T, disk fullDisk) {
 	out, said := c.straggler(t, 3, "ingest", "eventlogs", "--store", disk.lake, "--shards", "2", c.engine(disk.binary, ""))
 	if !strings.Contains(said, disk.says) || strings.Count(out, "failed") != 2 || !strings.Contains(said, "2 of 2 logs") {
@@ -246,7 +246,7 @@ func (c *verbCase) fills(t *testing.T, disk fullDisk) {
 	}
 }
 
-// spreadNothing: what the cluster's machines do not have is said.
+// spreadNothing: errors say what the cluster's machines lack.
 func spreadNothing(t *testing.T, c *verbCase) {
 	if _, said := c.straggler(t, 3, "ingest", "eventlogs", "--store", "none", c.engine("/nowhere/straggler", "")); !strings.Contains(said, "machines have no program /nowhere/straggler") {
 		t.Errorf("without the program: %s", said)

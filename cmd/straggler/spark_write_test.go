@@ -17,9 +17,9 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// Executors write results themselves, into a directory or a bucket. What they write is in the store once and as one process
-// finds it, although of every step one copy writes what it found and its executor is killed before Spark knows, and another
-// writes and is so slow that Spark runs a second one beside it.
+// Executors write results themselves, into a directory or a bucket. The store has their results once and the same as from one
+// process, although in every step one copy writes its results and its executor is killed before Spark knows, and another one
+// writes and is so slow that Spark runs a second copy beside it.
 func TestSparkWritesOnce(t *testing.T) {
 	t.Parallel()
 	o := sparktest.Options{Interpreted: true}
@@ -53,8 +53,8 @@ func TestSparkWritesOnce(t *testing.T) {
 	})
 }
 
-// writesOnce has outliers and causes of a store found by executors that die and are slow. It gives what sees that its tables
-// are still those of one process.
+// writesOnce runs detect and causes on executors that die or are slow. It returns a function that checks that the tables are
+// still those of one process.
 func (c *verbCase) writesOnce(t *testing.T, lake string) (same func()) {
 	c.straggler(t, 0, "ingest", "eventlogs", "--store", lake)
 	c.straggler(t, 0, "detect", "--store", lake)
@@ -92,7 +92,7 @@ exit 0
 `, faults, c.binary), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	// its steps have a copy each, beside which none is begun
+	// each of its steps has one copy, beside which no other is started
 	c.straggler(t, 0, "detect", "--again", "--store", lake, c.engine(faulty, ""))
 	c.straggler(t, 0, "causes", "--again", "--store", lake, c.engine(faulty, ""))
 	same()
@@ -114,7 +114,7 @@ exit 0
 	return same
 }
 
-// staged is what transactions that are under way, or were killed, have in the store.
+// staged returns what transactions that are active, or were killed, have in the store.
 func (c *verbCase) staged(t *testing.T, lake string) []string {
 	if key, far := strings.CutPrefix(lake, "s3://lakes/"); far {
 		return c.objects(t, key+"/staging/")
@@ -123,8 +123,8 @@ func (c *verbCase) staged(t *testing.T, lake string) []string {
 	return names
 }
 
-// noRoomOnCluster: executors that may write a kilobyte, as on a full disk, end the verb with the reason, and nothing is left of
-// it.
+// noRoomOnCluster: if executors may write only a kilobyte, as on a full disk, the verb fails with the reason and leaves
+// nothing behind.
 func (c *verbCase) noRoomOnCluster(t *testing.T) {
 	_, said := c.straggler(t, exitInternal, "causes", "--again", "--store", "lake", c.engine(c.script(t, "ulimit -f 1"), ""))
 	if left := c.staged(t, "lake"); !strings.Contains(said, "file too large") || len(left) > 0 {
@@ -132,8 +132,8 @@ func (c *verbCase) noRoomOnCluster(t *testing.T) {
 	}
 }
 
-// stoppedOnCluster: Ctrl-C while executors work ends the program soon and leaves nothing; what a killed one leaves, the next
-// removes.
+// stoppedOnCluster: Ctrl-C while executors work ends the program soon and leaves nothing; what a killed program leaves, the
+// next one removes.
 func (c *verbCase) stoppedOnCluster(t *testing.T) {
 	c.stopped(t, "lake", os.Interrupt)
 	c.stopped(t, "lake", os.Kill)
@@ -148,7 +148,7 @@ func (c *verbCase) stoppedOnCluster(t *testing.T) {
 
 // stopped sends the program a signal while executors work for it.
 func (c *verbCase) stopped(t *testing.T, lake string, signal os.Signal) {
-	// when copies that nobody waits for end
+	// files that show when copies start, and when those that nobody waits for end
 	begun, over := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "over")
 	naps := c.script(t, "touch "+begun+"; for ((i = 0; i < 200; i++)); do [ -e "+over+" ] && exit; sleep 0.1; done")
 	cmd := exec.Command(c.binary, "causes", "--again", "--store", lake, c.engine(naps, ""))

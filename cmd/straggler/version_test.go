@@ -26,7 +26,7 @@ func TestVersionOfTag(t *testing.T) {
 	}
 }
 
-// Every verb and topic that the help lists has its manual page, with the help's text.
+// Every verb and topic listed by the help has a manual page with the help's text.
 func TestManualPages(t *testing.T) {
 	dir := t.TempDir()
 	e := newEnv()

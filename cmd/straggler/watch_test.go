@@ -28,7 +28,7 @@ func recordedServer(t *testing.T) *livetest.Server {
 	return livetest.New(t, livetest.Log(t, paths[0]))
 }
 
-// run runs the program, and gives what it wrote and its exit code.
+// runWatched runs the program, and returns its output and exit code.
 func runWatched(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -38,9 +38,9 @@ func runWatched(t *testing.T, args ...string) (stdout, stderr string, code int) 
 	return out.String(), err.String(), cmd.ProcessState.ExitCode()
 }
 
-// hook is where messages go, and answers each alike.
+// hook receives messages, and gives all of them the same answer.
 type hook struct {
-	file string // with its address
+	file string // contains its address
 	mu   sync.Mutex
 	got  []string
 }
@@ -67,8 +67,8 @@ func (h *hook) bodies() []string {
 	return h.got
 }
 
-// An application that has ended is watched at once to its end: what is known is said, in every encoding, a report follows, and
-// the store has the application in one commit.
+// An application that has ended is watched to its end at once: what is known is printed in every encoding, a report follows,
+// and the store has the application in one commit.
 func TestWatchToTheEnd(t *testing.T) {
 	t.Parallel()
 	s := recordedServer(t)
@@ -103,7 +103,7 @@ func TestWatchToTheEnd(t *testing.T) {
 	}
 }
 
-// Wrong use, a server that is none, and one that forbids have their exit codes and words.
+// Wrong usage, a missing server, and a server that forbids access have their exit codes and messages.
 func TestWatchFaults(t *testing.T) {
 	t.Parallel()
 	s := recordedServer(t)
@@ -130,8 +130,8 @@ func TestWatchFaults(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a watch, and the store has what was seen, in one commit. A message that is not delivered is said once, and not
-// sent again with every poll.
+// Ctrl-C ends a watch, and the store has what was seen, in one commit. An undelivered message is reported once, and not sent
+// again with every poll.
 func TestWatchInterrupted(t *testing.T) {
 	t.Parallel()
 	s := recordedServer(t)
@@ -171,7 +171,7 @@ func TestWatchInterrupted(t *testing.T) {
 	}
 }
 
-// The logs of a History Server are downloaded, read, and found again: in the cache, and in the store.
+// The logs of a History Server are downloaded, read, and found again in the cache and in the store.
 func TestHistoryServer(t *testing.T) {
 	s := recordedServer(t)
 	s.Set(s.End())
@@ -201,7 +201,7 @@ func TestHistoryServer(t *testing.T) {
 			n++
 		}
 	}
-	if n != 2 { // of the server without logs, and once
+	if n != 2 { // one by the server without logs, and one more
 		t.Errorf("%d downloads", n)
 	}
 }

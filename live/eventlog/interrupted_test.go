@@ -16,8 +16,8 @@ import (
 	"straggler/live/eventlog"
 )
 
-// What is not read because its place does not answer, or because it is renamed between its listing and its opening, is read
-// when it can be: neither ends what is watched.
+// A log that cannot be read, because its location does not answer or because it is renamed between listing and opening, is
+// read as soon as possible: neither ends the watch.
 func TestInterrupted(t *testing.T) {
 	data := plainLog(t)
 	for _, x := range []struct {
@@ -46,7 +46,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// bucket holds one log, in which what lists, opens or reads it can be made to fail.
+// bucket holds one log, and can be made to fail when it is listed, opened or read.
 type bucket struct {
 	name             string
 	data             []byte
@@ -72,14 +72,14 @@ func (b *bucket) OpenAt(context.Context, discover.TreeEntry) (io.ReaderAt, io.Cl
 	return bytes.NewReader(b.data), io.NopCloser(nil), b.open
 }
 
-// remote is the place of the bucket.
+// remote is the location of the bucket.
 type remote struct{ *bucket }
 
 func (r remote) Open(context.Context, string) (discover.Tree, string, error) {
 	return r.bucket, "events", nil
 }
 
-// Open gives the log, of which the connection breaks, where it does, behind the first bytes.
+// Open returns the log; if it is to fail, the connection breaks after the first bytes.
 func (b *bucket) Open(context.Context, discover.TreeEntry) (io.ReadCloser, error) {
 	if b.read != nil {
 		half := io.LimitReader(bytes.NewReader(b.data), int64(len(b.data)/2))

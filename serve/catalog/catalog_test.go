@@ -19,7 +19,7 @@ import (
 	"straggler/store"
 )
 
-// opened gives a catalog that watches a directory.
+// opened returns a catalog that watches a directory.
 func opened(t *testing.T, logs ...string) *catalog.Catalog {
 	t.Helper()
 	return openedWith(t, formats.All(), logs...)
@@ -58,7 +58,7 @@ func copyLog(t *testing.T, name, to string) {
 	reporttest.Check(t, os.Rename(to+".part", to))
 }
 
-// Logs that are there and logs that come are read and judged; a log that cannot be read is listed, and spoils nothing.
+// Existing and new logs are read and analysed; a log that cannot be read is listed and does not affect the others.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	copyLog(t, "skew", filepath.Join(dir, "first.zstd"))
@@ -98,7 +98,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// All logs are listed by name before one is opened, and the newest is shown while others wait.
+// All logs are listed by name before any is opened, and the newest is shown while others wait.
 func TestListedAtOnce(t *testing.T) {
 	const logs = 200
 	dir := t.TempDir()
@@ -154,7 +154,7 @@ func TestListedAtOnce(t *testing.T) {
 	}
 }
 
-// A query of a user reads the tables and nothing else, and ends with its context.
+// A user's query reads the tables and nothing else, and ends with its context.
 func TestQuery(t *testing.T) {
 	c := opened(t)
 	count := func(ctx context.Context, sql string) (n int, err error) {
@@ -182,7 +182,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// A version that is replaced while it is read stays readable, and what other processes commit is seen.
+// A version that is replaced while it is read stays readable, and commits of other processes are seen.
 func TestOtherWriters(t *testing.T) {
 	dir := t.TempDir()
 	st, err := store.Open(t.Context(), filepath.Join(dir, "lake"), store.Options{})
@@ -225,7 +225,7 @@ func TestOtherWriters(t *testing.T) {
 	}
 }
 
-// While what is of the whole store is made anew for a new state of it, that of the state before is given and said to be that.
+// While a store-wide result is computed for a new state, the result for the previous state is returned and marked as such.
 func TestEarlierState(t *testing.T) {
 	dir := t.TempDir()
 	copyLog(t, "skew", filepath.Join(dir, "first.zstd"))

@@ -1,4 +1,4 @@
 package catalog
 
-// Built is whether a result over the whole store is there.
+// Built reports whether a store-wide result exists.
 func (c *Catalog) Built(name string) bool { _, ok := c.kept(name); return ok }

@@ -18,8 +18,8 @@ import (
 	"straggler/whatif/policy"
 )
 
-// A replay that a reader starts gives what straggler whatif gives and writes nothing, although the store can only be read; a
-// second one waits its turn, one that is cancelled ends, and so does one that runs when the catalog is closed.
+// A replay started by a reader gives what straggler whatif gives and writes nothing, since the store is read-only. A second
+// replay waits its turn; a cancelled one ends, and so does one that is running when the catalog is closed.
 func TestReplays(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "lake"), store.Options{})
 	reporttest.Check(t, err)

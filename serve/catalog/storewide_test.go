@@ -9,8 +9,8 @@ import (
 	"straggler/audit/measure"
 )
 
-// While the applications of a new version are being measured, a result of them is that of the version before and says so; what
-// is then called current is made of the new ones.
+// While the applications of a new version are being measured, the previous version's result is returned and marked as such; a
+// result marked as current is computed from the new ones.
 func TestOfRunsOfTheVersion(t *testing.T) {
 	measuring := &storewideResult{ready: make(chan struct{})}
 	c := &Catalog{now: &version{number: 2}, base: t.Context(), last: map[string]keptResult{"runs": {1, []measure.Run{}}, "count": {1, 0}}}
@@ -37,8 +37,8 @@ func TestOfRunsOfTheVersion(t *testing.T) {
 	t.Error("it never is current")
 }
 
-// What is still being built is not waited for where a page can do without: it has what an earlier version gave, or is told so;
-// once it is there it is current, and it was built once.
+// Pages that can do without a result do not wait while it is built: they get that of an earlier version, or are told that
+// there is none. Once it exists it is current, and it was built once.
 func TestSoon(t *testing.T) {
 	c := &Catalog{now: &version{number: 1}, base: t.Context()}
 	ready, built := make(chan struct{}), 0

@@ -7,7 +7,7 @@ import (
 	"straggler/store"
 )
 
-// All engines of a catalog whose memory nobody has set take three quarters of the machine's together.
+// Unless its memory is set, all engines of a catalog together use three quarters of the machine's.
 func TestEnginesShareTheMemory(t *testing.T) {
 	st, err := store.Temp(t.Context())
 	if err != nil {

@@ -43,8 +43,8 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// A driver's application is followed from when it runs to its end: its slow tasks are known while they are, with what policies
-// would do, what was seen is kept once, and nothing is followed afterwards.
+// A driver's application is followed from its start to its end: its slow tasks are known while they run, with what policies
+// would do; what was seen is kept once, and nothing is followed afterwards.
 func TestServer(t *testing.T) {
 	trace := livetest.Log(t, one(t, "skew"))
 	s := livetest.New(t, trace)
@@ -91,7 +91,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// An endpoint at which nothing answers is said to be so.
+// An endpoint at which nothing answers is reported as such.
 func TestNobodyAnswers(t *testing.T) {
 	endpoint, err := running.Spark("http://127.0.0.1:1", "", rest.Options{Pause: time.Millisecond})
 	if err != nil {
@@ -104,7 +104,8 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// A log is followed while it is written, and to its end under its final name; a name that looks like a pattern is none.
+// A log is followed while it is written, and to its end under its final name; a name that looks like a pattern is not treated
+// as one.
 func TestLog(t *testing.T) {
 	data, err := os.ReadFile(one(t, "plain"))
 	if err != nil {
@@ -136,7 +137,7 @@ func TestLog(t *testing.T) {
 	until(t, "it has ended", func() bool { return b.Application(id).Ended })
 }
 
-// one is the only file of a labelled log.
+// one returns the only file of a labelled log.
 func one(t *testing.T, name string) string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("..", "..", "testdata", "labelled", name, "*app-*"))

@@ -19,7 +19,7 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// opened gives a catalog of a labelled log, and an engine on the same store.
+// opened returns a catalog of a labelled log, and an engine on the same store.
 func opened(t *testing.T, log string) (*catalog.Catalog, engine.Engine) {
 	t.Helper()
 	st := catalogtest.Store(t, false, catalogtest.Labelled(t, filepath.Join("..", ".."), log)...)
@@ -55,9 +55,9 @@ func attempts(t *testing.T, eng engine.Engine) []attempt {
 	return all
 }
 
-// Of windows of all widths: what is in bins is the time that the attempts ran, counted here one by one; every attempt is
-// counted once; every outlier, copy, retry and failure is drawn or counted by a neighbour of its kind; and where each attempt
-// is drawn, it is on the slot that the export for trace viewers gives it.
+// For windows of all widths: bins contain the time that attempts ran, counted here one by one; every attempt counts once;
+// every outlier, copy, retry and failure is drawn or counted by a neighbour of its kind; and each attempt is drawn on the
+// slot that the export for trace viewers gives it.
 func TestLook(t *testing.T) {
 	c, eng := opened(t, "mixed")
 	apps, _ := c.Applications()
@@ -136,7 +136,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// exported gives the slots of attempts in the export for trace viewers.
+// exported returns the slots of attempts in the export for trace viewers.
 func exported(t *testing.T, eng engine.Engine) map[schema.Key]int {
 	t.Helper()
 	var b bytes.Buffer
