@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// sums checks that the seconds of every outlier sum to its excess and that ranks follow them.
+// sums checks that the seconds of every outlier sum to its excess and that ranks agree with them.
 func sums(t *testing.T, phases []*fit.Phase, rows []schema.Attribution) {
 	t.Helper()
 	sum, last := map[schema.Key]float64{}, map[schema.Key]schema.Attribution{}
@@ -45,12 +45,12 @@ func sums(t *testing.T, phases []*fit.Phase, rows []schema.Attribution) {
 	}
 }
 
-// Each cause alone, injected into a fifth of the tasks or fewer of eight phases, is the verdict.
+// Each single cause, injected into at most a fifth of the tasks of eight phases, is the verdict.
 func TestEachCauseAlone(t *testing.T) {
 	const slowMachine = 3
 	for _, c := range []struct {
 		want    schema.Cause
-		perhaps schema.Cause // also right
+		perhaps schema.Cause // also accepted
 		speed   float64      // of the slow machine
 		work    func(i int) float64
 		spoil   func(task *fit.Task, body *float64)
@@ -142,8 +142,8 @@ func TestEachCauseAlone(t *testing.T) {
 	}
 }
 
-// A machine is blamed in one phase on what its other tasks say there, though it is healthy elsewhere; one slow task on
-// a healthy machine is not the machine's.
+// A machine is blamed in one phase on the evidence of its other tasks there, although it is healthy elsewhere; a single slow
+// task on a healthy machine is not attributed to the machine.
 func TestMachineSlowInOnePhase(t *testing.T) {
 	c := causestest.New(11, 10)
 	var phases []*fit.Phase
@@ -184,8 +184,8 @@ func find(phases []*fit.Phase, attempt schema.Key) *fit.Task {
 	return nil
 }
 
-// Skew on a slow machine: 4 × the data at 2 × the time. Of ln 8, skew is two thirds and the machine one; the fixed part
-// of the time takes some of the skew.
+// Skew on a slow machine: 4 × the data at 2 × the time. Of ln 8, skew has two thirds and the machine one; the fixed part of
+// the time reduces the share of skew.
 func TestSkewOnASlowMachine(t *testing.T) {
 	c := causestest.New(12, 10)
 	c.Noise = 0.05
@@ -220,12 +220,12 @@ func TestSkewOnASlowMachine(t *testing.T) {
 	}
 }
 
-// A collection that stops a task which would have slept anyway overlaps: the log's 3 s are not all excess.
+// A collection that stops a task which would have waited anyway overlaps: the log's 3 s are not all excess.
 func TestGCOverlapsTheBody(t *testing.T) {
 	c := causestest.New(13, 10)
 	p := c.Phase(120, 2, nil, func(t *fit.Task, body *float64) {
 		if t.Index%20 == 4 {
-			t.GC, *body = 3, 0.5 // 1.5 s of the 2 s went by while it collected
+			t.GC, *body = 3, 0.5 // 1.5 s of the 2 s passed while it collected
 		}
 	})
 	rows := attributeAll([]*fit.Phase{p})
@@ -237,7 +237,7 @@ func TestGCOverlapsTheBody(t *testing.T) {
 	}
 }
 
-// Without any measure of work nothing tells skew from bad luck, and the evidence says so.
+// Without any measure of work, skew cannot be distinguished from chance, and the evidence says so.
 func TestCannotTellWithoutWork(t *testing.T) {
 	p := causestest.New(14, 10).Phase(80, 2, nil, func(t *fit.Task, body *float64) {
 		t.Bytes, t.Records, t.Written = nan, nan, nan
@@ -254,8 +254,8 @@ func TestCannotTellWithoutWork(t *testing.T) {
 	}
 }
 
-// Where all of a phase ran on one machine, what its tasks have in common is no sign against the machine, or for it; where
-// others ran beside it, it may be.
+// If a whole phase ran on one machine, what its tasks have in common is evidence neither against the machine nor for it; if
+// others ran in it too, it may be.
 func TestOneMachineAlone(t *testing.T) {
 	for _, count := range []int{1, 2} {
 		p := causestest.New(15, count).Phase(40, 2, nil, func(t *fit.Task, body *float64) {
@@ -277,7 +277,7 @@ func TestOneMachineAlone(t *testing.T) {
 	}
 }
 
-// Phases that are small, empty, alike or strange: sums hold and nothing panics.
+// For small, empty, uniform or unusual phases, sums hold and nothing panics.
 func TestStrangePhases(t *testing.T) {
 	one := func(d ...float64) *fit.Phase {
 		p := &fit.Phase{ID: 1}
@@ -315,7 +315,8 @@ func TestStrangePhases(t *testing.T) {
 	}
 }
 
-// What is too small goes to the verdict; when that costs it the lead, the other is the verdict, and the sum stays.
+// Causes with too few seconds are added to the verdict. If the verdict thereby loses its lead, the other becomes the verdict,
+// and the sum is preserved.
 func TestDropSmall(t *testing.T) {
 	lines := dropSmall([]line{{cause: schema.GC, seconds: 5.1}, {cause: schema.Network, seconds: 5}, {cause: schema.Spill, seconds: 0.3, errors: gradient{0.01}},
 		{cause: schema.BadMachine, seconds: -0.4, errors: gradient{1}}}, 10)
@@ -330,7 +331,7 @@ func TestDropSmall(t *testing.T) {
 	}
 }
 
-// A single partition with eight times the data stands out from the line by no more than others.
+// A single partition with eight times the data is fitted as well as the others.
 func TestFitBelievesALoneFatTask(t *testing.T) {
 	p := causestest.New(8, 10).Phase(60, 2, func(i int) float64 {
 		if i == 20 {
@@ -344,9 +345,9 @@ func TestFitBelievesALoneFatTask(t *testing.T) {
 	}
 }
 
-// A machine of two slots is slow for a while in the middle of a phase: with one task beside each there, those before and after
-// speak too. The processor time stays as it was, and the evidence says so; that of a machine that is slow by itself says
-// nothing of the kind.
+// A machine of two slots is slow for a while in the middle of a phase. As few tasks ran beside each other then, those before
+// and after are evidence too. The processor time stays the same, and the evidence says so; for a machine that is always slow
+// it does not.
 func TestMachineSlowForAWhile(t *testing.T) {
 	c := causestest.New(41, 6)
 	c.Slots = 2
@@ -377,9 +378,9 @@ func TestMachineSlowForAWhile(t *testing.T) {
 	}
 }
 
-// A spell in which a machine of two slots is slow begins, or ends, in the middle of a phase: where it begins, the tasks of the
-// spell have only those after them to speak for it, and where it ends only those before. Each spell is three or four tasks:
-// most are found.
+// A spell in which a machine of two slots is slow begins, or ends, in the middle of a phase: if it begins there, only the
+// tasks after it are evidence, and if it ends there, only those before. Each spell lasts for three or four tasks; most are
+// found.
 func TestSpellBeginsAnywhere(t *testing.T) {
 	n, named := 0, 0
 	for seed := range uint64(8) {
@@ -406,7 +407,7 @@ func TestSpellBeginsAnywhere(t *testing.T) {
 	}
 }
 
-// A phase that lasts for four windows of health: a machine that is slow in the second of them alone is bad then, and healthy in
+// In a phase that spans four windows of health, a machine that is slow in the second of them only is bad then, and healthy in
 // the others, for its tasks as for its health.
 func TestLongPhaseIsSplitByWindows(t *testing.T) {
 	const window = 60

@@ -6,12 +6,12 @@ import (
 	"straggler/schema"
 )
 
-// The two baselines that TestLabelled scores beside causes. Both see the same outliers by the stage's median.
+// The two baselines that TestLabelled scores beside causes. Both use the same outliers, relative to the stage's median.
 
 const slower = 1.5 // an outlier, times the median
 
-// byRules is a script of thresholds: a later submission is a recomputation; more than twice the median bytes are skew;
-// fetch wait or gc over half the excess; a machine whose median ratio is over 1.5 is bad; the rest is transient.
+// byRules uses thresholds: a later submission is a recomputation; more than twice the median bytes are skew; fetch wait or gc
+// above half of the excess is that cause; a machine with a median ratio above 1.5 is bad; the rest is transient.
 func byRules(r *labelled) []schema.Cause {
 	bytes, ratios := map[string][]float64{}, map[string][]float64{}
 	for i := range r.tasks {
@@ -45,9 +45,9 @@ func byRules(r *labelled) []schema.Cause {
 	return out
 }
 
-// byLeastSquares is the model of MANTRI §4.2 as it stands there: duration = a + b·input + c·remote bytes by ordinary
-// least squares, a task within 20 % of the prediction is explained, by whichever predictor gives more of its excess;
-// the rest are stragglers of their machine or moment, which the model does not tell apart: called transient.
+// byLeastSquares is the model of MANTRI §4.2 as published: duration = a + b·input + c·remote bytes by ordinary least squares.
+// A task within 20 % of the prediction is explained by the predictor with more of its excess; the rest are stragglers by
+// their machine or by chance, which the model does not distinguish: called transient.
 func byLeastSquares(r *labelled) []schema.Cause {
 	stages := map[string][]int{}
 	for i := range r.tasks {

@@ -17,8 +17,8 @@ import (
 	"straggler/store"
 )
 
-// BenchmarkRun attributes a store from end to end, reading and committing included. STRAGGLER_BENCH_ATTEMPTS sets its
-// size (default one million).
+// BenchmarkRun attributes a store, including reading and committing. STRAGGLER_BENCH_ATTEMPTS is its size (default one
+// million).
 func BenchmarkRun(b *testing.B) {
 	n := 1_000_000
 	if s := os.Getenv("STRAGGLER_BENCH_ATTEMPTS"); s != "" {

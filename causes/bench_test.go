@@ -13,8 +13,8 @@ import (
 	"straggler/schema"
 )
 
-// BenchmarkRegression fits phases of 30 tasks with bytes, spilled bytes and the first wave as predictors, as Learner
-// does, on one core.
+// BenchmarkRegression fits phases of 30 tasks with bytes, spilled bytes and the first wave as predictors, as Learner does, on
+// one core.
 func BenchmarkRegression(b *testing.B) {
 	for _, c := range []struct {
 		name  string
@@ -35,7 +35,7 @@ func BenchmarkRegression(b *testing.B) {
 	}
 }
 
-// BenchmarkAttribute splits the excess of all outliers of a phase of 100 tasks, evidence included.
+// BenchmarkAttribute splits the excess of all outliers of a phase of 100 tasks, with evidence.
 func BenchmarkAttribute(b *testing.B) {
 	phases := benchPhases(256, 100, false)
 	l := model.NewLearner(3600, nil, nil)
@@ -76,8 +76,8 @@ func benchPhases(n, tasks int, even bool) []*fit.Phase {
 	return out
 }
 
-// BenchmarkGrowth attributes the same 200 000 tasks in phases of few and of many, on few machines and on many: what a task
-// takes must not grow with either, but for the logarithm that sorting takes.
+// BenchmarkGrowth attributes the same 200 000 tasks in few and many phases, on few and many machines: the time per task must
+// not grow with either, except for the logarithm of sorting.
 func BenchmarkGrowth(b *testing.B) {
 	const tasks = 200_000
 	for _, machines := range []int{1, 100, 10_000} {
@@ -102,7 +102,7 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-// spreadPhases makes phases whose tasks fall on machines at random; one in twenty is slow, and one in fifty waits.
+// spreadPhases makes phases whose tasks run on random machines; one in twenty is slow, and one in fifty waits.
 func spreadPhases(n, tasks, machines int) []*fit.Phase {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var out []*fit.Phase

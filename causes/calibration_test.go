@@ -13,10 +13,10 @@ import (
 	"straggler/schema/synth"
 )
 
-// confidenceClasses are the edges of the classes of confidence in which claims are held against how often they are right.
+// confidenceClasses are the bounds of the classes of confidence in which claims are compared with how often they are right.
 var confidenceClasses = [...]float64{0, 0.5, 0.7, 0.8, 0.87, 0.93, 0.97, 0.99, 1}
 
-// reliability counts, by class of confidence, verdicts, what they claim in sum, and those that are right.
+// reliability counts verdicts by class of confidence, with the sum of their confidences and the number that are right.
 type reliability struct {
 	n, claimed, right [len(confidenceClasses) - 1]float64
 }
@@ -54,8 +54,8 @@ func (r *reliability) String() string {
 	return b.String()
 }
 
-// TestCalibration holds what verdicts claim against how often they are right, on four hundred drawn clusters that confidence.go
-// was not fitted to: within three per cent from 0.87 on, three and a half from 0.8 on, and twelve below.
+// TestCalibration compares the confidence of verdicts with how often they are right, on four hundred drawn clusters that
+// confidence.go was not fitted to: within 3 % from 0.87 on, 3.5 % from 0.8 on, and 12 % below.
 func TestCalibration(t *testing.T) {
 	var r reliability
 	for seed := uint64(6001); seed <= 6400; seed++ {
@@ -80,7 +80,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// drawnClaim is a verdict of a drawn cluster: what its confidence follows from, and whether it was right.
+// drawnClaim is a verdict on a drawn cluster: the inputs of its confidence, and whether it was right.
 type drawnClaim struct {
 	claim
 	family string
@@ -88,7 +88,7 @@ type drawnClaim struct {
 	weight float64
 }
 
-// claimsOf are the verdicts on a generated cluster.
+// claimsOf returns the verdicts on a generated cluster.
 func claimsOf(t *testing.T, family string, o synth.Options) (out []drawnClaim) {
 	trace, truth, vs := generated(t, o)
 	known, slower := trueSeconds(trace, truth), generationsOf(truth)
@@ -118,15 +118,15 @@ func claimsOf(t *testing.T, family string, o synth.Options) (out []drawnClaim) {
 	return out
 }
 
-// acted reports whether the cause of a verdict acted: it is the largest, or a fifth of the excess. Seconds of a slower
-// generation of machines are those over the median task's machine.
+// acted reports whether the cause of a verdict is the largest one, or made up a fifth of the excess. The seconds of a slower
+// generation of machines are those beyond the median task's machine.
 func (v *verdictOf) acted(slower map[string]bool, known map[schema.Key]map[schema.Cause]float64) bool {
 	_, largest := v.right(slower)
 	return largest || v.truth.Seconds(v.row.Cause) > 0.2*v.excess ||
 		v.row.Cause == schema.BadMachine && known[v.attempt.AttemptID][schema.BadMachine] > 0.2*v.excess
 }
 
-// fitted are the logistic regressions on claims, those of one family left out.
+// fitted returns logistic regressions on claims, except those of one family.
 func fitted(claims []drawnClaim, but string) (out [len(sureness)]logistic) {
 	for of := range out {
 		var b [4]float64
@@ -138,7 +138,7 @@ func fitted(claims []drawnClaim, but string) (out [len(sureness)]logistic) {
 					continue
 				}
 				x, y := [4]float64{1, math.Log1p(c.z), 0, c.logit}, 0.0
-				// what is measured is right there, too; there nothing is; of starts there are too few
+				// measured causes are right there too, nothing is, or there are too few starts
 				if !c.measured && reading(of) != onFigure && reading(of) != onWorkOverMachine && reading(of) != onStart {
 					x[2] = 1
 				}
@@ -153,7 +153,7 @@ func fitted(claims []drawnClaim, but string) (out [len(sureness)]logistic) {
 					}
 				}
 			}
-			for i := range h { // a weak prior, where there is nothing to learn from
+			for i := range h { // a weak prior, for lack of data
 				g[i], h[i][i] = g[i]-1e-3*b[i], h[i][i]+1e-3
 			}
 			step := solve4(h, g)
@@ -166,7 +166,7 @@ func fitted(claims []drawnClaim, but string) (out [len(sureness)]logistic) {
 	return out
 }
 
-// solve4 solves h x = g, h being positive definite, by Gauss's elimination.
+// solve4 solves h x = g for positive definite h by Gaussian elimination.
 func solve4(h [4][4]float64, g [4]float64) (x [4]float64) {
 	for k := range h {
 		for i := k + 1; i < len(h); i++ {
@@ -187,9 +187,9 @@ func solve4(h [4][4]float64, g [4]float64) (x [4]float64) {
 	return x
 }
 
-// TestReliability fits confidence anew, prints what it finds, and writes the file that the notebook draws the reliability
-// diagram from, ../notebooks/reliability.csv, with STRAGGLER_RELIABILITY=1: of other mixtures, of each family by what mixtures
-// and the other families give, and of the labelled runs of a real Spark.
+// TestReliability refits confidence, prints the result, and with STRAGGLER_RELIABILITY=1 writes ../notebooks/reliability.csv,
+// from which the notebook draws the reliability diagram: for other mixtures, for each family by the fit to mixtures and the
+// other families, and for the labelled runs of a real Spark.
 func TestReliability(t *testing.T) {
 	if os.Getenv("STRAGGLER_RELIABILITY") == "" {
 		t.Skip("STRAGGLER_RELIABILITY=1 fits confidence and writes ../notebooks/reliability.csv")

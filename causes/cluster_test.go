@@ -17,7 +17,7 @@ import (
 	"straggler/store"
 )
 
-// The rows of a run whose phases are worked on by copies are those of a run in one process, to the last bit.
+// A run whose phases are processed by copies gives the same rows as a run in one process, to the last bit.
 func TestCopiesFindTheSame(t *testing.T) {
 	for _, scenario := range []string{"mixed", "recompute"} {
 		t.Run(scenario, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestCopiesFindTheSame(t *testing.T) {
 	}
 }
 
-// Copies are given of each phase when an output that it reads was missing, as one process reads that.
+// Copies get the times at which an output that a phase reads was missing, as one process reads them.
 func TestCopiesAreGivenGaps(t *testing.T) {
 	st, eng := made(t, "recompute")
 	here := newRun(eng, Options{})
@@ -79,7 +79,7 @@ func TestCopiesAreGivenGaps(t *testing.T) {
 	}
 }
 
-// An attempt that still ran when its log stopped has lasted until then where copies attribute it, too.
+// In copies too, an attempt that was still running when its log ended lasts until then.
 func TestCopiesOfStoppedLog(t *testing.T) {
 	tr := nights(2, func(a *schema.Attempt, m int) {
 		switch a.Task {
@@ -114,7 +114,7 @@ func made(t *testing.T, scenario string) (*store.Store, engine.Engine) {
 	})
 }
 
-// committed runs on one engine and reads with another what was committed.
+// committed runs on one engine and reads the committed rows with another.
 func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []string) {
 	t.Helper()
 	if _, err := Run(t.Context(), st, work, Options{Again: true}); err != nil {
@@ -140,7 +140,7 @@ func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []s
 	return out
 }
 
-// A copy that is given something else than rows says which line.
+// A copy with invalid input names the line.
 func TestCopyRefuses(t *testing.T) {
 	good := "1\t1\t0\t2" + strings.Repeat("\t\\N", 3) + "\t3\t-1\t\\N\t1.5\tfalse\ttrue\tfalse\tfalse\tfalse" + "\tNaN\tfalse" + strings.Repeat("\tNaN", 12) + "\n"
 	if err := Copy(t.Context(), stepObserve+"=3600", t.TempDir(), "", strings.NewReader(good), io.Discard); err != nil {

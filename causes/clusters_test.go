@@ -11,7 +11,7 @@ import (
 	"straggler/schema/synth"
 )
 
-// verdictOf is an outlier of a generated trace with its verdict and the truth about it.
+// verdictOf is an outlier of a generated trace with its verdict and its true causes.
 type verdictOf struct {
 	attempt *schema.Attempt
 	truth   *synth.AttemptTruth
@@ -19,7 +19,7 @@ type verdictOf struct {
 	row     schema.Attribution
 }
 
-// generated attributes a generated trace whose outliers are found as detect finds them.
+// generated attributes a generated trace whose outliers are found as detect does.
 func generated(t testing.TB, o synth.Options) (*schema.Trace, *synth.Truth, []verdictOf) {
 	t.Helper()
 	trace, truth, err := synth.Generate(o)
@@ -42,7 +42,7 @@ func generated(t testing.TB, o synth.Options) (*schema.Trace, *synth.Truth, []ve
 	return trace, truth, out
 }
 
-// outliersOf finds the successful attempts over 1.5 times the median of their phase, and the recomputed.
+// outliersOf returns successful attempts longer than 1.5 times the median of their phase, and recomputed ones.
 func outliersOf(t *schema.Trace) (out []schema.Outlier) {
 	by := map[schema.Key][]float64{}
 	for i := range t.Attempts {
@@ -71,9 +71,9 @@ func outliersOf(t *schema.Trace) (out []schema.Outlier) {
 	return out
 }
 
-// right reports whether a verdict names the largest true cause, and which that is. When nothing that the truth knows made
-// it slow, no cause may be named; but on a machine of a slower generation that machine is one, which the truth counts
-// with the base.
+// right reports whether a verdict names the largest true cause, and which that is. If nothing known to the truth made the
+// attempt slow, no cause may be named. An exception is a machine of a slower generation, which the truth counts with the
+// base.
 func (v *verdictOf) right(slower map[string]bool) (of schema.Cause, ok bool) {
 	largest, seconds, known := v.truth.Largest()
 	if v.row.Cause == schema.BadMachine && slower[v.attempt.Machine.V] {
@@ -104,7 +104,7 @@ func (c confusion) String() string {
 }
 
 // Every kind of generated cluster, eight of most: over 200 in all. The share of verdicts that name the largest true cause
-// must reach what is given here; the reasons of the lower ones stand beside them.
+// must reach the number given here; the reasons for low ones are beside them.
 func TestScenarios(t *testing.T) {
 	least := map[string]float64{
 		"no-bytes":        0.85, // machines with fewer than three tasks of a phase leave no measure of work
@@ -117,7 +117,7 @@ func TestScenarios(t *testing.T) {
 		n, right := 0, 0
 		wrong := confusion{}
 		seeds := uint64(8)
-		if s.Name == "nightly" { // is fourteen clusters by itself
+		if s.Name == "nightly" { // is fourteen clusters itself
 			seeds = 2
 		}
 		for seed := range seeds {
@@ -151,7 +151,7 @@ func TestScenarios(t *testing.T) {
 	calibrated(t, sure, rights)
 }
 
-// calibrated compares claims with results over all scenarios: no class of confidence may be far too sure.
+// calibrated compares claims with results over all scenarios: no class of confidence may be far too confident.
 func calibrated(t *testing.T, sure []float64, right []bool) {
 	t.Helper()
 	for _, edge := range [][2]float64{{0, 0.5}, {0.5, 0.7}, {0.7, 0.8}, {0.8, 0.9}, {0.9, 0.95}, {0.95, 0.98}, {0.98, 1}} {
@@ -175,7 +175,7 @@ func calibrated(t *testing.T, sure []float64, right []bool) {
 	}
 }
 
-// generationsOf gives the machines whose hardware is slower than the middle of all.
+// generationsOf returns the machines with hardware slower than the median.
 func generationsOf(truth *synth.Truth) map[string]bool {
 	var all []float64
 	for _, m := range truth.Machines {

@@ -15,17 +15,17 @@ import (
 	"straggler/store"
 )
 
-// pair is two jobs that run at the same time, six phases each: in those of the first, tasks on machine m2 collect now and then.
+// pair is two concurrent jobs of six phases each: in those of the first, tasks on machine m2 collect garbage occasionally.
 type pair struct {
 	apart bool // they are two applications
-	// what a task of the first has on m2; nil: those in the middle collect for 4 s
+	// changes a task of the first job on m2; nil: those in the middle collect for 4 s
 	collect func(t *fit.Task)
 	on      []string // machines of the second
-	// what a task of the second has on a machine, told whether the process on m2 collects meanwhile
+	// changes a task of the second job on a machine, given whether the process on m2 collects meanwhile
 	spoil func(t *fit.Task, on string, in bool)
 }
 
-// trace makes them, as one log.
+// trace makes them as one log.
 func (p *pair) trace(input schema.Key, seed uint64) *schema.Trace {
 	var tr schema.Trace
 	applications, jobs, phases, attempts := schema.NewKeys(input, "applications"), schema.NewKeys(input, "jobs"), schema.NewKeys(input, "phases"), schema.NewKeys(input, "attempts")
@@ -70,7 +70,7 @@ func (p *pair) trace(input schema.Key, seed uint64) *schema.Trace {
 	return &tr
 }
 
-// addPhase adds a phase to a log, whose machines have these names.
+// addPhase adds a phase to a log, with names for its machines.
 func addPhase(tr *schema.Trace, application, job schema.Key, name string, phases, attempts *schema.Keys, q *fit.Phase, on []string) {
 	row := schema.Phase{PhaseID: phases.Next(), JobID: job, NativeID: fmt.Sprint(name, len(tr.Phases)), Name: schema.Some(name), Kind: "map", Status: schema.RunSucceeded,
 		StartTime: q.Tasks[0].Start, FinishTime: q.Tasks[0].Start}
@@ -86,15 +86,16 @@ func addPhase(tr *schema.Trace, application, job schema.Key, name string, phases
 	tr.Phases = append(tr.Phases, row)
 }
 
-// waitsForTheFirst has a quarter of the tasks of the second job wait while m2, where none of them runs, collects in the first.
+// waitsForTheFirst makes a quarter of the tasks of the second job wait while m2, on which none of them runs, collects in the
+// first.
 var waitsForTheFirst = pair{on: []string{"m0", "m1", "m3", "m4", "m5"}, spoil: func(t *fit.Task, _ string, in bool) {
 	if in && t.Index%4 == 0 {
 		t.Wait = 3
 	}
 }}
 
-// Tasks of one job wait for a process that collects while it runs tasks of another, or are launched into it. Where the other
-// job is of another application, or its tasks collect all the time, it is none of that.
+// Tasks of one job wait for a process that collects garbage while it runs tasks of another job, or are launched on it during
+// a collection. If the other job belongs to another application, or its tasks collect all the time, that is not the cause.
 func TestPauseOfAnotherPhase(t *testing.T) {
 	all := []string{"m0", "m1", "m2", "m3", "m4", "m5"}
 	for _, c := range []struct {
@@ -145,7 +146,8 @@ func TestPauseOfAnotherPhase(t *testing.T) {
 	}
 }
 
-// What tasks of other phases collected is known alike on a store night by night, at once, and on copies of the program.
+// Collections of tasks of other phases are known equally in a store filled night by night or at once, and in copies of the
+// program.
 func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 	st, eng := Filled(t, func(*store.Store) error { return nil })
 	logs := enginetest.NewLogs(st)
@@ -188,7 +190,7 @@ func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, Options{Again: true}); !slices.Equal(got, nightly) {
 		t.Errorf("by copies: %d verdicts, and here %d, and not the same", len(got), len(nightly))
 	}
-	small := Options{Again: true, shareAttempts: 500, spreadAttempts: 1000} // two or three phases a share, and five a statement
+	small := Options{Again: true, shareAttempts: 500, spreadAttempts: 1000} // two or three phases per share, and five per statement
 	if got := verdicts(&copiestest.Cluster{Engine: eng, T: t, Store: st, Work: Copy}, small); !slices.Equal(got, nightly) {
 		t.Errorf("by copies that get shares of an application: %d verdicts, and here %d, and not the same", len(got), len(nightly))
 	}
@@ -205,7 +207,7 @@ func TestPauseOfAnotherPhaseOnAStore(t *testing.T) {
 	}
 }
 
-// attemptOf is the attempt of a verdict.
+// attemptOf returns the attempt of a verdict.
 func attemptOf(t *testing.T, verdict string) (id schema.Key) {
 	t.Helper()
 	if _, err := fmt.Sscan(verdict, &id); err != nil {
@@ -214,8 +216,8 @@ func attemptOf(t *testing.T, verdict string) (id schema.Key) {
 	return id
 }
 
-// What each copy must read of the store grows with its machines and stages, and not with its applications, attempts, outliers
-// and collections.
+// The amount that each copy must read of the store grows with its machines and stages, and not with its applications,
+// attempts, outliers and collections.
 func TestCopiesAreToldOfNoAttempts(t *testing.T) {
 	st, eng := Filled(t, func(*store.Store) error { return nil })
 	logs := enginetest.NewLogs(st)
@@ -240,12 +242,13 @@ func TestCopiesAreToldOfNoAttempts(t *testing.T) {
 	}
 }
 
-// A phase is told what other phases of its application collected while it ran, however long before that it began.
+// A phase gets the collections of other phases of its application that happened while it ran, however long before these
+// began.
 func TestCollectionsMeanwhile(t *testing.T) {
 	var m collections
 	for i, c := range []collection{
 		{Phase: 1, Start: 0, Duration: 50},  // begins first and ends last
-		{Phase: 2, Start: 10, Duration: 10}, // the phase that asks
+		{Phase: 2, Start: 10, Duration: 10}, // the phase in question
 		{Phase: 3, Start: 11, Duration: 2},  // has ended before
 		{Phase: 4, Start: 14, Duration: 2},
 		{Phase: 5, Start: 25, Duration: 2}, // begins as it ends

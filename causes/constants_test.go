@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestConstants holds MODEL.md's tables of constants against the code: every constant, and variable of one value, to which the
-// model's packages give a number has a row with it, and no row is of another.
+// TestConstants compares MODEL.md's tables of constants with the code: every constant or single-valued variable with a number
+// in the model's packages has a row with that number, and no row is for anything else.
 func TestConstants(t *testing.T) {
 	text, err := os.ReadFile("MODEL.md")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// namedNumbers are the constants of the model's packages that are given a number, as 'name number'.
+// namedNumbers returns the constants with numbers in the model's packages, as 'name number'.
 func namedNumbers(t *testing.T) (out []string) {
 	t.Helper()
 	for _, dir := range []string{".", "fit", "machines", "model", "jobcost", "stats"} {
@@ -83,7 +83,7 @@ func namedNumbers(t *testing.T) (out []string) {
 	return out
 }
 
-// isNumber reports whether an expression is made of numbers alone.
+// isNumber reports whether an expression consists of numbers only.
 func isNumber(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:

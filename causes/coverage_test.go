@@ -13,15 +13,15 @@ import (
 	"straggler/schema/synth"
 )
 
-// coverage counts, for a cause, the 95 % intervals of its seconds that hold the truth.
+// coverage counts, for a cause, the 95 % intervals of its seconds that contain the truth.
 type coverage struct {
 	rows, held    int
-	below, above  int // intervals that lie wholly under the truth, or over it
+	below, above  int // intervals entirely below the truth, or above it
 	width, excess float64
 }
 
-// TestCoverage holds the intervals of attributions against the known seconds of four hundred drawn clusters, which no constant
-// of the model was fitted to, and prints the table by cause. STRAGGLER_COVERAGE=from:to draws others.
+// TestCoverage compares the intervals of attributions with the known seconds of four hundred drawn clusters, to which no
+// constant of the model was fitted, and prints the table by cause. STRAGGLER_COVERAGE=from:to draws others.
 func TestCoverage(t *testing.T) {
 	by := map[schema.Cause]*coverage{}
 	from, to := uint64(6001), uint64(6400)
@@ -79,7 +79,8 @@ func TestCoverage(t *testing.T) {
 	}
 	t.Log(coverageTable(by))
 	for cause, c := range by {
-		// Rows of one cluster are wrong together: causes that few clusters have are known to two or three per cent less.
+		// Errors of rows of one cluster are correlated: for causes that few clusters have, coverage is known to 2 or 3 %
+		// less.
 		slack := 0.3 / math.Sqrt(float64(c.rows))
 		if held := float64(c.held) / float64(c.rows); held < 0.93-slack || held > 0.97+slack {
 			t.Errorf("%s: %.3f of %d intervals hold the truth, want 0.93 to 0.97", cause, held, c.rows)
@@ -106,9 +107,9 @@ func coverageTable(by map[schema.Cause]*coverage) string {
 	return b.String()
 }
 
-// trueSeconds are the seconds of each attempt by cause as MODEL.md defines them, from the generator's truth: what is added is
-// counted over the median task of the phase, and factors share the body's excess by logarithmic means. The noise of the
-// attempt goes with the causes within the body, in proportion.
+// trueSeconds returns the seconds of each attempt by cause as defined in MODEL.md, from the generator's truth: additive
+// causes count beyond the median task of the phase, and factors share the excess of the body by logarithmic means. The noise
+// of the attempt is divided among the causes within the body, in proportion.
 func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[schema.Cause]float64 {
 	type body struct {
 		seconds, loading                                      float64
@@ -127,7 +128,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 			continue
 		}
 		parts := a.SchedulerDelayS.V + a.DeserializeS.V + a.ResultS.V + a.GCS.V + a.FetchWaitS.V
-		// is logged as conversion, of which 8 ms are usual; the rest is of the body
+		// logged as conversion, of which 8 ms are usual; the rest belongs to the body
 		loading := max(0, min(w.Seconds(schema.Startup), a.DeserializeS.V-0.008))
 		start := w.Seconds(schema.Startup) - loading
 		measured := w.Seconds(schema.Scheduler) + loading + w.Seconds(schema.GC) + w.Seconds(schema.Network)
@@ -140,7 +141,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 			return math.Log(x / before)
 		}
 		b.skew, b.machine = step(w.Seconds(schema.DataSkew)), step(w.Seconds(schema.BadMachine))
-		b.machine += math.Log(generation[a.Machine.V]) // hardware that is slower is its machine's, whoever made it
+		b.machine += math.Log(generation[a.Machine.V]) // slower hardware counts as its machine's
 		b.transient = step(w.Seconds(schema.Transient))
 		b.loading, b.start = loading, step(start)
 		b.spill, b.remote = step(w.Seconds(schema.Spill)), step(w.Seconds(schema.LocalityMiss))
@@ -166,7 +167,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 		}
 	}
 	out := map[schema.Key]map[schema.Cause]float64{}
-	const loading = schema.Cause("loading") // of startup, what is logged as conversion
+	const loading = schema.Cause("loading") // the part of startup that is logged as conversion
 	within := []schema.Cause{schema.DataSkew, schema.BadMachine, schema.Transient, schema.Startup, schema.Spill, schema.LocalityMiss}
 	parts := []schema.Cause{schema.Network, schema.GC, schema.Scheduler, loading}
 	for i := range bodies {
@@ -201,7 +202,7 @@ func trueSeconds(trace *schema.Trace, truth *synth.Truth) map[schema.Key]map[sch
 			}
 		case scatter > 0:
 			s[schema.Transient] += scatter
-		case waited > 0: // a task that is faster by itself has less to show for what it waited
+		case waited > 0: // if a task is faster by itself, less of its wait shows
 			for _, c := range parts {
 				s[c] += max(scatter, -waited) * max(0, s[c]) / waited
 			}

@@ -10,8 +10,8 @@ import (
 	"straggler/schema"
 )
 
-// processorPhases are phases of a cluster on which slow attempts compute more. In the last, one task of machine 0 takes three
-// times as long, and the other there 1.9 times; its processor time is as given, in units of the usual.
+// processorPhases are phases of a cluster in which slow attempts compute more. In the last phase, one task of machine 0 takes
+// three times as long, and the other one there 1.9 times; its processor time is as given, relative to the usual.
 func processorPhases(seed uint64, cpu float64) []*fit.Phase {
 	c := causestest.New(seed, 8)
 	c.Slots = 2
@@ -38,7 +38,7 @@ func processorPhases(seed uint64, cpu float64) []*fit.Phase {
 	return append(phases, last)
 }
 
-// secondsOf are the seconds of the first task of the last phase by cause.
+// secondsOf returns the seconds of the first task of the last phase by cause.
 func secondsOf(phases []*fit.Phase) map[schema.Cause]float64 {
 	l := model.NewLearner(3600, nil, nil)
 	for _, p := range phases {
@@ -54,8 +54,8 @@ func secondsOf(phases []*fit.Phase) map[schema.Cause]float64 {
 	return out
 }
 
-// Durations being equal, the processor time decides between a machine that keeps its tasks from the processor and a task that
-// computes more: usual processor time speaks for the machine, more of it for the task.
+// With equal durations, the processor time decides between a machine that keeps its tasks from the processor and a task that
+// computes more: usual processor time is evidence for the machine, more for the task.
 func TestProcessorTimeDecides(t *testing.T) {
 	var starved, computed, cases float64
 	for seed := range uint64(20) {
@@ -76,8 +76,8 @@ func TestProcessorTimeDecides(t *testing.T) {
 	}
 }
 
-// Where processor time alone measures work, how long a machine's processor takes is uncertain, and what the machine does not
-// take is its task's work.
+// If processor time is the only measure of work, the speed of a machine's processor is uncertain, and time not due to the
+// machine is due to its task's work.
 func TestWorkByProcessorTimeIsUncertain(t *testing.T) {
 	c := causestest.New(63, 6)
 	var phases []*fit.Phase

@@ -12,9 +12,9 @@ import (
 	"straggler/schema"
 )
 
-// From tasks to verdicts: two thousand machines with two or three tasks in each of eight phases, three tasks in a hundred
-// slow by themselves. With nothing wrong nobody is named; with forty bad ones most are, and of the named one in twenty is
-// healthy at most. A verdict that the interval does not bear out says why.
+// From tasks to verdicts: two thousand machines with two or three tasks in each of eight phases, with three tasks in a
+// hundred slow by themselves. If no machine is bad, none is named; with forty bad ones most are, and at most one in twenty of
+// those named is healthy. A verdict that disagrees with the interval says why.
 func TestFalseDiscoveriesFromTasks(t *testing.T) {
 	for _, bad := range []int{0, 40} {
 		var named, wrong int
@@ -40,7 +40,7 @@ func TestFalseDiscoveriesFromTasks(t *testing.T) {
 	}
 }
 
-// slowCluster judges two thousand machines of which some take 1.8 times as long.
+// slowCluster judges two thousand machines, some of which take 1.8 times as long.
 func slowCluster(seed uint64, bad int) (rows []numbered, speed []float64) {
 	c := causestest.New(seed, 2000)
 	c.Slots = 1

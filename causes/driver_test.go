@@ -8,9 +8,9 @@ import (
 	"straggler/schema"
 )
 
-// A fifth of the tasks wait for blocks for 0.4 s. Where the driver stops for 1.2 s, those that end meanwhile end at the same
-// time for it: their delay is the scheduler's. Where those that wait are delayed as long and end one by one, or together on a
-// third of the machines or fewer, it is the link's.
+// A fifth of the tasks wait for blocks for 0.4 s. If the driver stops for 1.2 s, tasks that end meanwhile end at the same
+// time according to it: their delay is the scheduler's. If the waiting tasks are delayed as long and end one by one, or
+// together on a third of the machines or fewer, the link is the cause.
 func TestDriverStops(t *testing.T) {
 	const stops, stop = 2, 1.2 // s after the start of a phase, and for how long
 	together := func(on int64) func(t *fit.Task, body *float64, end float64) {
@@ -62,7 +62,7 @@ func TestDriverStops(t *testing.T) {
 		n, wrong := 0, 0
 		for _, r := range attributeAll(phases) {
 			task := find(phases, r.AttemptID)
-			// longer ones are more than the wait is the reason for
+			// longer delays have other causes than the wait
 			if r.Rank != 1 || task.Wait < 0.4 || task.Delay < 0.6 || task.Delay > 0.9 {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// answer runs a query and gives its rows.
+// answer runs a query and returns its rows.
 func answer(t *testing.T, eng engine.Engine, sql string) (columns []string, rows [][]any) {
 	t.Helper()
 	r, err := eng.Query(t.Context(), sql)
@@ -36,7 +36,7 @@ func answer(t *testing.T, eng engine.Engine, sql string) (columns []string, rows
 	return columns, rows
 }
 
-// logs are generated ones, some of which do not say all, so that every predictor speaks in one of them.
+// logs are generated logs with different information missing, so that every predictor is used in one of them.
 var logs = []struct {
 	scenario string
 	hide     func(*schema.Attempt)
@@ -72,7 +72,7 @@ type claim struct {
 	Evidence string       `col:"evidence"`
 }
 
-// The SQL of every kind of evidence runs, and what a person finds in its rows is what the evidence states.
+// The SQL of every kind of evidence runs, and its rows show what the evidence states.
 func TestEvidenceSQL(t *testing.T) {
 	causesSeen, predictorsSeen := map[schema.Cause]int{}, map[string]int{}
 	for _, l := range logs {
@@ -84,7 +84,7 @@ func TestEvidenceSQL(t *testing.T) {
 		claims := rowsOf[claim](t, eng, `SELECT t.attempt_id, t.cause, a.task, a.number, coalesce(a.machine, '') AS machine, a.status, a.phase_id, t.evidence
 FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.attempt_id NULLS LAST, t.rank NULLS LAST`)
 		evidences := make([]causes.Evidence, len(claims))
-		// what these took is more than their phase's tasks take by more than the model leaves: they are early, or their machine
+		// these exceed the tasks of their phase by more than the model leaves unexplained: they are early, or their machine
 		// is slow
 		more := map[schema.Key]bool{}
 		for i, c := range claims {
@@ -100,7 +100,7 @@ FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.at
 				continue
 			}
 			kind := string(c.Cause) + e.Predictor
-			// no query shows a while
+			// no query shows a spell of time
 			if few[kind]++; few[kind] > 3 || c.Status != "success" || strings.Contains(e.Text, " at that time, judging by ") {
 				continue
 			}
@@ -129,13 +129,13 @@ FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.at
 	}
 }
 
-// table is what a query answers.
+// table is the answer to a query.
 type table struct {
 	columns []string
 	rows    [][]any
 }
 
-// of is a column as numbers, NaN where a value is none; instants are seconds since 1970.
+// of returns a column as numbers, NaN for values that are not; instants are seconds since 1970.
 func (t table) of(column string) (out []float64) {
 	k := slices.Index(t.columns, column)
 	for _, row := range t.rows {
@@ -155,7 +155,7 @@ func (t table) of(column string) (out []float64) {
 	return out
 }
 
-// row is the one of an attempt, -1 where there is none.
+// row returns the index of an attempt, -1 if there is none.
 func (t table) row(c *claim) int {
 	tasks := t.of("task")
 	for i := range tasks {
@@ -172,8 +172,8 @@ func middle(v []float64) float64 {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
-// found is the evidence's value as its query's rows have it, and how near to it the evidence must be: the figures of the log
-// to four digits; what a model makes of them within its own scatter.
+// found returns the evidence's value according to the rows of its query, and the tolerance: four digits for figures in the
+// log, and the scatter of the model for what it computes.
 func found(c *claim, e *causes.Evidence, t table) (value, within float64, ok bool) {
 	const exact = 1e-4
 	if e.Predictor == "machine" {
@@ -197,9 +197,9 @@ func found(c *claim, e *causes.Evidence, t table) (value, within float64, ok boo
 	case "remote_bytes":
 		remote, input := t.of("remote_bytes"), t.of("input_bytes")
 		return remote[i] - middle(remote)/middle(input)*input[i], exact, true
-	case "cpu_s": // over its machine's usual
+	case "cpu_s": // relative to its machine's usual
 		return t.of("cpu_s")[i], 0.5, true
-	case "residual": // times what the tasks of its phase take for their input
+	case "residual": // relative to the tasks of its phase with the same input
 		d, input := t.of("body_s"), t.of("input_bytes")
 		if math.IsNaN(input[i]) || middle(input) == 0 {
 			return d[i] / middle(d), 0.5, true
@@ -209,7 +209,7 @@ func found(c *claim, e *causes.Evidence, t table) (value, within float64, ok boo
 	return t.of(t.columns[len(t.columns)-1])[i], exact, true
 }
 
-// first is 1 when row i started before any task on its machine had ended.
+// first is 1 if row i started before any task on its machine had ended.
 func first(t table, i int) float64 {
 	machines := slices.Index(t.columns, "machine")
 	starts, durations := t.of("start_time"), t.of("duration_s")
@@ -221,8 +221,8 @@ func first(t table, i int) float64 {
 	return 1
 }
 
-// machineRatio is the middle, over the phases of the job or in the attempt's alone, of what the machine's tasks take by
-// themselves over what those of the middle machine take.
+// machineRatio is the median, over the phases of the job or in the attempt's phase only, of the ratio of the body of the
+// machine's tasks to that of the median machine's tasks.
 func machineRatio(c *claim, t table, here bool) float64 {
 	machines, phases, means := slices.Index(t.columns, "machine"), t.of("phase_id"), t.of("body_s")
 	var ratios []float64

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is written is JSON that reads back as it was, whatever the strings, and can stand in HTML.
+// Evidence is JSON that reads back unchanged, whatever its strings, and is safe in HTML.
 func TestEvidenceJSON(t *testing.T) {
 	for _, s := range []string{"", "plain", `quo"te \ back`, "tab\tnew\nnul\x00", "a <b> & c", "± é 漢 🙂", "bad \xff utf", "\u2028"} {
 		e := Evidence{Predictor: s, Coefficient: 1.5e-9, StdErr: 2, N: 7, Value: -3, Median: 0, Unit: s, Low: -1, High: 2, Reason: s, Text: s, SQL: s}

@@ -9,8 +9,8 @@ import (
 	"straggler/schema"
 )
 
-// Events of several runs, each in order, come in order, and are counted as one after the other would be, by whatever task and
-// stage: sums are the same to the last bit.
+// Events of several runs, each in order, are merged in order, and are counted as they would be one after the other, by task
+// and stage: sums are equal to the last bit.
 func TestSkewCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20 {

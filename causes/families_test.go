@@ -10,18 +10,19 @@ import (
 	"straggler/schema/synth"
 )
 
-// A family is clusters with one thing in common that makes causes hard to tell. Nothing of the model is fitted to them.
+// A family is a set of clusters with something in common that makes causes hard to distinguish. Nothing in the model is
+// fitted to them.
 type family struct {
 	name string
 	set  func(o *synth.Options, seed uint64)
 
-	macroF1  float64 // the least, over all of its clusters; 0: nothing is injected
+	macroF1  float64 // the least over all of its clusters; 0: nothing is injected
 	accused  float64 // the largest share of the clean tasks
 	machines float64 // the least share of the bad machines that are called slow or flaky
 	falsely  float64 // the largest share of the others that are
 }
 
-// someFaults is what most families have beside what makes them one.
+// someFaults are the faults that most families have in addition to their own.
 func someFaults(o *synth.Options) {
 	o.Faults.Skew = synth.Skew{Phases: 0.5, Tasks: 0.05, Factor: synth.Range{Low: 2.5, High: 6}}
 	o.Faults.Transient = synth.Transient{Probability: 0.03, Factor: synth.Range{Low: 2, High: 5}}
@@ -112,8 +113,7 @@ func families() []family {
 	}
 }
 
-// TestFamilies scores families of clusters apart. STRAGGLER_FAMILIES=n draws n clusters of each instead of six, and
-// judges nothing.
+// TestFamilies scores each family of clusters. STRAGGLER_FAMILIES=n draws n clusters of each instead of six, without goals.
 func TestFamilies(t *testing.T) {
 	n := 6
 	draw := os.Getenv("STRAGGLER_FAMILIES")
@@ -184,7 +184,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// namedMachines are those that are called slow or flaky in at least one window.
+// namedMachines returns those that are called slow or flaky in at least one window.
 func namedMachines(trace *schema.Trace) map[string]bool {
 	phases, names := phasesOf(trace, outliersOf(trace))
 	l := model.NewLearner(3600, names, racksOf(trace, names))

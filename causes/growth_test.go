@@ -7,8 +7,8 @@ import (
 	"straggler/statements"
 )
 
-// Four times the tasks of a phase, its machines with them, or phases run each statement of the model about four times as often:
-// what sorts, five times. Loops over what lies near a task are bounded.
+// With four times the tasks of a phase, including its machines, or four times the phases, each statement of the model runs
+// about four times as often, in sorting five times. Loops over nearby tasks are bounded.
 func TestGrowth(t *testing.T) {
 	program := statements.Build(t, "./testdata/growth", "straggler/causes", "straggler/causes/fit", "straggler/causes/jobcost", "straggler/causes/machines",
 		"straggler/causes/model", "straggler/causes/stats", "straggler/causes/testdata/growth")

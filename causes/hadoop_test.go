@@ -17,8 +17,8 @@ import (
 )
 
 // lostMapHistory is a job history in the layout of Hadoop 2 (Avro as JSON): twelve maps of ten seconds, and twelve reduces of
-// ten that start at 20 s. The output of map 3 on m3 cannot be fetched: reduce 2 reports it, the map runs again on m5 from 25 to
-// 45 s, and the reduces 2 and 7, which still lacked it, end at 50 s.
+// ten that start at 20 s. The output of map 3 on m3 cannot be fetched: reduce 2 reports it, the map runs again on m5 from 25
+// to 45 s, and the reduces 2 and 7, which still lacked it, end at 50 s.
 func lostMapHistory() string {
 	var b strings.Builder
 	b.WriteString("Avro-Json\n{\"type\":\"record\",\"name\":\"Event\",\"fields\":[]}\n")
@@ -55,8 +55,8 @@ func lostMapHistory() string {
 	return b.String()
 }
 
-// The chain of a lost output in Hadoop's history: the map that ran again is recompute as a whole, the reduces that waited for
-// it have recompute for what they waited, and the SQL of both shows where the output was, who missed it and when it was back.
+// In Hadoop's history of a lost output, the repeated map is recompute as a whole, and the reduces that waited for it have
+// recompute for their wait. The SQL of both shows where the output was, who missed it, and when it was available again.
 func TestLostOutputOfHadoop(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "job_1_0001-1700000000000-u-lost-1700000050500-12-12-SUCCEEDED-q.jhist")
 	if err := os.WriteFile(log, []byte(lostMapHistory()), 0o600); err != nil {

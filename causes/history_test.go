@@ -19,7 +19,8 @@ import (
 	"straggler/store"
 )
 
-// Seconds sum to the excess, none is negative, shares and ranks follow them, and times k-fold give seconds k-fold.
+// Seconds sum to the excess, none is negative, shares and ranks agree with them, and times k times as long give seconds k
+// times as large.
 func TestHistorySplitSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 16))
 	seen := map[schema.HistoryCause]int{}
@@ -62,7 +63,7 @@ func TestHistorySplitSums(t *testing.T) {
 	}
 }
 
-// Five nights as usual and one that is not, from log tables to causes.
+// Five usual nights and an unusual one, from log tables to causes.
 func TestHistoryCauses(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -119,7 +120,7 @@ WHERE h.s IS NULL OR abs(h.s - o.excess_s) > 1e-9`)
 	}
 }
 
-// Runs whose two phases lie far apart are judged by both, however few phases are read at once.
+// Runs whose two phases are far apart are judged by both, however few phases are read at once.
 func TestHistoryInSpans(t *testing.T) {
 	slow := func(a *schema.Attempt, m int) {
 		if m == 3 {
@@ -157,8 +158,8 @@ func TestHistoryInSpans(t *testing.T) {
 	}
 }
 
-// The machines of runs, and what attempts took more than usual, are the same whether they are found as the attempts are read,
-// here or by copies, or by run_machines.sql and history_attempts.sql, of logs that leave out some of everything.
+// The machines of runs, and the extra time of attempts, are the same whether they are computed as the attempts are read, here
+// or by copies, or by run_machines.sql and history_attempts.sql, for logs that lack some of everything.
 func TestRunsByQuery(t *testing.T) {
 	tr := nights(7, func(a *schema.Attempt, m int) {
 		if m == 3 || a.Task == 12 {
@@ -221,7 +222,7 @@ func longer(a *schema.Attempt, s float64) {
 	a.FinishTime = schema.Some(a.FinishTime.V.Add(s))
 }
 
-// nights are runs of one stage with 24 tasks on eight machines, the last of which is different.
+// nights are runs of one stage with 24 tasks on eight machines; the last run is different.
 func nights(n int, different func(a *schema.Attempt, machine int)) *schema.Trace {
 	tr := &schema.Trace{}
 	r := rand.New(rand.NewPCG(5, 16))
@@ -248,7 +249,7 @@ func nights(n int, different func(a *schema.Attempt, machine int)) *schema.Trace
 	return tr
 }
 
-// detectedTrace is a store of a trace and of the outliers in it.
+// detectedTrace returns a store of a trace and of the outliers in it.
 func detectedTrace(t *testing.T, tr *schema.Trace) (*store.Store, engine.Engine) {
 	st := enginetest.Store(t)
 	enginetest.IngestTrace(t, st, tr)

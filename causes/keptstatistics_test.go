@@ -12,8 +12,8 @@ import (
 	"straggler/schema"
 )
 
-// Rows that are kept make the same model as the sums that they were written from, to the last bit, in whatever order they lie,
-// and give these sums again.
+// Kept rows give the same model as the sums from which they were written, to the last bit, in any order, and can be converted
+// back to these sums.
 func TestKeptRowsAreSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	names := []string{"m1", "m2", "m3", "m4"}
@@ -59,7 +59,7 @@ func TestKeptRowsAreSums(t *testing.T) {
 	want := fresh.slowHere()
 	for w, n := range want {
 		if n == 0 {
-			delete(want, w) // no outlier, as where there is no entry
+			delete(want, w) // not an outlier, as without an entry
 		}
 	}
 	if got := kept.slowHere(); !reflect.DeepEqual(got, want) {

@@ -21,9 +21,8 @@ import (
 	"straggler/store"
 )
 
-// TestLabelled scores the attribution on logs whose truth is known. STRAGGLER_LABELLED names a directory of runs, each a
-// Spark event log beside a truth.json; without it the runs that come with the repository are scored and held against
-// the goals.
+// TestLabelled scores the attribution on logs with known causes. STRAGGLER_LABELLED names a directory of runs, each a Spark
+// event log with a truth.json; without it the runs in the repository are scored, and must reach the goals.
 func TestLabelled(t *testing.T) {
 	dir, goals := os.Getenv("STRAGGLER_LABELLED"), false
 	if dir == "" {
@@ -114,7 +113,7 @@ func readTruth(t *testing.T, path string, to any) {
 	}
 }
 
-// logs lists what lies beside the truth.
+// logs lists the logs beside the truth.
 func logs(dir string) (paths []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir || d.Name() == "truth.json" {
@@ -129,7 +128,7 @@ func logs(dir string) (paths []string, err error) {
 	return paths, err
 }
 
-// attributeLogs takes the logs beside a truth the whole way to their verdicts, and shows the store to read.
+// attributeLogs takes the logs beside a truth from ingest to verdicts, and passes the store to read.
 func attributeLogs(ctx context.Context, dir string, read func(engine.Engine) error) error {
 	st, err := store.Temp(ctx)
 	if err != nil {
@@ -169,7 +168,7 @@ func (r *labelled) read(ctx context.Context, eng engine.Engine) (err error) {
 	return err
 }
 
-// namedIn gives the machines of a store that are called slow or flaky.
+// namedIn returns the machines of a store that are called slow or flaky.
 func namedIn(ctx context.Context, eng engine.Engine) (names []string, err error) {
 	type machine struct {
 		Name string `col:"machine"`
@@ -183,7 +182,7 @@ func namedIn(ctx context.Context, eng engine.Engine) (names []string, err error)
 	return names, nil
 }
 
-// label keeps the attempts of planned stages and gives them their labels and ratios.
+// label keeps the attempts of planned stages and adds their labels and ratios.
 func (r *labelled) label() {
 	planned := map[string]bool{}
 	for _, j := range r.truth.Jobs {
@@ -216,8 +215,7 @@ func (r *labelled) label() {
 	}
 }
 
-// check holds what must be true of every run, whatever its faults: each outlier is attributed, and its seconds sum to
-// its excess.
+// check checks what holds for every run, whatever its faults: each outlier is attributed, and its seconds sum to its excess.
 func (r *labelled) check(t *testing.T) {
 	t.Helper()
 	for i := range r.tasks {

@@ -26,7 +26,7 @@ func mixedTrace(t *testing.T, scenario string, seed uint64) *schema.Trace {
 	return trace
 }
 
-// byAttempt keys rows by attempt and cause.
+// byAttempt indexes rows by attempt and cause.
 func byAttempt(rows []schema.Attribution) map[string]schema.Attribution {
 	out := map[string]schema.Attribution{}
 	for _, r := range rows {
@@ -35,7 +35,7 @@ func byAttempt(rows []schema.Attribution) map[string]schema.Attribution {
 	return out
 }
 
-// same compares two attributions of the same attempts, the seconds of the second k times those of the first.
+// same compares two attributions of the same attempts; the seconds of the second must be k times those of the first.
 func same(t *testing.T, a, b []schema.Attribution, k float64) {
 	t.Helper()
 	x, y := byAttempt(a), byAttempt(b)
@@ -51,8 +51,8 @@ func same(t *testing.T, a, b []schema.Attribution, k float64) {
 	}
 }
 
-// Scaling all times by k scales seconds by k and leaves causes, ranks and confidence alone: those of a trace whose delays are
-// all longer than what one late message costs.
+// Scaling all times by k scales seconds by k and leaves causes, ranks and confidence unchanged, for a trace whose delays are
+// all longer than the effect of one late message.
 func TestLawScaling(t *testing.T) {
 	for _, k := range []float64{7, 1000} {
 		trace := mixedTrace(t, "mixed", 3)
@@ -63,7 +63,7 @@ func TestLawScaling(t *testing.T) {
 	}
 }
 
-// scale makes all times of a trace k times as long.
+// scale multiplies all times of a trace by k.
 func scale(trace *schema.Trace, k float64) {
 	origin := trace.Attempts[0].StartTime.V
 	for i := range trace.Attempts {
@@ -77,7 +77,7 @@ func scale(trace *schema.Trace, k float64) {
 	}
 }
 
-// Other names for machines and other numbers for tasks, in another order, change nothing.
+// Other names for machines, other numbers for tasks and another order of rows change nothing.
 func TestLawPermutation(t *testing.T) {
 	trace := mixedTrace(t, "speculation", 4)
 	before := Attribute(trace, outliersOf(trace), 3600)

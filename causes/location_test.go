@@ -11,7 +11,7 @@ import (
 	"straggler/schema/synth"
 )
 
-// places counts, over generated clusters, the places that verdicts of a cause name, by whether they are true.
+// places counts, over generated clusters, the places named by verdicts of a cause, by whether they are right.
 func places(t *testing.T, cause schema.Cause, seeds int, set func(*synth.Options), truth func(*synth.Truth, *schema.Attempt) string) (right, wrong, silent int) {
 	t.Helper()
 	for seed := range uint64(seeds) {
@@ -41,7 +41,7 @@ func places(t *testing.T, cause schema.Cause, seeds int, set func(*synth.Options
 	return right, wrong, silent
 }
 
-// A rack's link, a machine's link and one slow source are distinguished; where the log has no racks, none is named.
+// A rack's link, a machine's link and one slow source are distinguished; if the log has no racks, none is named.
 func TestPlaceOfWaiting(t *testing.T) {
 	slowLinks := func(o *synth.Options) {
 		o.Shape.Sources, o.Work.NetworkBytesPer = 0.1, 50e6
@@ -78,9 +78,9 @@ func TestPlaceOfWaiting(t *testing.T) {
 	})
 }
 
-// Where the first tasks on every machine wait alike, those on a slow machine are slow by their machine, whose seconds the
-// wait's can not be told from; those elsewhere by the wait. Where only the slow machine's tasks wait, for far longer than it
-// makes them work, it is its link.
+// If the first tasks on every machine wait equally, those on a slow machine are attributed to the machine, whose seconds
+// cannot be separated from the wait's, and those elsewhere to the wait. If only the slow machine's tasks wait, for far longer
+// than it slows their work, its link is the cause.
 func TestSharedWaits(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		c := causestest.New(41, 8)
@@ -119,19 +119,20 @@ func TestSharedWaits(t *testing.T) {
 	}
 }
 
-// Tasks on five machines wait for blocks of a sixth, whose own messages queue behind these: its tasks start late, and its first
-// ones get their code late. All of that is the network's, at that machine, also where another, which runs two tasks, is late by
-// chance. Where all wait and two machines are late, where the late machine computes slowly too, where its messages are mostly
-// late by less than a lost packet takes, or where no task waits, delays are no link's and no machine is named.
+// Tasks on five machines wait for blocks of a sixth, whose own messages queue behind these: its tasks start late, and its
+// first ones get their code late. All of that is attributed to the network at that machine, even if another one, which runs
+// two tasks, is late by chance. If all tasks wait and two machines are late, if the late machine also computes slowly, if its
+// messages are mostly late by less than the cost of a lost packet, or if no task waits, delays are not attributed to a link
+// and no machine is named.
 func TestSlowSender(t *testing.T) {
 	for _, c := range []struct {
 		name               string
 		wait, speed        float64
 		late               int64   // machines from 0 that are late
-		least              float64 // by so much, and by twice of it at most, but for some
+		least              float64 // by at least this much, and mostly by at most twice as much
 		delay              float64
 		delayed, elsewhere schema.Cause
-		// on machine 5 tasks wait so many times as long, so that it runs two, and are delayed for 0.7 s
+		// on machine 5 tasks wait this many times as long, so that it runs two, and are delayed for 0.7 s
 		longer float64
 		named  bool
 	}{

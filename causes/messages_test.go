@@ -14,7 +14,7 @@ import (
 	"straggler/schema"
 )
 
-// Every field of a message arrives: each sample has no zero, so that one that Fields leaves out differs afterwards.
+// Every field of a message is transferred: samples have no zero fields, so that a field missing in Fields is noticed.
 func TestMessagesRoundTrip(t *testing.T) {
 	for _, c := range []struct{ sent, got wire.Message }{
 		{sampleModel(t), &model.Model{}},
@@ -64,7 +64,7 @@ var (
 	}
 )
 
-// sampleModel is that of a generated cluster.
+// sampleModel is the model of a generated cluster.
 func sampleModel(t *testing.T) *model.Model {
 	trace := mixedTrace(t, "mixed", 1)
 	phases, names := phasesOf(trace, nil)
@@ -75,7 +75,7 @@ func sampleModel(t *testing.T) *model.Model {
 	return l.Model()
 }
 
-// zeroIn is the path of a field that is zero; "" where there is none.
+// zeroIn returns the path of a field that is zero; "" if there is none.
 func zeroIn(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -105,7 +105,7 @@ func zeroIn(v reflect.Value) string {
 	return ""
 }
 
-// What comes from elsewhere is read or refused, whatever it is; what is read is written alike.
+// Any input is read or rejected; what is read is written back unchanged.
 func FuzzMessages(f *testing.F) {
 	f.Add(wire.Encode(&sampleAttributed))
 	f.Add(wire.Encode(&sampleObservation))

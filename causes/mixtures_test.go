@@ -12,8 +12,8 @@ import (
 	"straggler/schema/synth"
 )
 
-// mixture draws a cluster and what is wrong with it: few machines and many, short phases and long, weak faults and strong,
-// several at once. Nothing of it is fitted to: the constants of the model come from elsewhere.
+// mixture draws a cluster and its faults: few or many machines, short or long phases, weak or strong faults, several at once.
+// Nothing is fitted to it: the constants of the model come from elsewhere.
 func mixture(seed uint64) synth.Options {
 	rng := rand.New(rand.NewPCG(seed, 77))
 	between := func(low, high float64) float64 { return low + (high-low)*rng.Float64() }
@@ -93,8 +93,8 @@ func mixture(seed uint64) synth.Options {
 	return o
 }
 
-// asLabelled is a generated cluster in the shape in which labelled logs are scored: a label for each cause that made
-// an outlier slow by a fifth of its excess.
+// asLabelled converts a generated cluster to the form in which labelled logs are scored: a label for each cause that made up
+// a fifth of an outlier's excess.
 func asLabelled(trace *schema.Trace, truth *synth.Truth, vs []verdictOf) *labelled {
 	slower := generationsOf(truth)
 	found := map[schema.Key]*verdictOf{}
@@ -139,7 +139,7 @@ func asLabelled(trace *schema.Trace, truth *synth.Truth, vs []verdictOf) *labell
 		t.ratio = t.Duration / by[t.Stage]
 		t.excess = t.Duration - by[t.Stage]
 		if t.Cause.OK && t.ratio <= 1.5 {
-			t.ratio = 1.51 // it is one in its own submission
+			t.ratio = 1.51 // it is an outlier in its own submission
 		}
 	}
 	return r

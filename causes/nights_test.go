@@ -25,7 +25,7 @@ import (
 	"straggler/store"
 )
 
-// nights is a store that logs come to, and change in, between runs.
+// nights is a store whose logs are added and changed between runs.
 type nights struct {
 	*enginetest.Logs
 	eng engine.Engine
@@ -37,8 +37,8 @@ func newNights(t *testing.T) *nights {
 	return &nights{enginetest.NewLogs(st), eng}
 }
 
-// someLogs are applications of several days on the same machines, a log each, and their inputs in the order of time. A day has
-// bad machines of its own.
+// someLogs are applications of several days on the same machines, one log each, with their inputs in the order of time. Each
+// day has its own bad machines.
 func someLogs(t *testing.T) (map[schema.Key]*schema.Trace, []schema.Key) {
 	t.Helper()
 	logs, err := generatedLogs()
@@ -74,7 +74,7 @@ func logsOfDay(logs map[schema.Key]*schema.Trace, scenario string, day int, task
 	})
 }
 
-// run finds outliers and causes.
+// run runs detect and causes.
 func (n *nights) run(t *testing.T, o causes.Options) causes.Summary {
 	t.Helper()
 	if _, err := detect.Run(t.Context(), n.Store, n.eng, detect.Options{Tool: o.Tool}); err != nil {
@@ -87,7 +87,7 @@ func (n *nights) run(t *testing.T, o causes.Options) causes.Summary {
 	return s
 }
 
-// causeTables are the tables that causes writes.
+// causeTables are the tables written by causes.
 type causeTables struct {
 	attributions []schema.Attribution
 	totals       []schema.ApplicationCause
@@ -114,7 +114,7 @@ func (n *nights) found(t *testing.T) *causeTables {
 		stages:       rowsOf[schema.StageStatistics](t, n.eng, "SELECT * FROM stage_statistics ORDER BY ALL NULLS LAST"),
 		skewed:       rowsOf[schema.SkewedTask](t, n.eng, "SELECT * FROM skewed_tasks ORDER BY ALL NULLS LAST"),
 	}
-	// Those that are kept, too, are the sums of the attributions.
+	// Sums that were kept must equal the sums of the attributions too.
 	summed := rowsOf[schema.ApplicationCause](t, n.eng, `SELECT j.application_id, t.cause, count(*) FILTER (WHERE t.rank = 1) AS verdicts,
   CAST(sum(CAST(t.seconds AS DECIMAL(28, 6))) AS DOUBLE) AS seconds
 FROM attributions t JOIN phases p ON p.phase_id = t.phase_id JOIN jobs j ON j.job_id = p.job_id GROUP BY j.application_id, t.cause ORDER BY ALL NULLS LAST`)
@@ -127,8 +127,8 @@ FROM attributions t JOIN phases p ON p.phase_id = t.phase_id JOIN jobs j ON j.jo
 	return f
 }
 
-// wrongRepeatsSQL gives the rows of skew_repeats whose worst execution has no such skewed task, and those of a name that its
-// skewed tasks do not sum to.
+// wrongRepeatsSQL returns the rows of skew_repeats whose worst execution has no such skewed task, and those with a name to
+// which the skewed tasks do not sum.
 const wrongRepeatsSQL = `WITH skewed AS (
   SELECT s.*, app.name AS program, p.kind, p.name AS stage FROM skewed_tasks s
     JOIN phases p ON p.phase_id = s.phase_id JOIN jobs j ON j.job_id = p.job_id JOIN applications app ON app.application_id = j.application_id
@@ -142,7 +142,7 @@ WHERE r.task IS NOT NULL AND r.exchange IS NULL AND (
   OR r.ordinal IS NULL AND NOT EXISTS (SELECT 1 FROM sums s WHERE s.program = r.program AND s.kind = r.kind AND s.stage = r.stage AND s.task = r.task
     AND s.skewed = r.skewed AND abs(s.seconds - r.seconds) <= 1e-9 * r.seconds))`
 
-// sums takes out of the statistics under which model attempts were attributed.
+// sums removes from the statistics the columns with the model under which attempts were attributed.
 func (f *causeTables) sums() *causeTables {
 	g := *f
 	g.machines, g.stages = slices.Clone(f.machines), slices.Clone(f.stages)
@@ -160,7 +160,7 @@ func (f *causeTables) sums() *causeTables {
 	return &g
 }
 
-// same says that two stores found the same, to the last bit.
+// same checks that two stores have the same results, to the last bit.
 func same(t *testing.T, what string, want, got *causeTables) {
 	t.Helper()
 	if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(causeTables{})); diff != "" {
@@ -168,7 +168,7 @@ func same(t *testing.T, what string, want, got *causeTables) {
 	}
 }
 
-// fromScratch is what a store finds that the same logs come to at once.
+// fromScratch returns the results of a store to which the same logs were added at once.
 func (n *nights) fromScratch(t *testing.T) *causeTables {
 	t.Helper()
 	fresh := newNights(t)
@@ -182,7 +182,7 @@ func (n *nights) fromScratch(t *testing.T) *causeTables {
 // compare counts how attributions that were kept differ from those of all logs at once.
 type comparison struct {
 	outliers, verdicts int       // all, and those with another verdict
-	moved              []float64 // by outlier: half the seconds that went from one cause to another, as a share of the excess
+	moved              []float64 // by outlier: half of the seconds that moved between causes, as a share of the excess
 }
 
 func (c *comparison) add(t *testing.T, what string, want, got *causeTables) {
@@ -235,9 +235,9 @@ func (c *comparison) add(t *testing.T, what string, want, got *causeTables) {
 	}
 }
 
-// Whatever the order in which logs come, how they are spread over ingests, what is read again, goes or is written together, and
-// whenever causes runs in between: the sums of the model, and what is judged by them alone, are those of all logs at once to
-// the last bit, and so is everything with Again. Attributions that were kept differ by what the help of straggler causes says.
+// For any order of logs, any distribution over ingests, logs that are read again, removed or replaced together, and any runs
+// of causes in between, the sums of the model, and what follows from them alone, equal those of all logs at once to the last
+// bit; with Again everything does. Attributions that were kept differ as the help of straggler causes says.
 func TestMovedModel(t *testing.T) {
 	logs, keys := someLogs(t)
 	var c comparison
@@ -246,7 +246,7 @@ func TestMovedModel(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		n := newNights(t)
 		left := slices.Clone(keys)
-		if seed > 0 { // else in the order of time
+		if seed > 0 { // otherwise in the order of time
 			r.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
 		}
 		for step := 0; len(left) > 0; step++ {
@@ -315,8 +315,8 @@ func verdictsOf(rows []schema.Attribution) (out []schema.Attribution) {
 	return out
 }
 
-// Only what is new is worked on; with nothing new nothing is committed, and another version, other options or another history
-// begin anew.
+// Only what is new is processed; if nothing is new, nothing is committed. Another version, other options or another history
+// start from scratch.
 func TestKeepsEarlierCauses(t *testing.T) {
 	logs, keys := someLogs(t)
 	n := newNights(t)
@@ -354,7 +354,7 @@ func TestKeepsEarlierCauses(t *testing.T) {
 	}
 }
 
-// For some applications: their rows are those of a run of everything, and rows about others stay as they are.
+// With selected applications, their rows are those of a complete run, and rows about others stay as they are.
 func TestCausesOfSomeApplications(t *testing.T) {
 	logs, keys := someLogs(t)
 	n := newNights(t)
@@ -409,7 +409,7 @@ func TestCausesOfSomeApplications(t *testing.T) {
 	}
 }
 
-// Logs of which nobody has looked for outliers are left to a later run, and two runs at once do not harm each other.
+// Logs without outliers so far are left to a later run, and two concurrent runs do not harm each other.
 func TestTwoRunsOfCauses(t *testing.T) {
 	logs, keys := someLogs(t)
 	n := newNights(t)

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// pausedPhases are phases in which the tasks of machine 2 collect for 4 s now and then; the tasks elsewhere that run meanwhile
-// wait for its blocks as spoil has it, told whether they do.
+// pausedPhases are phases in which the tasks of machine 2 occasionally collect for 4 s; spoil says how tasks elsewhere that
+// run meanwhile wait for its blocks, given whether they do.
 func pausedPhases(seed uint64, spoil func(t *fit.Task, meanwhile bool)) []*fit.Phase {
 	c := causestest.New(seed, 6)
 	var phases []*fit.Phase
@@ -34,7 +34,7 @@ func pausedPhases(seed uint64, spoil func(t *fit.Task, meanwhile bool)) []*fit.P
 }
 
 // Tasks are as long as those in which machine 2 collects: half of a phase's other tasks end before the collection begins, and
-// do not wait. When it was, those that wait tell.
+// do not wait. Its time follows from those that wait.
 func TestWaitForAPauseInShortPhases(t *testing.T) {
 	c := causestest.New(37, 6)
 	c.Slots = 2
@@ -63,10 +63,10 @@ func TestWaitForAPauseInShortPhases(t *testing.T) {
 	}
 }
 
-// Over a third of the tasks that do not wait for a collection run beside it. In one cluster they began before it and had their
-// blocks by then; in the other they begin when it nearly ends, and most waits are of a tenth of a second, as long as their
-// bytes take. In a third the machine collects again, and of the tasks that begin meanwhile one waits: that says nothing of the
-// first collection.
+// More than a third of the tasks that do not wait for a collection run during it. In one cluster they began before it and had
+// their blocks by then; in the other they begin when it nearly ends, and most waits take a tenth of a second, as their bytes
+// do. In a third cluster the machine collects again, and one of the tasks that begin meanwhile waits: that is no evidence
+// about the first collection.
 func TestWaitForAPauseBesideOthers(t *testing.T) {
 	for _, c := range []struct {
 		name               string
@@ -114,8 +114,8 @@ func TestWaitForAPauseBesideOthers(t *testing.T) {
 	}
 }
 
-// Machine 2 collects late in its tasks, when four of those that begin wait for it. Eight that began before waited for as long
-// as their bytes take: they do not tell when it collected. The tasks on three machines began before it too, and had their
+// Machine 2 collects late in its tasks, when four of those that begin wait for it. Eight that began before waited as long as
+// their bytes take: they do not show when it collected. The tasks on three machines began before it too, and had their
 // blocks.
 func TestShortWaitsBeforeAPause(t *testing.T) {
 	cluster := causestest.New(39, 6)
@@ -150,8 +150,8 @@ func TestShortWaitsBeforeAPause(t *testing.T) {
 	}
 }
 
-// Tasks that wait for blocks while another machine collects wait for its process, which is gc there; the same waits at any time
-// are the network's.
+// Tasks that wait for blocks while another machine collects wait for its process, which is gc there; the same waits at any
+// time are due to the network.
 func TestWaitForAPause(t *testing.T) {
 	for _, link := range []bool{false, true} {
 		n := 0
@@ -190,13 +190,13 @@ func TestWaitForAPause(t *testing.T) {
 	}
 }
 
-// Waits that coincide with a collection elsewhere are the network's all the same where something else says so. Each case has
-// one such reason, and waits that are true pauses where it needs them.
+// Waits that coincide with a collection elsewhere are still due to the network if something else says so. Each case has one
+// such reason, and waits that are real pauses where it needs them.
 func TestWaitsThatAreNoPause(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func(t *fit.Task, meanwhile bool)
-		wait  float64 // of the tasks that are looked at
+		wait  float64 // of the tasks in question
 	}{
 		{"the tasks of the machine that collects wait as long", func(t *fit.Task, meanwhile bool) {
 			if t.GC == 4 {
@@ -247,7 +247,7 @@ func TestWaitsThatAreNoPause(t *testing.T) {
 	}
 }
 
-// A task launched on a machine whose process collects starts late: that is gc. Delays at any time are the scheduler's.
+// A task launched on a machine whose process collects starts late: that is gc. Delays at any time are due to the scheduler.
 func TestLaunchedIntoAPause(t *testing.T) {
 	for _, driver := range []bool{false, true} {
 		c := causestest.New(32, 6)
@@ -285,8 +285,8 @@ func TestLaunchedIntoAPause(t *testing.T) {
 	}
 }
 
-// Tasks launched while their process collects start late. A delay of half a second, or of 0.12 s, may be the collection's; one
-// of 40 ms is as long as a message takes, whatever is collected meanwhile.
+// Tasks launched while their process collects start late. A delay of half a second, or of 0.12 s, may be due to the
+// collection; one of 40 ms is as long as a message takes, whatever is collected meanwhile.
 func TestShortDelaysInAPause(t *testing.T) {
 	for _, c := range []struct {
 		delay float64
@@ -320,7 +320,7 @@ func TestShortDelaysInAPause(t *testing.T) {
 	}
 }
 
-// A tenth of a second of waiting for 30 or 200 kB is no link's; the same for 30 MB is.
+// A tenth of a second of waiting for 30 or 200 kB is not due to a link; the same for 30 MB is.
 func TestShortWaits(t *testing.T) {
 	for _, bytes := range []float64{30e3, 200e3, 30e6} {
 		c := causestest.New(33, 6)
@@ -349,8 +349,8 @@ func TestShortWaits(t *testing.T) {
 	}
 }
 
-// An input of 1.1 times the median is no reason for 1.6 times its time where tasks scatter by a fifth: the scatter is not the
-// input's.
+// An input of 1.1 times the median does not explain 1.6 times the duration if tasks vary by a fifth: that variation is not
+// due to the input.
 func TestSlightlyLargerInputs(t *testing.T) {
 	c := causestest.New(34, 6)
 	c.Noise = 0.22
@@ -371,8 +371,8 @@ func TestSlightlyLargerInputs(t *testing.T) {
 	}
 }
 
-// The first tasks of a phase on every machine load its code: startup. Where all tasks deserialise for long now and then, it is
-// not.
+// If the first tasks of a phase on every machine load its code, that is startup; if all tasks occasionally deserialize for
+// long, it is not.
 func TestFirstConversions(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		c := causestest.New(35, 6)
@@ -408,9 +408,9 @@ func TestFirstConversions(t *testing.T) {
 	}
 }
 
-// A machine that is 1.7 times as slow takes messages late and converts slowly: seconds too short to be the scheduler's, or
-// large variables', are its there, and of what its first tasks load the share that its factor takes. On a machine like the
-// others they are the attempt's own, and the start's.
+// A machine that is 1.7 times as slow handles messages late and converts slowly. Delays too short for the scheduler, or for
+// large variables, are attributed to the machine there, and so is the share of its factor in the loading time of its first
+// tasks. On a machine like the others they are attributed to the attempt itself, and to its start.
 func TestLateMessagesOfASlowMachine(t *testing.T) {
 	for _, slow := range []bool{true, false} {
 		c := causestest.New(40, 6)
@@ -445,8 +445,8 @@ func TestLateMessagesOfASlowMachine(t *testing.T) {
 	}
 }
 
-// A task whose process collects while it waits for blocks waits for that: a stopped process takes none. A wait as long beside
-// which it collects for a fifth of the time is the network's.
+// A task whose process collects while it waits for blocks waits for that: a stopped process accepts none. A wait as long
+// during which it collects for a fifth of the time is due to the network.
 func TestCollectionsOfOneThatWaits(t *testing.T) {
 	for _, c := range []struct {
 		gc   float64

@@ -13,9 +13,9 @@ import (
 	"straggler/store"
 )
 
-// Machines of one rack are slow, and the log names no racks: a list of machines that comes to the store later does, and then
-// the place of their tasks' slowness and the health of the machines name the rack. Where lists contradict each other none is
-// known, and a rack that the log names counts before one of a list.
+// Machines of one rack are slow, and the log names no racks, but a list of machines added later does: then the location of
+// the slowness and the health of the machines name the rack. If lists contradict each other, the rack is unknown, and a rack
+// in the log takes precedence over one in a list.
 func TestRacksOfAListOfMachines(t *testing.T) {
 	c := causestest.New(60, 30)
 	names := make([]string, 30)

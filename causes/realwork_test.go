@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// workTruth is what the truth.json of a run of real work says: programs under a processor quota per host, with faults that the
-// cluster was given.
+// workTruth is the truth.json of a run of real work: programs under a processor quota per host, with faults injected into the
+// cluster.
 type workTruth struct {
 	Labels []workLabel
 	Plan   struct {
@@ -23,7 +23,7 @@ type workTruth struct {
 	}
 }
 
-// workLabel says that a fault acted on the attempts of a stage: those of a host, a partition, a time.
+// workLabel says that a fault acted on the attempts of a stage: those of a host, a partition, or a time.
 type workLabel struct {
 	Cause     schema.Cause
 	StageID   int64 `json:"stage_id"`
@@ -33,7 +33,7 @@ type workLabel struct {
 	Until     int64  `json:"until_ms"`
 }
 
-// worked is an outlier by high_runtime, with its verdict.
+// worked is a high_runtime outlier, with its verdict.
 type worked struct {
 	Stage      int64                     `col:"stage"`
 	Again      int32                     `col:"again"`
@@ -66,8 +66,8 @@ ORDER BY a.attempt_id`
 const costlessSQL = `SELECT count(DISTINCT p.job_id) AS n FROM attributions t JOIN phases p ON p.phase_id = t.phase_id
 WHERE p.job_id NOT IN (SELECT job_id FROM job_costs WHERE cost_s IS NOT NULL)`
 
-// acted gives the faults that can have made an attempt slow. One that acted on its host at other times is none of them, and a
-// wait for the blocks of a host behind a slow link is that link's.
+// acted returns the faults that can have made an attempt slow. A fault that acted on its host at other times is not among
+// them, and a wait for the blocks of a host behind a slow link is due to that link.
 func (w *workTruth) acted(a *worked) (causes []schema.Cause) {
 	for _, l := range w.Labels {
 		redone := l.Cause == schema.Recompute
@@ -87,7 +87,7 @@ func (w *workTruth) acted(a *worked) (causes []schema.Cause) {
 	return causes
 }
 
-// hosts are those that a fault was given to.
+// hosts are those that a fault was injected into.
 func (w *workTruth) hosts(c schema.Cause) (hosts []string) {
 	for _, f := range w.Plan.Faults {
 		if f.Cause == c {
@@ -97,9 +97,9 @@ func (w *workTruth) hosts(c schema.Cause) (hosts []string) {
 	return hosts
 }
 
-// TestRealWork scores the attribution on Spark programs that compute, with faults that are known. Of outliers that a fault
-// explains the verdict is that fault; no others are accused: of skew, a bad machine, the network or recomputation, at a
-// confidence of a half. STRAGGLER_REALWORK names a directory of other runs, which are scored and held against nothing.
+// TestRealWork scores the attribution on Spark programs that compute, with known faults. If a fault explains an outlier, it
+// is the verdict; no other attempts are accused of skew, a bad machine, the network or recomputation with a confidence of a
+// half. STRAGGLER_REALWORK names a directory of other runs, which are scored without goals.
 func TestRealWork(t *testing.T) {
 	var paths []string
 	if dir := os.Getenv("STRAGGLER_REALWORK"); dir != "" {

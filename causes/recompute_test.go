@@ -22,9 +22,9 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// A map's output is lost while reducers run that do not log how long they wait (Hadoop's do not). What nothing else
-// explains of the time until it was made again is recomputation; the map's second attempt is so as a whole, and its
-// evidence tells the chain.
+// A map's output is lost while reducers run that do not log how long they wait (Hadoop's do not). Time until it was
+// recomputed that nothing else explains is recomputation; all of the map's second attempt is, and its evidence describes the
+// chain.
 func TestReadersWait(t *testing.T) {
 	at := schema.Time(1e15)
 	trace := &schema.Trace{

@@ -10,11 +10,11 @@ import (
 	"straggler/store"
 )
 
-// A program of which all stages have one name, and night k has k stages more before the others. One stage reads an exchange of
-// orders and is skewed in partition 7 and submitted again for a task that was lost, another one of sales, of which adaptive
-// execution put partitions together, so that what is skewed has another number each night, and a third reads files. The
-// exchanges' skew repeats, the second's in no partition; without plans none is found again, since each night's stages are
-// others by name and order.
+// All stages of a program have one name, and night k has k more stages before the others. One stage reads an exchange of
+// orders, is skewed in partition 7, and is resubmitted for a lost task. Another reads an exchange of sales, whose partitions
+// adaptive execution coalesces, so that the skewed task has another number each night. A third reads files. The skew of both
+// exchanges repeats, that of the second in no particular partition. Without plans no skew repeats, since each night's stages
+// differ by name and order.
 func TestSkewRepeatsByExchange(t *testing.T) {
 	const nights = 4
 	for _, planned := range []bool{true, false} {
@@ -60,7 +60,7 @@ func nightsOfExchanges(nights int, planned bool) schema.Trace {
 			case 0:
 				skewed = 7
 				read(&t, next(), query.QueryID, p.PhaseID, schema.ExchangeNode, "customer_id", "orders", planned)
-				again := p // one task of it was lost: no execution of its own
+				again := p // one task of it was lost: not an execution of its own
 				again.PhaseID, again.Attempt = next(), 1
 				t.Phases = append(t.Phases, again)
 				read(&t, next(), query.QueryID, again.PhaseID, schema.ExchangeNode, "customer_id", "orders", planned)
@@ -85,7 +85,7 @@ func nightsOfExchanges(nights int, planned bool) schema.Trace {
 	return t
 }
 
-// read adds an operator that a phase reads through.
+// read adds an operator through which a phase reads.
 func read(t *schema.Trace, id, query, phase schema.Key, kind schema.NodeKind, keys, table string, planned bool) {
 	if !planned {
 		return

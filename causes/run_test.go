@@ -24,13 +24,13 @@ func storeOf(t testing.TB, scenario string, seeds ...uint64) (*store.Store, engi
 	return causes.Filled(t, generated(t, scenario, nil, seeds...))
 }
 
-// detected is storeOf with outliers found.
+// detected is storeOf with results of detect.
 func detected(t testing.TB, scenario string, seeds ...uint64) (*store.Store, engine.Engine) {
 	t.Helper()
 	return detectedWithout(t, scenario, nil, seeds...)
 }
 
-// detectedWithout is detected for logs that do not say what hide takes out of their attempts; nil: they say all.
+// detectedWithout is detected for logs whose attempts lack what hide removes; nil: nothing.
 func detectedWithout(t testing.TB, scenario string, hide func(*schema.Attempt), seeds ...uint64) (*store.Store, engine.Engine) {
 	t.Helper()
 	return causes.Stored(t, generated(t, scenario, hide, seeds...))
@@ -80,7 +80,7 @@ const (
 	costsSQL        = "SELECT * FROM job_costs ORDER BY job_id NULLS LAST, cause NULLS LAST"
 )
 
-// However the store is read, in one chunk or in many, by one worker or several, once or again: the same rows.
+// The rows are the same however the store is read: in one chunk or many, by one worker or several, once or again.
 func TestRunIsDeterministic(t *testing.T) {
 	st, eng := detected(t, "speculation", 1, 2)
 	var first []schema.Attribution
@@ -105,8 +105,8 @@ func TestRunIsDeterministic(t *testing.T) {
 	}
 }
 
-// Engines sum in any order on several threads; no result may show it, to the last bit. The logs are several commits, so
-// that there are several files to read at once.
+// Engines sum in any order on several threads; results must not depend on it, to the last bit. The logs are in several
+// commits, so that several files are read concurrently.
 func TestThreadsDoNotShow(t *testing.T) {
 	st, _ := storeOf(t, "busy", 1, 2, 3)
 	tables := []string{"phase_stats", "outliers", "attributions", "machine_health", "skew_repeats", "job_costs"}
@@ -128,7 +128,7 @@ func TestThreadsDoNotShow(t *testing.T) {
 			_, rows := answer(t, eng, "SELECT * FROM "+table+" ORDER BY ALL NULLS LAST")
 			text := make([]string, len(rows))
 			for i := range rows {
-				text[i] = fmt.Sprint(rows[i]) // floats in their shortest form that reads back the same
+				text[i] = fmt.Sprint(rows[i]) // floats in the shortest form that reads back the same
 			}
 			found = append(found, strings.Join(text, "\n"))
 		}
@@ -147,7 +147,7 @@ func TestThreadsDoNotShow(t *testing.T) {
 	}
 }
 
-// Run on a store and Attribute on the same trace in memory name the same causes, with the same seconds.
+// Run on a store and Attribute on the same trace in memory give the same causes and seconds.
 func TestRunAgreesWithAttribute(t *testing.T) {
 	for name, hide := range map[string]func(*schema.Attempt){
 		"all that a log can say":         func(*schema.Attempt) {},
@@ -165,7 +165,7 @@ func withoutParts(a schema.Attempt) schema.Attempt {
 	return a
 }
 
-// agrees compares them on a log that does not say what hide takes out of its attempts.
+// agrees compares them on a log whose attempts lack what hide removes.
 func agrees(t *testing.T, hide func(*schema.Attempt)) {
 	st, eng := detectedWithout(t, "mixed", hide, 4)
 	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
@@ -205,7 +205,7 @@ func TestRunNeedsOutliers(t *testing.T) {
 	}
 }
 
-// A cancelled run leaves the results of the one before.
+// A cancelled run keeps the results of the previous one.
 func TestRunCancelled(t *testing.T) {
 	st, eng := detected(t, "mixed", 5)
 	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
@@ -222,7 +222,8 @@ func TestRunCancelled(t *testing.T) {
 	}
 }
 
-// What each cause cost a job lies within its interval and, alone, within the job; and the sums are those of the rows.
+// The cost of each cause is within its interval and, for a single cause, within the job's duration; sums are those of the
+// rows.
 func TestJobCosts(t *testing.T) {
 	st, eng := detected(t, "mixed", 6)
 	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
@@ -277,7 +278,7 @@ func TestSkewRepeats(t *testing.T) {
 	}
 }
 
-// The figures' curves fall, or rise, as shares over a threshold do; every figure has a title.
+// The curves of the figures fall or rise as shares over a threshold do; every figure has a title.
 func TestPaperFigures(t *testing.T) {
 	st, eng := detected(t, "mixed", 1, 2)
 	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
@@ -310,7 +311,7 @@ func TestPaperFigures(t *testing.T) {
 	}
 }
 
-// Two phases of ten tasks, the first with two outliers of which one read more; counted by hand.
+// Two phases of ten tasks, the first with two outliers, one of which read more; counted by hand.
 func TestPaperFiguresByHand(t *testing.T) {
 	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
 	var attempts []schema.Attempt
@@ -326,7 +327,7 @@ func TestPaperFiguresByHand(t *testing.T) {
 			case p == 0 && i == 6:
 				a.DurationS = schema.Some(4.0)
 			case p == 1 && i == 9:
-				a.DurationS = schema.Some(1.5) // no outlier, but 1.22 times what the line through the phase says, 1.23 s
+				a.DurationS = schema.Some(1.5) // not an outlier, but 1.22 times the prediction of the line through the phase, 1.23 s
 			}
 			a.FinishTime = at(a.DurationS.V)
 			attempts = append(attempts, a)
@@ -368,7 +369,7 @@ func TestPaperFiguresByHand(t *testing.T) {
 	}
 }
 
-// A damaged log may say any number: the sum of two of the largest is no error.
+// A damaged log may contain any number: the sum of two of the largest is not an error.
 func TestHugeValues(t *testing.T) {
 	st, eng := detectedWithout(t, "speculation", func(a *schema.Attempt) {
 		if a.Task%3 == 0 {

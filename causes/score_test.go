@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// truth is what a truth.json says.
+// truth is the content of a truth.json.
 type truth struct {
 	Name, Scenario string
 	Jobs           []struct {
@@ -32,7 +32,7 @@ type label struct {
 	Strength     float64
 }
 
-// fits says whether a label selects an attempt.
+// fits reports whether a label selects an attempt.
 func (l *label) fits(a *observed) bool {
 	return fmt.Sprint(l.StageID) == a.Stage && (l.StageAttempt == nil || int32(*l.StageAttempt) == a.Again) &&
 		(l.Partition == nil || *l.Partition == a.Task) && (l.Attempt == nil || *l.Attempt == a.Number) &&
@@ -63,7 +63,7 @@ type observed struct {
 	excess float64
 }
 
-// labelled is one run: its truth and what was found in its log.
+// labelled is a run: its truth and the results for its log.
 type labelled struct {
 	name  string
 	truth truth
@@ -71,10 +71,10 @@ type labelled struct {
 	named []string // machines called slow or flaky
 }
 
-// injected are the causes that labels name.
+// injected are the causes named by labels.
 var injected = []schema.Cause{schema.DataSkew, schema.Network, schema.BadMachine, schema.Recompute, schema.GC, schema.Transient, schema.Spill, schema.Scheduler, schema.Startup, schema.LocalityMiss}
 
-// A judge gives each attempt of a run a verdict; "" says that it is no outlier.
+// A judge gives each attempt of a run a verdict; "" means that it is not an outlier.
 type judge struct {
 	name   string
 	judges func(r *labelled) []schema.Cause
@@ -92,7 +92,7 @@ var judges = []judge{
 	{"ols", byLeastSquares},
 }
 
-// score is how one judge did.
+// score is the result of one judge.
 type score struct {
 	confusion             map[[2]schema.Cause]int // injected, attributed
 	accusations           map[schema.Cause]int    // of clean tasks
@@ -102,7 +102,7 @@ type score struct {
 	labelledOutliers, hit int
 }
 
-// scores is how all judges did on some runs.
+// scores are the results of all judges on some runs.
 type scores struct {
 	by    map[string]*score
 	runs  []string
@@ -131,8 +131,8 @@ func (s *scores) score(r *labelled) {
 	}
 }
 
-// add scores one verdict. An attempt counts when it is labelled and an outlier, or recomputed; a verdict is right when
-// it is one of the labels, and otherwise stands against the strongest.
+// add scores a verdict. An attempt counts if it is labelled and an outlier, or recomputed. A verdict is right if it is one of
+// the labels; otherwise it is counted against the strongest one.
 func (s *score) add(a *observed, v schema.Cause) (right, counts bool) {
 	if len(a.labels) == 0 {
 		s.clean++
@@ -164,9 +164,9 @@ func (s *score) add(a *observed, v schema.Cause) (right, counts bool) {
 	return right, true
 }
 
-// accuse looks at a verdict on an attempt without a label. Network and gc are no accusation where the log's own figure is at
-// least 0.4 of the excess, nor is gc where the wait is and another host is made to collect; startup, transient and unexplained
-// are neither right nor wrong.
+// accuse scores a verdict on an attempt without a label. Network and gc are not accusations if the log's own figure is at
+// least 0.4 of the excess; neither is gc if the wait is and another host is made to collect. Startup, transient and
+// unexplained are neither right nor wrong.
 func (s *score) accuse(a *observed, v schema.Cause) (right, counts bool) {
 	switch v {
 	case "", schema.Startup, schema.Transient, schema.UnexplainedCause:
@@ -200,7 +200,7 @@ func (s *score) miss(a *observed, v schema.Cause) {
 
 func (s *score) accusedShare() float64 { return float64(s.accused) / float64(max(1, s.clean)) }
 
-// f1 is precision, recall and their harmonic mean; ok where the cause was injected or named.
+// f1 returns precision, recall and their harmonic mean; ok if the cause was injected or named.
 func (s *score) f1(c schema.Cause) (precision, recall, f float64, n int) {
 	var tp, fp, fn int
 	for k, count := range s.confusion {
@@ -221,7 +221,7 @@ func (s *score) f1(c schema.Cause) (precision, recall, f float64, n int) {
 	return precision, recall, f, tp + fn
 }
 
-// macroF1 is the mean F1 of the causes that were injected.
+// macroF1 is the mean F1 of the injected causes.
 func (s *score) macroF1() float64 {
 	var sum, n float64
 	for _, c := range injected {
@@ -236,7 +236,7 @@ func (s *score) macroF1() float64 {
 	return sum / n
 }
 
-// String is a table: for each judge and cause precision, recall, F1; and the confusion matrix of causes.
+// String returns a table with precision, recall and F1 for each judge and cause, and the confusion matrix of causes.
 func (s *scores) String() string {
 	var b strings.Builder
 	for _, j := range judges {
@@ -258,7 +258,7 @@ func (s *scores) String() string {
 	return b.String()
 }
 
-// matrix writes injected (rows) against attributed (columns), zeros left out.
+// matrix writes injected (rows) against attributed (columns), without zeros.
 func (s *score) matrix(b *strings.Builder) {
 	for _, of := range injected {
 		var row []string
@@ -276,7 +276,7 @@ func (s *score) matrix(b *strings.Builder) {
 	}
 }
 
-// calibration compares what verdicts claim with how often they are right.
+// calibration compares the confidence of verdicts with how often they are right.
 func (s *scores) calibration() string {
 	var b strings.Builder
 	b.WriteString("  confidence    verdicts  claimed  right\n")

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// constants are the numbers of the model that no source and no store gives: where each stands, in a pattern whose group is the
-// number.
+// constants are the numbers of the model that come from no source and no store, with the pattern that finds each; the group
+// is the number.
 var constants = []struct{ name, file, pattern string }{
 	{"elasticity", "fit/regression.go", `elasticity   = ([0-9.]+)`},
 	{"elasticitySD", "fit/regression.go", `elasticitySD = ([0-9.]+)`},
@@ -74,9 +74,9 @@ var constants = []struct{ name, file, pattern string }{
 	{"minUncertainShare", "attribute.go", `const minShare, minUncertainShare = [0-9.]+, ([0-9.]+)`},
 }
 
-// TestSensitivity prints what half and twice of each constant changes on two hundred drawn clusters, or on the labelled runs:
-// the table of MODEL.md. It builds the package again for each, so it does so with STRAGGLER_SENSITIVITY=drawn or =labelled
-// only; one constant is asked for by name, as TestSensitivity/halfway.
+// TestSensitivity prints what halving and doubling each constant changes on two hundred drawn clusters, or on the labelled
+// runs: the table in MODEL.md. It rebuilds the package for each, and therefore runs only with STRAGGLER_SENSITIVITY=drawn or
+// =labelled; one constant is selected by name, as in TestSensitivity/halfway.
 func TestSensitivity(t *testing.T) {
 	for _, c := range constants {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestSensitivity(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, by := range []float64{0.5, 2} {
-				if c.name == "support" { // a count
+				if c.name == "support" { // an integer
 					by = math.Round(by*value) / value
 				}
 				text := strconv.FormatFloat(by*value, 'g', -1, 64)
@@ -111,7 +111,7 @@ func TestSensitivity(t *testing.T) {
 	}
 }
 
-// scored is the score of the package with another text of one file.
+// scored returns the score of the package with another text in one file.
 func scored(t *testing.T, path string, text []byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -145,6 +145,6 @@ func scored(t *testing.T, path string, text []byte) string {
 	if len(found) == 0 {
 		return fmt.Sprintf("no score (%v): %.200s", err, out)
 	}
-	last := found[len(found)-1] // of all runs
+	last := found[len(found)-1] // over all runs
 	return fmt.Sprintf("macro-F1 %s, accused %s", last[1], last[2])
 }

@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// However many tasks are skewed, the first are held, in whatever order they come.
+// However many tasks are skewed, the first ones are kept, in whatever order they come.
 func TestRepeatsAreBounded(t *testing.T) {
 	before := maxRepeats
 	maxRepeats = 50

@@ -18,7 +18,7 @@ type spell struct {
 	factor      float64
 }
 
-// takes is how long work takes that begins at a time: the machine does 1/factor of it a second meanwhile.
+// takes returns the duration of work that begins at a time: during the spell the machine does 1/factor of it per second.
 func (s *spell) takes(begin schema.Time, work float64) float64 {
 	before := max(0, s.from.Sub(begin))
 	if work <= before {
@@ -31,9 +31,9 @@ func (s *spell) takes(begin schema.Time, work float64) float64 {
 	return work + within*(1-1/s.factor)
 }
 
-// drawSpell makes four phases, in one of which a machine of two slots has a spell of two to ten tasks' length, which begins and
-// ends whatever its tasks do. Some attempts are slow by themselves. truth is what the spell took of each attempt's time, and
-// what was its own.
+// drawSpell makes four phases, in one of which a machine of two slots has a spell as long as two to ten tasks, which begins
+// and ends independently of its tasks. Some attempts are slow by themselves. truth has the time that the spell took of each
+// attempt, and the attempt's own.
 func drawSpell(seed uint64) (phases []*fit.Phase, truth map[schema.Key][2]float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	c := causestest.New(900+seed, 5+rng.IntN(6))
@@ -68,8 +68,8 @@ func drawSpell(seed uint64) (phases []*fit.Phase, truth map[schema.Key][2]float6
 	return phases, truth
 }
 
-// A spell begins and ends in the middle of tasks: of their time it takes what lies in it. Of the outliers for which it took
-// most, four in five are the machine's, and their seconds are right within a tenth; of the others hardly any.
+// A spell begins and ends in the middle of tasks, and affects only the part of them that lies in it. Of the outliers mostly
+// due to it, four in five are attributed to the machine, with seconds right within a tenth; of the others hardly any are.
 // STRAGGLER_SPELLS=n draws n clusters.
 func TestSpells(t *testing.T) {
 	seeds := uint64(40)
@@ -77,7 +77,7 @@ func TestSpells(t *testing.T) {
 		seeds = uint64(n)
 	}
 	var spoiled, found, other, accused int
-	var took, missed float64 // of those found: seconds that the spell took, and by how much the attribution misses them
+	var took, missed float64 // of those found: seconds due to the spell, and the error of the attribution
 	for seed := range seeds {
 		phases, truth := drawSpell(seed)
 		for _, r := range attributeAll(phases) {
@@ -106,7 +106,7 @@ func TestSpells(t *testing.T) {
 	if spoiled < 80 || 100*found < 80*spoiled {
 		t.Errorf("%d of %d outliers of spells are the machine's", found, spoiled)
 	}
-	if missed > 0.105*took { // 0.111 where all of an attempt is taken to lie in the spell; 0.100 with 400 clusters
+	if missed > 0.105*took { // 0.111 if all of an attempt is taken to lie in the spell; 0.100 with 400 clusters
 		t.Errorf("of %.0f s that spells took, %.0f are missed", took, missed)
 	}
 	if other < 400 || 200*accused > other {

@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// The first tasks of a phase on every machine take three times as long: startup, all of them, and nothing else is.
+// If the first tasks of a phase take three times as long on every machine, all of them are startup, and no others.
 func TestStartup(t *testing.T) {
 	c := causestest.New(21, 6)
 	var phases []*fit.Phase
@@ -38,8 +38,8 @@ func TestStartup(t *testing.T) {
 	}
 }
 
-// Tasks are away from their data on one machine and near it elsewhere, as where a machine holds few outputs: what they take
-// there is the machine's. Where tasks of all machines are away it is their being so.
+// Tasks are away from their data on one machine and near it elsewhere, for instance because a machine holds few outputs:
+// their extra time is attributed to the machine. If tasks on all machines are away, it is attributed to locality.
 func TestAwayOnOneMachine(t *testing.T) {
 	for _, one := range []bool{true, false} {
 		c := causestest.New(26, 6)
@@ -70,8 +70,8 @@ func TestAwayOnOneMachine(t *testing.T) {
 	}
 }
 
-// A start takes all first tasks of a phase long. On a machine that is slow too, so that its first tasks are outliers beside the
-// others' first tasks, they are slow for their machine; where it is a little slow they are not.
+// A start slows all first tasks of a phase. On a machine that is slow too, so that its first tasks are outliers among first
+// tasks, they are slow because of their machine; if it is only a little slow, they are not.
 func TestStartOnASlowMachine(t *testing.T) {
 	for _, factor := range []float64{1.15, 1.8} {
 		c := causestest.New(27, 6)
@@ -106,10 +106,10 @@ func TestStartOnASlowMachine(t *testing.T) {
 	}
 }
 
-// All first tasks of the phase compute for 2 s more, and load their code for 0.1 s. On machine 4 some are slow by something of
-// their own that takes as long, give or take 5 %: the process collects, or the machine is 1.6 times as slow. It is the verdict,
-// as it is what distinguishes them. Where all first tasks collect, or it takes half as long as the start, or the machine is too
-// little slower to make outliers by itself, that is the verdict.
+// All first tasks of the phase compute for 2 s more, and load their code for 0.1 s. On machine 4 some are slow for a reason
+// of their own that takes as long, within 5 %: the process collects, or the machine is 1.6 times as slow. That reason is the
+// verdict, since it is what distinguishes them. If all first tasks collect, or it takes half as long as the start, or the
+// machine is too little slower to make outliers by itself, the start is the verdict.
 func TestStartBesideItsOwn(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -157,8 +157,8 @@ func TestStartBesideItsOwn(t *testing.T) {
 	}
 }
 
-// Spark launches the next task of a slot a little before the logged end of the one before: such a task is not among the first,
-// and what it was stopped by a collection is gc.
+// Spark launches the next task of a slot a little before the logged end of the previous one: such a task is not among the
+// first, and the time that a collection stopped it is gc.
 func TestSecondWaveIsNotFirst(t *testing.T) {
 	c := causestest.New(22, 6)
 	var phases []*fit.Phase
@@ -192,8 +192,8 @@ func TestSecondWaveIsNotFirst(t *testing.T) {
 	}
 }
 
-// An executor that replaces another runs its first tasks at four times their time, in a phase whose other executors are warm:
-// that is its start, and not its machine. A machine that is slow from then on is a bad machine.
+// An executor that replaces another runs its first tasks in four times the time, in a phase whose other executors are warm:
+// that is due to its start and not to its machine. A machine that stays slow from then on is a bad machine.
 func TestReplacementExecutor(t *testing.T) {
 	for _, bad := range []bool{false, true} {
 		c := causestest.New(23, 6)
@@ -233,9 +233,9 @@ func TestReplacementExecutor(t *testing.T) {
 	}
 }
 
-// An executor that joined 40 s after the others of its application takes longer for another 40 s or so, by less and less: in
-// the first tasks of the second stage that it runs, too, that is its start and not its machine. Of one that was there from the
-// beginning it is the machine.
+// An executor that joined 40 s after the others of its application is slower for another 40 s or so, with decreasing effect:
+// in the first tasks of its second stage too, this is due to its start and not to its machine. For an executor that was there
+// from the beginning it is due to the machine.
 func TestYoungExecutor(t *testing.T) {
 	all := []string{"m0", "m1", "m2", "m3", "m4", "m5"}
 	for _, young := range []bool{true, false} {
@@ -286,8 +286,8 @@ func TestYoungExecutor(t *testing.T) {
 	}
 }
 
-// Machine 4 has a new executor in every phase, whose first two of four tasks take three times as long: they are no observation
-// of the machine, whose factor stays 1.
+// Machine 4 has a new executor in every phase, whose first two of four tasks take three times as long: they are not
+// observations of the machine, whose factor stays 1.
 func TestColdTasksAreNoObservationOfTheirMachine(t *testing.T) {
 	c := causestest.New(24, 6)
 	c.Slots = 2
@@ -310,8 +310,8 @@ func TestColdTasksAreNoObservationOfTheirMachine(t *testing.T) {
 	}
 }
 
-// The first tasks of a new executor are outliers and no observation of its machine: they count neither among the attempts that
-// speak for it nor among those of them that are outliers, so that the latter are a share of the former.
+// The first tasks of a new executor are outliers but not observations of its machine: they count neither among the attempts
+// that its estimate is based on nor among the outliers of these, so that the latter are a share of the former.
 func TestColdOutliersAreNoShareOfTheirMachine(t *testing.T) {
 	c := causestest.New(25, 6)
 	c.Slots = 2
@@ -356,9 +356,9 @@ func TestColdOutliersAreNoShareOfTheirMachine(t *testing.T) {
 	}
 }
 
-// Machine 4 has a new executor in the last phase, one task of which takes three times as long. In a store whose executors start
-// slowly, that is its start; where fifty started as fast as they ran, and one attempt in twenty is slow by itself, it is the
-// attempt's own.
+// Machine 4 has a new executor in the last phase, one task of which takes three times as long. In a store whose executors
+// start slowly, its start is the cause; if fifty started as fast as they ran, and one attempt in twenty is slow by itself,
+// the attempt itself is.
 func TestStartsOfTheStore(t *testing.T) {
 	for _, c := range []struct {
 		slow bool
@@ -393,10 +393,10 @@ func TestStartsOfTheStore(t *testing.T) {
 	}
 }
 
-// The first tasks of executors may be slow by their start and by their work. Times are of three kinds: with the input, without
-// it, and both with the input and three times as long at the start. Where the later tasks, or the first ones of other
-// executors, differ in their work, it is told which it was; where all that read more began first and nothing else differs, it
-// cannot be, and the evidence says why.
+// The first tasks of executors may be slow because of their start or their work. Durations are of three kinds: proportional
+// to the input, independent of it, and both proportional and three times as long at the start. If the later tasks, or the
+// first ones of other executors, differ in their work, the cause can be determined; if all that read more started first and
+// nothing else differs, it cannot, and the evidence says why.
 func TestStartOrWork(t *testing.T) {
 	const cannot = schema.UnexplainedCause
 	for _, c := range []struct {
@@ -456,8 +456,9 @@ func early(i int) float64 {
 	return 0
 }
 
-// A new executor's first two tasks read three times as much as all others of the phase, and take 2.8 times as long. What a byte
-// takes, only other executions of the stage can tell: where these say how time grows with the input, it is the input.
+// A new executor's first two tasks read three times as much as all others of the phase, and take 2.8 times as long. The time
+// per byte is known only from other executions of the stage: if these show how the time grows with the input, the input is
+// the cause.
 func TestStartOrWorkByOtherExecutions(t *testing.T) {
 	for _, c := range []struct {
 		others int

@@ -12,7 +12,7 @@ import (
 	"straggler/store"
 )
 
-// Stored is a store that fill has filled, with its outliers found, and an engine over it.
+// Stored returns a store filled by fill, with results of detect, and an engine over it.
 func Stored(t testing.TB, fill func(*store.Store) error) (*store.Store, engine.Engine) {
 	t.Helper()
 	st, eng := Filled(t, fill)
@@ -22,7 +22,7 @@ func Stored(t testing.TB, fill func(*store.Store) error) (*store.Store, engine.E
 	return st, eng
 }
 
-// Filled is a store that fill has filled, and an engine over it.
+// Filled returns a store filled by fill, and an engine over it.
 func Filled(t testing.TB, fill func(*store.Store) error) (*store.Store, engine.Engine) {
 	t.Helper()
 	st, err := store.Temp(t.Context())
@@ -41,7 +41,7 @@ func Filled(t testing.TB, fill func(*store.Store) error) (*store.Store, engine.E
 	return st, eng
 }
 
-// Commit puts what put appends into a store.
+// Commit commits what put appends.
 func Commit(ctx context.Context, st *store.Store, put func(*store.Tx) error) error {
 	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log})
 	if err != nil {

@@ -22,7 +22,7 @@ func attributeAll(phases []*fit.Phase) []schema.Attribution {
 	return rows
 }
 
-// verdicts are the rows of rank 1 by attempt.
+// verdicts returns the rows of rank 1 by attempt.
 func verdicts(rows []schema.Attribution) map[schema.Key]schema.Attribution {
 	out := map[schema.Key]schema.Attribution{}
 	for _, r := range rows {

@@ -13,7 +13,7 @@ import (
 	"straggler/store"
 )
 
-// What is written for a text is that text for the engine, and nothing between quotes is read in two ways.
+// A text written as a SQL literal is that text to the engine, and nothing between quotes has two readings.
 func FuzzQuoteSQL(f *testing.F) {
 	for _, s := range []string{"m01", "o'brien", `back\slash`, `\'`, reporttest.Hostile, "", "'", "{}", "?"} {
 		f.Add(s)
@@ -43,10 +43,10 @@ func FuzzQuoteSQL(f *testing.F) {
 	})
 }
 
-// plainLiterals are texts between quotes with neither quotes nor backslashes in them, and numbered signs.
+// plainLiterals matches quoted texts with neither quotes nor backslashes in them, and character codes.
 var plainLiterals = regexp.MustCompile(`^('[^'\\]*'|concat\('[^'\\]*'(, chr\(\d+\)|, '[^'\\]*')*\))$`)
 
-// Collections on one machine are looked for there; on all of them, memory is short.
+// Collections on one machine are investigated there; on all machines, memory is short.
 func TestAdviseGCByPlace(t *testing.T) {
 	for _, everywhere := range []bool{false, true} {
 		m := reporttest.NewTrace()
@@ -83,7 +83,7 @@ func TestAdviseGCByPlace(t *testing.T) {
 	}
 }
 
-// Where nothing is advised, the sentence is whole whatever the log says, what could be saved is no more than was lost, and
+// If there is no advice, the sentence is complete whatever the log says, possible savings do not exceed what was lost, and
 // remedies that may save a lot or nothing are not called worthless.
 func TestNothingToDo(t *testing.T) {
 	d := func(lost, completion, gain, low float64) *Document {
@@ -114,7 +114,7 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// Where a phase has no end because the log stops in it, the reason for knowing no cost is not that its tasks had no start.
+// If a phase has no end because the log stops in it, the reason for the unknown cost is not that its tasks had no start.
 func TestUnknownCost(t *testing.T) {
 	var d Document
 	d.Trust.Counts.Attempts, d.Trust.Counts.Incomplete = 16, 1
@@ -125,7 +125,7 @@ func TestUnknownCost(t *testing.T) {
 	}
 }
 
-// A log without a task is not one that could not be read.
+// A log without tasks is not one that could not be read.
 func TestNoTask(t *testing.T) {
 	var d Document
 	d.Trust.Counts.Applications = 1
@@ -140,8 +140,8 @@ func TestNoTask(t *testing.T) {
 	}
 }
 
-// Of a machine that is as fast as the others over all, the evidence is that of a task that it slowed; of one that is bad it is
-// its factor.
+// For a machine that is as fast as the others overall, the evidence is that of a task that it slowed; for a bad one it is its
+// factor.
 func TestEvidenceOfASlowSpell(t *testing.T) {
 	for _, verdict := range []schema.Verdict{schema.Healthy, schema.Slow} {
 		var d Document
@@ -159,8 +159,8 @@ func TestEvidenceOfASlowSpell(t *testing.T) {
 	}
 }
 
-// What every run has comes after what a fault has cost, however much more it is, unless a setting gives executors back between
-// jobs.
+// Costs that every run has come after the cost of a fault, however much larger they are, unless a setting returns executors
+// between jobs.
 func TestStartupComesAfterFaults(t *testing.T) {
 	var d Document
 	d.Trust.Counts.Attempts = 100
@@ -185,7 +185,8 @@ func TestStartupComesAfterFaults(t *testing.T) {
 	}
 }
 
-// A partition of some hundred bytes is not worth splitting, whatever its task took; one of 100 KiB, or of unknown size, is.
+// A partition of a few hundred bytes is not worth splitting, however long its task took; one of 100 KiB, or of unknown size,
+// is.
 func TestSplitOnlyWhatIsLarge(t *testing.T) {
 	for _, c := range []struct {
 		bytes schema.Null[int64]
@@ -202,8 +203,8 @@ func TestSplitOnlyWhatIsLarge(t *testing.T) {
 	}
 }
 
-// Where copies ran already, what earlier ones would save is that of Spark's speculation replayed, and not all that passing
-// trouble cost.
+// If copies ran already, the saving of earlier ones is that of a replay of Spark's speculation, and not the whole cost of
+// transient slowness.
 func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {
 	var d Document
 	d.Trust.Applications.Rows = []Application{{}}

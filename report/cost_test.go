@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// A chain loses what its phases lose; phases side by side lose until the next longest path decides.
+// A chain loses what its phases lose; parallel phases lose until the next longest path becomes critical.
 func TestJobLoss(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -48,8 +48,8 @@ func TestJobLoss(t *testing.T) {
 	}
 }
 
-// For any job: phases share exactly what it lost, which is at most what its critical path lost; a phase that loses more
-// never makes the job lose less; the order of the rows means nothing; twice the times are twice the loss.
+// For any job: the shares of phases sum to its loss, which is at most the loss on its critical path; a phase that loses more
+// never makes the job lose less; the order of the rows does not matter; doubling the times doubles the loss.
 func TestJobLossLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -114,8 +114,8 @@ func randomJob(rng *rand.Rand) ([]phaseNode, [][2]int) {
 	return nodes, edges
 }
 
-// Two slots, three waves: the outlier of the first wave costs what its slot's later tasks waited, less what the other
-// slot takes over. One wave costs nothing by queueing.
+// Two slots, three waves: the outlier of the first wave costs what its slot's later tasks waited, less what the other slot
+// takes over. With a single wave, queueing costs nothing.
 func TestQueueLoss(t *testing.T) {
 	waves := []timedTask{{0, 9, 8}, {0, 1, 0}, {1, 1, 0}, {2, 1, 0}, {3, 1, 0}, {4, 1, 0}}
 	// as it was: slot 1 busy to 9, slot 2 runs the other five to 5; without: six tasks of 1 on two slots end at 3
@@ -130,7 +130,7 @@ func TestQueueLoss(t *testing.T) {
 	}
 }
 
-// Taking off more never loses less, the loss is at most the excess, and twice the times are twice the loss.
+// Removing more never loses less, the loss is at most the excess, and doubling the times doubles the loss.
 func TestQueueLossLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 300 {
@@ -163,8 +163,8 @@ func TestQueueLossLaws(t *testing.T) {
 	}
 }
 
-// The shares of shares.sql are the Shapley value of the game in which a set of tasks wins what the phase would win had
-// just they taken at most the median: the mean, over all orders of the tasks, of what each adds.
+// The shares of shares.sql are the Shapley value of the game in which a set of tasks wins what the phase would gain if just
+// these took at most the median: the mean, over all orders of the tasks, of what each adds.
 func TestSharesAreShapleyValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	m := reporttest.NewTrace()
@@ -178,7 +178,7 @@ func TestSharesAreShapleyValues(t *testing.T) {
 		durations = append(durations, d)
 		m.Phase(job, 0, d...)
 	}
-	for i := range m.Attempts { // tasks of one phase start apart
+	for i := range m.Attempts { // tasks of one phase start at different times
 		a := &m.Attempts[i]
 		shift := math.Round(2000*rng.Float64()) / 1000
 		a.StartTime.V, a.FinishTime.V = a.StartTime.V.Add(shift), a.FinishTime.V.Add(shift)
@@ -210,8 +210,8 @@ func TestSharesAreShapleyValues(t *testing.T) {
 	}
 }
 
-// A stage that was submitted again for lost outputs is lost as a whole where it did nothing else; where it also ran tasks
-// that had never run, only as far as these were slow.
+// A stage that was resubmitted for lost outputs counts entirely as lost if it did nothing else; if it also ran tasks for the
+// first time, only as far as these were slow.
 func TestSubmittedAgain(t *testing.T) {
 	for _, tc := range []struct {
 		redone int // of three tasks of 10 s
@@ -286,7 +286,7 @@ func shapley(tasks []schema.Attempt) []float64 {
 	return sum
 }
 
-// A job cannot have lost more than it took, whatever the times of its tasks say; its phases keep their shares.
+// A job cannot lose more than its duration, whatever the times of its tasks are; its phases keep their shares.
 func TestLossIsAtMostWhatTheJobTook(t *testing.T) {
 	l := jobLoss([]phaseNode{{phase: 1, finish: 3000, lost: 3000}, {phase: 2, start: 3000, finish: 4000, lost: 1000}}, [][2]int{{0, 1}})
 	l.atMost(5000)

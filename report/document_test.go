@@ -13,7 +13,8 @@ import (
 	"straggler/selection"
 )
 
-// What the document says adds up, to itself and to the tables, on logs of real clusters with every kind of fault.
+// The figures of a document are consistent with each other and with the tables, on logs of real clusters with every kind of
+// fault.
 func TestDocumentAddsUp(t *testing.T) {
 	for _, name := range []string{"mixed", "skew", "recompute", "network-up", "clean", "driver-crash", "failures"} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +116,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Every query of the report runs on the store that it is about.
+// Every query in a report runs on its store.
 func TestQueriesRun(t *testing.T) {
 	eng := reporttest.Labelled(t, "mixed", "recompute")
 	d := built(t, eng)
@@ -147,7 +148,7 @@ func TestQueriesRun(t *testing.T) {
 	}
 }
 
-// One application of a store can be reported on; an unknown one is an error that says how to find the known ones.
+// A report can be restricted to one application; an unknown one is an error that says how to list the known ones.
 func TestOneApplication(t *testing.T) {
 	eng := reporttest.Labelled(t, "mixed", "skew")
 	all := built(t, eng)
@@ -172,7 +173,7 @@ func TestOneApplication(t *testing.T) {
 	}
 }
 
-// The report on logs with a known fault says what was done to them. (truth.json of each scenario names the fault.)
+// The report on logs with a known fault describes the fault. (truth.json of each scenario names it.)
 func TestAdviceNamesTheFault(t *testing.T) {
 	for name, rule := range map[string]string{"bad-machine": "drain_machine", "skew": "split_partition", "transient": "speculate", "recompute": "keep_outputs",
 		"network-up": "fix_network", "gc": "give_memory", "clean": "nothing"} {
@@ -185,7 +186,7 @@ func TestAdviceNamesTheFault(t *testing.T) {
 	}
 }
 
-// A topology is a list of machines: a report of it alone says that it was read, and what is missing.
+// A topology is a list of machines: a report on it alone says that it was read, and what is missing.
 func TestMachinesAlone(t *testing.T) {
 	m := reporttest.NewTrace()
 	m.Applications = nil
@@ -199,7 +200,7 @@ func TestMachinesAlone(t *testing.T) {
 	}
 }
 
-// A store with nothing in it, a phase of one task, tasks all alike, tasks of no duration: a report that says so.
+// An empty store, a phase of one task, identical tasks, and tasks of no duration give reports that say so.
 func TestLittleData(t *testing.T) {
 	verdicts := map[string]string{"nothing": "No task attempt was read", "one task": "No phase has enough tasks", "all alike": "No stragglers",
 		"no duration": "No phase has enough tasks", "no times": "No phase has enough tasks"}
@@ -223,7 +224,7 @@ func built(t testing.TB, eng engine.Engine) *Document {
 	return d
 }
 
-// Tasks that a log has end long after their job cost it no more than it took, replayed without a cause too.
+// Tasks that end long after their job according to the log cost it at most its duration, also in replays without a cause.
 func TestCostsAreAtMostWhatTheJobTook(t *testing.T) {
 	m := reporttest.NewTrace()
 	m.Phase(m.Job(0, 5), 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1e6)
@@ -244,7 +245,7 @@ func TestCostsAreAtMostWhatTheJobTook(t *testing.T) {
 	}
 }
 
-// What a phase lost says nothing of its job where the log does not date it: that is unknown, and not nothing.
+// The loss of a phase does not determine that of its job if the log gives no times for it: the latter is unknown, not zero.
 func TestUndatedPhasesCostUnknown(t *testing.T) {
 	m := reporttest.NewTrace()
 	m.Phase(m.Job(0, 50), 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 40)

@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// Whatever an attribution says or does not say, the sentence about its attempt is not empty.
+// The sentence about an attempt is never empty, whatever its attribution contains.
 func TestOutlierWordsAreNeverEmpty(t *testing.T) {
 	for name, a := range map[string]AttributionRow{
 		"no evidence":     {Cause: schema.GC, Rank: 1, Seconds: 2},

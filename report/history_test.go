@@ -12,9 +12,9 @@ import (
 	"straggler/schema"
 )
 
-// Runs of one program: all tasks of a stage of the last take three times as long. No task is an outlier, and the report says
-// which run is slow and in which stage; of runs alike, and of fewer than four, it says nothing. A run that is slow is so
-// whatever comes after it. The date in the name of the program does not matter.
+// In the last of several runs of a program, all tasks of a stage take three times as long. No task is an outlier, but the
+// report says which run is slow and in which stage; about similar runs, and fewer than four, it says nothing. A slow run is
+// slow whatever comes after it. The date in the name of the program does not matter.
 func TestSlowAsAWhole(t *testing.T) {
 	stored := func(n, from int, slow float64) engine.Engine {
 		var traces []*schema.Trace
@@ -46,7 +46,7 @@ func TestSlowAsAWhole(t *testing.T) {
 				PlanFingerprint: schema.Some("plan of " + join), Shape: schema.Some("shape")})
 			executor := schema.Machine{ApplicationID: schema.Some(schema.Key(100*(i+1) + 1)), Machine: "m1", Executor: schema.Some("1"), Slots: schema.Some(int64(2))}
 			m.Machines = append(m.Machines, executor)
-			if executor.Executor.V = "2"; f > 2 { // there for a quarter of the time
+			if executor.Executor.V = "2"; f > 2 { // present for a quarter of the time
 				begun, ended := m.Phases[0].StartTime.V, m.Phases[1].FinishTime.V
 				executor.RemovedTime = schema.Some(begun.Add(ended.Sub(begun) / 4))
 			}
@@ -127,7 +127,7 @@ func TestSlowAsAWhole(t *testing.T) {
 	}
 }
 
-// Sessions of a shell have its name and are no runs of one program, however much longer one takes.
+// Sessions of a shell have its name, but are not runs of one program, however much longer one takes.
 func TestSessionsAreNoRuns(t *testing.T) {
 	for name, want := range map[string]int{"nightly": 1, "Spark shell": 0, "pyspark-shell": 0, "Thrift JDBC/ODBC Server": 0} {
 		var traces []*schema.Trace

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// A program that runs twice a day and takes half as long again at night has slow hours, though none of its runs is slow against
-// the earlier ones; one that takes the same at all hours has none, nor has one whose log hides the date.
+// A program that runs twice a day and takes half as long again at night has slow hours, although none of its runs is slow
+// compared with earlier ones; one that takes equally long at all hours has none, nor has one whose log hides the date.
 func TestSlowHours(t *testing.T) {
 	var traces []*schema.Trace
 	n := 0

@@ -9,8 +9,8 @@ import (
 	"straggler/store"
 )
 
-// A log that was cut, or a query that runs as part of another, has findings of a query without jobs: it is said, and nothing
-// that jobs lost.
+// A truncated log, or a query that runs as part of another, may have findings about a query without jobs: they are shown,
+// without a loss of jobs.
 func TestQueryWithoutJobs(t *testing.T) {
 	eng := reporttest.Filled(t, func(tx *store.Tx) {
 		reporttest.Put(t, tx, []schema.Application{{ApplicationID: 1, NativeID: "app-1", Framework: "spark"}})

@@ -23,7 +23,7 @@ import (
 	"straggler/selection"
 )
 
-// Names that are markup, terminal controls or SQL somewhere stay text in every rendering.
+// Names that are markup, terminal controls or SQL stay text in every rendering.
 func TestHostileNames(t *testing.T) {
 	tr := reporttest.HostileTrace()
 	eng := reporttest.Stored(t, tr)
@@ -115,7 +115,7 @@ func around(s, sub string) string {
 
 func unescapedPipes(s string) string { return strings.ReplaceAll(s, `\|`, "") }
 
-// The same store gives the same bytes, however many threads read it.
+// The same store gives the same bytes, with any number of threads.
 func TestSameBytes(t *testing.T) {
 	render := func(eng engine.Engine) string {
 		var b strings.Builder

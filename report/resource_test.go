@@ -8,8 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// The time of a run's slow stages is put down to what it follows, whatever the sizes of the stages are, and to nothing where it
-// follows both.
+// The time of a run's slow stages is attributed to what it correlates with, whatever the sizes of the stages are, and to
+// nothing if it correlates with both.
 func TestResources(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 7))
 	for _, c := range []struct {

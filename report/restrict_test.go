@@ -14,8 +14,8 @@ import (
 	"straggler/selection"
 )
 
-// A document on some applications has the rejected records of their logs, and of files that no application was read from, and
-// not those of others' logs.
+// A document about some applications has the rejected records of their logs, and of files from which no application was read,
+// but not those of other logs.
 func TestRejectsOfOthers(t *testing.T) {
 	var traces []*schema.Trace
 	for i, file := range []string{"logs/one", "logs/two", "rolling"} {
@@ -46,8 +46,8 @@ func TestRejectsOfOthers(t *testing.T) {
 	}
 }
 
-// A document says the same whether its queries see copies of its rows, its rows in the files, or the whole store; and leaves no
-// copy behind.
+// A document is the same whether its queries read copies of its rows, its rows in the files, or the whole store, and leaves
+// no copy behind.
 func TestRestrict(t *testing.T) {
 	eng := reporttest.Labelled(t, "mixed", "skew")
 	build := func(s Scope, apps selection.Applications, copied int64) *Document {

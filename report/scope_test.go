@@ -10,7 +10,7 @@ import (
 	"straggler/report/reporttest"
 )
 
-// A document on a part of a store says of it what the document on the whole says of it.
+// A document about a part of a store agrees with the document about the whole.
 func TestScope(t *testing.T) {
 	eng := reporttest.Labelled(t, "mixed", "skew")
 	build := func(s report.Scope) *report.Document {
@@ -73,7 +73,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// A document on a query says of it what the document on its application says, and draws its plan also where that does not.
+// A document about a query agrees with the document about its application, and draws its plan even where that does not.
 func TestScopeQuery(t *testing.T) {
 	eng := reporttest.Labelled(t, "sql")
 	whole, err := report.Build(t.Context(), eng, report.Options{})
@@ -120,7 +120,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// What speculation would save is of the applications that a document is about: of one of several it is no more than that lost.
+// Savings of speculation are those of the applications in the document: for one of several, at most what it lost.
 func TestGainOfOne(t *testing.T) {
 	eng := reporttest.LabelledWithSavings(t, "clean", "transient", "skew")
 	all, err := report.Build(t.Context(), eng, report.Options{})

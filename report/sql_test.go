@@ -9,7 +9,7 @@ import (
 	"straggler/report/reporttest"
 )
 
-// The queries keep to the dialect that both engines read alike: what DuckDB and Spark SQL read differently is not in them.
+// The queries keep to the dialect that both engines read alike, and avoid what DuckDB and Spark SQL read differently.
 func TestPortableSQL(t *testing.T) {
 	names, err := fs.Glob(files, "sql/*.sql")
 	reporttest.Check(t, err)
@@ -43,8 +43,8 @@ func TestPortableSQL(t *testing.T) {
 	}
 }
 
-// What belongs to which job and application is known of phases. Queries that need no more of outliers than that do not join
-// them with the attempts, which are a hundred times as many.
+// Phases determine what belongs to which job and application. Queries that need no more about outliers do not join them with
+// attempts, of which there are a hundred times as many.
 func TestOutliersWithoutAttempts(t *testing.T) {
 	for _, file := range []string{"excess", "slowest", "scoped_slowest"} {
 		sql, err := sqlOf(file)
@@ -89,7 +89,7 @@ func orderings(sql string) []string {
 	}
 }
 
-// splitTop splits at commas that are in no parentheses.
+// splitTop splits at commas outside of parentheses.
 func splitTop(s string) []string {
 	var out []string
 	depth, from := 0, 0

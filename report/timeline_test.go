@@ -9,8 +9,8 @@ import (
 	"straggler/schema"
 )
 
-// On any schedule: no two attempts of a slot overlap, no attempt is lost or drawn twice, and there are no more slots
-// than attempts ever ran at once.
+// On any schedule, no two attempts of a slot overlap, no attempt is lost or drawn twice, and there are no more slots than
+// attempts ever ran at once.
 func TestDrawing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 50 {

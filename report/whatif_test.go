@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// What the store says of a replay is read as it is, and what it does not say stays unknown.
+// Results of replays in the store are read unchanged, and what they lack stays unknown.
 func TestSavings(t *testing.T) {
 	w := built(t, reporttest.LabelledWithSavings(t, "clean")).Whatif
 	if w.ReplayErrorS.V != 2.5 || w.ReplayErrorShare.V != 0.02 || len(w.Notes) != 1 || len(w.Savings.Rows) != 3 {

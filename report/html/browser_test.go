@@ -34,7 +34,7 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// watched is what a page did that it should not have.
+// watched records the faults of a page.
 type watched struct {
 	mu       sync.Mutex
 	requests []string
@@ -47,7 +47,7 @@ func (w *watched) note(to *[]string, s string) {
 	*to = append(*to, s)
 }
 
-// openBrowser starts a browser, and watches what its pages ask for and complain about.
+// openBrowser starts a browser, and records its pages' requests and errors.
 func openBrowser(t *testing.T) (context.Context, *watched) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-gpu", true))
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -66,14 +66,14 @@ func openBrowser(t *testing.T) (context.Context, *watched) {
 			w.note(&w.messages, string(e.Type))
 		case *runtime.EventExceptionThrown:
 			w.note(&w.messages, e.ExceptionDetails.Text)
-		case *cdplog.EventEntryAdded: // what the content security policy refused, among others
+		case *cdplog.EventEntryAdded: // such as violations of the content security policy
 			w.note(&w.messages, e.Entry.Text)
 		}
 	}))
 	return ctx, w
 }
 
-// quiet checks that nothing but a file was asked for, and nothing complained about.
+// quiet checks that only files were requested, and that there were no errors.
 func (w *watched) quiet(t *testing.T, file string) {
 	t.Helper()
 	w.mu.Lock()
@@ -100,8 +100,8 @@ func visit(t *testing.T, ctx context.Context, file string, width, height int64, 
 	reporttest.Check(t, chromedp.Do(ctx, chromedp.Navigate("file://"+file)))
 }
 
-// The page works in a real browser, at the width of a desk and of a phone, light and dark: it sorts, filters, changes
-// its theme, shows one timeline at a time and widens it, asks for nothing, and writes nothing to the console.
+// The page works in a real browser, at the width of a desktop and of a phone, light and dark: it sorts, filters, changes its
+// theme, shows one timeline at a time and widens it, requests nothing, and writes nothing to the console.
 func TestBrowser(t *testing.T) {
 	ctx, w := openBrowser(t)
 	file := filepath.Join(t.TempDir(), "report.html")

@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// Runs of two programs, three of them slow: a picture of each program, with a dot for each of its runs, the slow ones in their
-// colour, and names that are markup as text.
+// Three runs of two programs are slow: each program has a picture with a dot per run, slow ones in their colour, and names
+// that are markup stay text.
 func TestHistoryPictures(t *testing.T) {
 	run := func(name string, key schema.Key, took float64) *report.SlowRun {
 		r := &report.SlowRun{SlowRunRow: report.SlowRunRow{ApplicationID: key, NativeID: reporttest.Hostile, Name: name, TookS: took, UsualS: 100, Runs: 10}}
@@ -41,7 +41,7 @@ func TestHistoryPictures(t *testing.T) {
 	if !strings.Contains(page, slowest) {
 		t.Errorf("no dot at 700 s of 900: %s", slowest)
 	}
-	// A run whose points are unknown, or that is alone, is not drawn.
+	// A run with unknown points, or a single one, is not drawn.
 	for _, r := range []*report.SlowRun{{}, {Points: []report.RunPoint{{TookS: 1}}}} {
 		if v := historyViews(view.RunHistories{r}); len(v) != 0 {
 			t.Errorf("%+v is drawn", r)

@@ -18,12 +18,12 @@ func TestPage(t *testing.T) {
 	wellFormed(t, rendered(t, built(t, reporttest.LabelledWithSavings(t, "mixed", "recompute"))))
 }
 
-// So is the page of hostile names.
+// So is the page with hostile names.
 func TestPageOfHostileNames(t *testing.T) {
 	wellFormed(t, rendered(t, built(t, reporttest.Stored(t, reporttest.HostileTrace()))))
 }
 
-// And the page about little or nothing, on which there is no number that is none.
+// And the page about little or nothing, which has no invalid numbers.
 func TestPageOfLittleData(t *testing.T) {
 	traces := reporttest.LittleTraces()
 	machines := reporttest.NewTrace()
@@ -79,8 +79,8 @@ var (
 	void   = []string{"meta", "br", "input", "link", "img", "hr"}
 )
 
-// wellFormed checks what a browser would forgive and we do not: balanced tags, unique ids, dangling references, inline
-// handlers and styles, addresses outside, and headings that skip a level.
+// wellFormed checks what browsers would forgive: unbalanced tags, duplicate ids, dangling references, inline handlers and
+// styles, external addresses, and headings that skip a level.
 func wellFormed(t *testing.T, page string) {
 	t.Helper()
 	body := withoutCode(page)
@@ -151,7 +151,7 @@ func wellFormed(t *testing.T, page string) {
 	}
 }
 
-// withoutCode is a page without its style and its script.
+// withoutCode returns a page without its style and its script.
 func withoutCode(page string) string {
 	return regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>`).ReplaceAllString(page, "<$1></$2>")
 }

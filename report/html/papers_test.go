@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// The papers' figures are drawn with their units, lines without a point are left out, and bad values do no harm.
+// The papers' figures are drawn with their units, lines without points are left out, and invalid values do no harm.
 func TestPapers(t *testing.T) {
 	var points []report.PaperFigure
 	for i, x := range []float64{0, 0.1, 0.5} {

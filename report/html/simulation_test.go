@@ -14,10 +14,10 @@ import (
 	"straggler/schema"
 )
 
-// hostileName is what a workload's author could call something.
+// hostileName is a name that a workload's author might choose.
 const hostileName = `<img src=http://example.invalid/x onerror="document.title='hacked'"> & "q"`
 
-// simulation is one of three schedulers with two policies and three kinds of jobs, whose names are hostile.
+// simulation is one of three schedulers with two policies and three kinds of jobs with hostile names.
 func simulation() *report.Simulation {
 	d := &report.Simulation{Workload: hostileName, Jobs: 30, Tasks: 900, Seeds: 2}
 	run := int64(0)
@@ -48,8 +48,8 @@ func simulation() *report.Simulation {
 	return d
 }
 
-// The page of a simulation in a real browser, wide and narrow, light and dark: every chart is there with a line for each
-// scheduler and policy, names stay text, nothing is asked for and nothing complained about.
+// The page of a simulation in a real browser, wide and narrow, light and dark: every chart has a line for each scheduler and
+// policy, names stay text, and there are no requests and no errors.
 func TestSimulationInBrowser(t *testing.T) {
 	ctx, w := openBrowser(t)
 	file := filepath.Join(t.TempDir(), "simulation.html")
@@ -106,7 +106,7 @@ func TestSimulationInBrowser(t *testing.T) {
 	w.quiet(t, file)
 }
 
-// Where several queues share a cluster, each scheduler has charts of its own, with a line for each queue.
+// If several queues share a cluster, each scheduler has its own charts, with a line for each queue.
 func TestSimulationOfQueues(t *testing.T) {
 	d := simulation()
 	for i := range d.Samples {

@@ -15,8 +15,8 @@ import (
 	"straggler/store"
 )
 
-// manyAttempts is a store of one application with phases of so many tasks on 2000 machines, every hundredth of them
-// slow, and every name that can be shown as long on the page as a name can be.
+// manyAttempts is a store of one application with phases of a given number of tasks on 2000 machines, every hundredth of them
+// slow, and every name as long as a name on the page can be.
 func manyAttempts(t testing.TB, phases, tasks, perJob int) engine.Engine {
 	t.Helper()
 	return reporttest.Filled(t, func(tx *store.Tx) { putMany(t, tx, phases, tasks, perJob) })
@@ -64,7 +64,7 @@ func putMany(t testing.TB, tx *store.Tx, phases, tasks, perJob int) {
 	}
 }
 
-// A page stays under 3 MB whatever the input.
+// A page stays below 3 MB for any input.
 func TestSize(t *testing.T) {
 	for _, tc := range []struct{ phases, tasks, perJob int }{{20_000, 6, 4}, {60, 2000, 10}} {
 		t.Run(fmt.Sprintf("%d phases of %d", tc.phases, tc.tasks), func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// A single phase of many tasks is as bounded, and its picture is of bars.
+// A single phase of many tasks is bounded too, and drawn as bars.
 func TestSizeOfOnePhase(t *testing.T) {
 	d := built(t, manyAttempts(t, 1, 100_000, 1))
 	var page bytes.Buffer

@@ -38,7 +38,7 @@ func TestCauseStyles(t *testing.T) {
 	}
 }
 
-// Colours that carry text or meaning have the contrast that WCAG 2.2 asks: 4.5 for text, 3 for shapes.
+// Colours that carry text or meaning have the contrast that WCAG 2.2 requires: 4.5 for text, 3 for shapes.
 func TestContrast(t *testing.T) {
 	for _, theme := range []string{":root {", `:root[data-theme="dark"] {`} {
 		colours := themeColours(t, theme)

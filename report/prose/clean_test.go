@@ -26,7 +26,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// Whatever comes in, one short line of valid visible text comes out, and cleaning it again changes nothing.
+// Any input gives one short line of valid visible text, and cleaning it again changes nothing.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"", "app-20261121033031-0011", "<b>\x1b[2J\x1b]0;title\x07\u202Edlrow\u2066\u200b\x00\r\n\xff\xfe", "count at Lab.java:362", "\u0301\u0301", "\U000E0001", strings.Repeat("日", 500)} {
 		f.Add(s, 80)

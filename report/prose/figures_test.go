@@ -25,7 +25,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Rounding never moves a figure by more than half of its third digit, and larger values never read as smaller ones.
+// Rounding never changes a figure by more than half of its third digit, and larger values never read as smaller ones.
 func TestRound3(t *testing.T) {
 	for v := 1e-3; v < 1e6; v *= 1.0137 {
 		s := round3(v)

@@ -8,7 +8,7 @@ import (
 	"straggler/report/prose"
 )
 
-// Lines are never wider than asked, and nothing but spaces is lost.
+// Lines are never wider than requested, and only spaces are lost.
 func FuzzWrap(f *testing.F) {
 	for _, s := range []string{"", "one two three", strings.Repeat("x", 100), "日本語 日本語", "a\u00a0b c"} {
 		f.Add(s, 10)

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// A policy that saves more than stragglers cost is explained; bounds, and a policy that saves less, are not.
+// A policy that saves more than stragglers cost is explained; bounds, and policies that save less, are not.
 func TestSavingsBeyondWhatWasLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		saving float64

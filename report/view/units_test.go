@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// Every figure in every table says its unit, unless its column counts things.
+// Every figure in every table has its unit, unless its column counts things.
 func TestUnits(t *testing.T) {
 	counts := []string{"#", "Applications", "Count", "Line", "Byte", "Jobs", "Attempts", "Tasks", "Phases", "Outliers", "Copies", "Files", "Records", "Rejects", "Outputs lost", "Outputs"}
 	one := `[−<>\x{00a0}]*[0-9][0-9.\x{202f}]*(\x{00a0}(s|ms|min|h|d|%|B|[KMGTPE]iB)|×)`
@@ -47,7 +47,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// tables are those of the sections, the folded ones among them.
+// tables returns those of the sections, including folded ones.
 func tables(sections []Section) iter.Seq[Table] {
 	return func(yield func(Table) bool) {
 		for _, s := range sections {
@@ -63,7 +63,7 @@ func tables(sections []Section) iter.Seq[Table] {
 	}
 }
 
-// A cause that outliers had less of than the median tasks made none of them slow, and is no row of the table.
+// A cause of which outliers had less than the median tasks made none of them slow, and has no row in the table.
 func TestCausesThatMadeNothingSlow(t *testing.T) {
 	var d report.Document
 	d.Cost.Causes = []report.CauseCost{{Cause: schema.GC, Outliers: 1, SumS: 5}, {Cause: schema.Startup, SumS: -60}, {Cause: schema.Network, SumS: 0.1}}
