@@ -75,7 +75,8 @@ func (m *measuring) plans() error {
 		}
 		if k := len(r.Plans); k > 0 && r.Plans[k-1].QueryKey == n.QueryID && len(r.Plans[k-1].Operators) < mostOperators {
 			p := &r.Plans[k-1]
-			p.Operators = append(p.Operators, short(operatorLine(n.Kind, n.Operator, n.Keys.V, n.RightKeys.V, n.JoinType.V, lasting(n.Source.V), n.Detail.V)))
+			o := planOperator{n.Kind, n.Operator, n.Keys.V, n.RightKeys.V, n.JoinType.V, lasting(n.Source.V), n.Detail.V}
+			p.Operators = append(p.Operators, short(o.String()))
 			p.scanned(lasting(n.Source.V), n.Rows.V, n.Bytes.V)
 		}
 	})
@@ -121,7 +122,7 @@ func (m *measuring) readOperators() error {
 		Detail        text            `col:"detail"`
 		Node          string          `col:"fingerprint"`
 	}) {
-		name := operatorLine(n.Kind, n.Operator, n.Keys.V, n.RightKeys.V, n.JoinType.V, lasting(n.Source.V), n.Detail.V)
+		name := planOperator{n.Kind, n.Operator, n.Keys.V, n.RightKeys.V, n.JoinType.V, lasting(n.Source.V), n.Detail.V}.String()
 		if n.Kind != schema.ScanNode && n.Tables.V != "" {
 			name += " of " + lasting(n.Tables.V)
 		}
@@ -135,29 +136,35 @@ func (m *measuring) readOperators() error {
 	})
 }
 
-// operatorLine describes an operator in one line.
-func operatorLine(kind schema.NodeKind, operator, keys, rightKeys, joinType, source, detail string) string {
-	s := operator
-	switch kind {
+// planOperator is what identifies an operator from run to run.
+type planOperator struct {
+	kind                                            schema.NodeKind
+	name, keys, rightKeys, joinType, source, detail string
+}
+
+// String describes it in one line.
+func (o planOperator) String() string {
+	s := o.name
+	switch o.kind {
 	case schema.JoinNode:
-		if joinType != "" {
-			s += " " + joinType
+		if o.joinType != "" {
+			s += " " + o.joinType
 		}
-		if keys != "" {
-			s += " on " + keys + " = " + rightKeys
+		if o.keys != "" {
+			s += " on " + o.keys + " = " + o.rightKeys
 		}
 	case schema.ScanNode:
-		if source != "" {
-			s += " of " + source
+		if o.source != "" {
+			s += " of " + o.source
 		}
-		if detail != "" {
-			s += ": " + detail
+		if o.detail != "" {
+			s += ": " + o.detail
 		}
 	case schema.ExchangeNode:
-		s = strings.TrimSuffix(s+" "+detail, " ")
+		s = strings.TrimSuffix(s+" "+o.detail, " ")
 	case schema.AggregateNode, schema.WindowNode:
-		if keys != "" {
-			s += " by " + keys
+		if o.keys != "" {
+			s += " by " + o.keys
 		}
 	}
 	return s

@@ -135,7 +135,7 @@ func auditRuns(ctx context.Context, e *env, o auditOptions, logs []string) error
 	}
 	var unread error
 	if len(logs) > 0 || o.store != "" {
-		unread, err = e.measure(ctx, o.store, o.logs, apps, logs, grouping, judge)
+		unread, err = e.measure(ctx, measuring{o.store, logs, o.logs, apps, grouping}, judge)
 	} else {
 		err = judge(&measured{})
 	}
@@ -175,15 +175,24 @@ type measured struct {
 	tasks func(...*measure.Run) error
 }
 
-// measure measures the runs of logs, or of a store, and passes them to use.
-func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selection.Applications, logs []string, g measure.Grouping, use func(*measured) error) (unread, err error) {
-	st, err := e.openOrTemp(ctx, dir, len(logs) > 0)
+// measuring says which runs are measured: those of a store, to which logs are added first, if there are any.
+type measuring struct {
+	store string
+	logs  []string
+	in    logOptions
+	apps  selection.Applications
+	group measure.Grouping
+}
+
+// measure measures runs and passes them to use.
+func (e *env) measure(ctx context.Context, m measuring, use func(*measured) error) (unread, err error) {
+	st, err := e.openOrTemp(ctx, m.store, len(m.logs) > 0)
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	if len(logs) > 0 {
-		s, err := e.ingest(ctx, st, logs, in.options())
+	if len(m.logs) > 0 {
+		s, err := e.ingest(ctx, st, m.logs, m.in.options())
 		if err != nil {
 			return nil, err
 		}
@@ -196,12 +205,12 @@ func (e *env) measure(ctx context.Context, dir string, in logOptions, apps selec
 	defer a.Close()
 	eng := a.eng
 	var keys []schema.Key
-	if !apps.All() {
-		if keys, err = apps.Keys(ctx, eng); err != nil {
+	if !m.apps.All() {
+		if keys, err = m.apps.Keys(ctx, eng); err != nil {
 			return nil, err
 		}
 	}
-	runs, err := measure.Runs(ctx, eng, g, keys...)
+	runs, err := measure.Runs(ctx, eng, m.group, keys...)
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*measure.
 		dir, logs = arg, nil
 	}
 	var runs []measure.Run
-	unread, err := e.measure(ctx, dir, o.logs, apps, logs, measure.Grouping{}, func(m *measured) error { runs = m.runs; return nil })
+	unread, err := e.measure(ctx, measuring{store: dir, logs: logs, in: o.logs, apps: apps}, func(m *measured) error { runs = m.runs; return nil })
 	if err != nil {
 		return nil, nil, err
 	}

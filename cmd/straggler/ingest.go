@@ -142,13 +142,14 @@ func (e *env) followLogs(ctx context.Context, st *store.Store, logs []string, ev
 	client := remote.New(remote.Options{})
 	defer client.Close()
 	o.Tool, o.Remote = version, client
-	return run.Follow(ctx, st, formats.All(), logs, o, every, func(s run.Summary, err error) {
+	each := func(s run.Summary, err error) {
 		if err != nil {
 			e.say("%s", oneMessage(err))
 			return
 		}
 		e.say("%s", readSummary(&s))
-	})
+	}
+	return run.Follow(ctx, st, formats.All(), logs, run.FollowOptions{Options: o, Every: every, Each: each})
 }
 
 // fewResults is the number of inputs up to which all are listed on a terminal; beyond it, those read without problems are

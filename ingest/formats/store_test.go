@@ -180,8 +180,8 @@ func TestMain(m *testing.M) {
 		dir, lake, _ := strings.Cut(args, "\n")
 		st, err := store.Open(context.Background(), lake, store.Options{})
 		if err == nil {
-			err = run.Follow(context.Background(), st, All(), []string{dir}, run.Options{}, 10*time.Millisecond,
-				func(s run.Summary, err error) { fmt.Println("round", err) })
+			err = run.Follow(context.Background(), st, All(), []string{dir},
+				run.FollowOptions{Every: 10 * time.Millisecond, Each: func(s run.Summary, err error) { fmt.Println("round", err) }})
 		}
 		fmt.Println(err)
 		os.Exit(1)

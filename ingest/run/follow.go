@@ -15,13 +15,19 @@ import (
 	"straggler/store"
 )
 
-// Follow runs repeatedly, at the given interval, until the context ends, and passes the summary of each round that did
-// something to each. Logs that are new, have grown or have rolled are read. All state that matters is in the store: a restart
+// FollowOptions say how logs are followed.
+type FollowOptions struct {
+	Options
+	Every time.Duration        // between rounds
+	Each  func(Summary, error) // gets the summary of each round that did something
+}
+
+// Follow runs repeatedly until the context ends. Logs that are new, have grown or have rolled are read. All state that matters is in the store: a restart
 // reads each log at most once more, and loses or duplicates nothing. A failed round is reported and retried.
 //
 // A log that is still being written is read again when it has not changed for a round, or has grown by a tenth: all its
 // readings together cost a few times as much as one, however long it grows.
-func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o Options, every time.Duration, each func(Summary, error)) error {
+func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths []string, o FollowOptions) error {
 	for _, p := range paths {
 		if p == "-" {
 			return fmt.Errorf("ingest: %w: standard input cannot be followed", ingest.ErrUse)
@@ -29,7 +35,7 @@ func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths
 	}
 	seen := &followState{logs: make(map[string]*logState), failed: make(map[string]int64)}
 	for {
-		s, err := runAgain(ctx, st, formats, paths, o, seen)
+		s, err := runAgain(ctx, st, formats, paths, o.Options, seen)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -37,12 +43,12 @@ func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths
 			return err
 		case errors.Is(err, ErrNothingToRead) && s.Commit == nil: // nothing new
 		default:
-			each(s, err)
+			o.Each(s, err)
 		}
 		if s.Count(Waiting) > 0 && s.Count(Read)+s.Count(Partial)+s.Count(AlreadyThere)+s.Count(NotRecognised) > 0 && !lost(err) {
 			continue
 		}
-		wait := time.NewTimer(every)
+		wait := time.NewTimer(o.Every)
 		select {
 		case <-wait.C:
 		case <-ctx.Done():

@@ -23,8 +23,8 @@ func following(t *testing.T, st *store.Store, dir string) (until func(want ...st
 	rounds := make(chan error, 10_000)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run.Follow(ctx, st, []ingest.Format{toy()}, []string{dir}, run.Options{}, time.Millisecond,
-			func(_ run.Summary, err error) { rounds <- err })
+		ended <- run.Follow(ctx, st, []ingest.Format{toy()}, []string{dir},
+			run.FollowOptions{Every: time.Millisecond, Each: func(_ run.Summary, err error) { rounds <- err }})
 	}()
 	until = func(want ...string) {
 		t.Helper()
@@ -105,11 +105,12 @@ func TestFollowIsQuiet(t *testing.T) {
 		return nil
 	}
 	told := 0
-	err := run.Follow(ctx, newStore(t), []ingest.Format{f}, []string{dir}, run.Options{}, time.Microsecond, func(run.Summary, error) { told++ })
+	err := run.Follow(ctx, newStore(t), []ingest.Format{f}, []string{dir},
+		run.FollowOptions{Every: time.Microsecond, Each: func(run.Summary, error) { told++ }})
 	if !errors.Is(err, context.Canceled) || reads != 1 || told != 1 || len(sniffs) != 2 {
 		t.Errorf("in %d rounds: %d reads, %d files looked into, %d reports, error %v", rounds, reads, len(sniffs), told, err)
 	}
-	if err := run.Follow(ctx, newStore(t), nil, []string{"-"}, run.Options{}, 1, nil); !errors.Is(err, ingest.ErrUse) {
+	if err := run.Follow(ctx, newStore(t), nil, []string{"-"}, run.FollowOptions{}); !errors.Is(err, ingest.ErrUse) {
 		t.Errorf("standard input: error %v", err)
 	}
 }
@@ -178,7 +179,7 @@ func TestRounds(t *testing.T) {
 			}
 		}
 	}}
-	err := run.Follow(ctx, newStore(t), []ingest.Format{f}, []string{dir}, o, time.Millisecond, func(s run.Summary, err error) {
+	each := func(s run.Summary, err error) {
 		for _, r := range s.Results {
 			switch r.Status {
 			case run.Read:
@@ -191,7 +192,8 @@ func TestRounds(t *testing.T) {
 		if len(order) == 6 && bad > 1 {
 			cancel()
 		}
-	})
+	}
+	err := run.Follow(ctx, newStore(t), []ingest.Format{f}, []string{dir}, run.FollowOptions{Options: o, Every: time.Millisecond, Each: each})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

@@ -74,48 +74,80 @@ func (r *run) withoutForms(ctx context.Context, found []*job) ([]*job, error) {
 func (r *run) withoutStoredForms(ctx context.Context, formats []ingest.Format) error {
 	sources := &sources{run: r, formats: formats, found: make(map[string]*discover.Found)}
 	defer sources.close()
-	stored := make(map[*job]bool)
+	var left []*job
 	for _, j := range r.jobs {
-		if j.application == "" || j.Size() < 0 || r.known.byKey[j.key] != nil {
-			continue
-		}
-		for _, rec := range r.known.byApp[about{j.Format.Name, j.application}] {
-			if slices.Contains(j.forms, schema.Key(rec.Key)) {
-				continue
-			}
-			there, err := sources.of(ctx, rec)
-			if err != nil {
-				return err
-			}
-			has, had := false, false // the job has all records of the input, and vice versa
-			if there != nil {
-				if had, err = within(ctx, j.Input, there); err != nil {
-					return err
-				}
-				if !had || r.o.Again { // else it is left out whatever it has
-					if has, err = within(ctx, there, j.Input); err != nil {
-						return err
-					}
-				}
-			}
-			switch {
-			case had && !(has && r.o.Again):
-				stored[j] = true
-				j.result.Status, j.result.Reason = AlreadyThere, "as "+rec.Name+", which has all of its records"
-			case has:
-				j.forms = append(j.forms, schema.Key(rec.Key))
-			default:
-				j.result.Reason = "it is about the same run of an application as " + rec.Name + ", which the store has: what is in both counts twice"
-			}
+		stored, err := r.isStored(ctx, sources, j)
+		switch {
+		case err != nil:
+			return err
+		case stored:
+			r.summary.Results = append(r.summary.Results, j.result)
+		default:
+			left = append(left, j)
 		}
 	}
-	r.jobs = slices.DeleteFunc(r.jobs, func(j *job) bool {
-		if stored[j] {
-			r.summary.Results = append(r.summary.Results, j.result)
-		}
-		return stored[j]
-	})
+	r.jobs = left
 	return nil
+}
+
+// isStored reports whether the store has all records of a job under another key, and notes the inputs that the job replaces.
+func (r *run) isStored(ctx context.Context, sources *sources, j *job) (bool, error) {
+	if j.application == "" || j.Size() < 0 || r.known.byKey[j.key] != nil {
+		return false, nil
+	}
+	stored := false
+	for _, rec := range r.known.byApp[about{j.Format.Name, j.application}] {
+		if slices.Contains(j.forms, schema.Key(rec.Key)) {
+			continue
+		}
+		there, err := sources.of(ctx, rec)
+		if err != nil {
+			return false, err
+		}
+		f, err := r.compare(ctx, j, there)
+		if err != nil {
+			return false, err
+		}
+		switch f {
+		case storedHasAll:
+			stored = true
+			j.result.Status, j.result.Reason = AlreadyThere, "as "+rec.Name+", which has all of its records"
+		case jobHasAll:
+			j.forms = append(j.forms, schema.Key(rec.Key))
+		case neitherHasAll:
+			j.result.Reason = "it is about the same run of an application as " + rec.Name + ", which the store has: what is in both counts twice"
+		}
+	}
+	return stored, nil
+}
+
+// compared says which of a job and a stored input of the same application has all records of the other.
+type compared int
+
+const (
+	neitherHasAll compared = iota
+	storedHasAll
+	jobHasAll
+)
+
+// compare reads a job and the log of a stored input, nil if there is none any more. If both have the same records, the stored
+// one counts, unless all is to be read again.
+func (r *run) compare(ctx context.Context, j *job, stored *discover.Input) (compared, error) {
+	if stored == nil {
+		return neitherHasAll, nil
+	}
+	in, err := within(ctx, j.Input, stored)
+	if err != nil || in && !r.o.Again {
+		return storedHasAll, err
+	}
+	has, err := within(ctx, stored, j.Input)
+	switch {
+	case has:
+		return jobHasAll, err
+	case in:
+		return storedHasAll, err
+	}
+	return neitherHasAll, err
 }
 
 // sources are the logs that inputs of the store were read from, if they still exist.

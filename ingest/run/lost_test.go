@@ -59,13 +59,15 @@ func TestFollowAfterBrokenConnection(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var lost error
-	err := run.Follow(ctx, st, []ingest.Format{toy()}, []string{"s3://logs/"}, run.Options{Remote: tree}, time.Millisecond, func(_ run.Summary, err error) {
+	o := run.FollowOptions{Options: run.Options{Remote: tree}, Every: time.Millisecond}
+	o.Each = func(_ run.Summary, err error) {
 		if tree.broken = false; err == nil {
 			cancel()
 		} else {
 			lost = err
 		}
-	})
+	}
+	err := run.Follow(ctx, st, []ingest.Format{toy()}, []string{"s3://logs/"}, o)
 	if !errors.Is(err, context.Canceled) || !errors.Is(lost, discover.ErrSource) {
 		t.Errorf("it ended with %v, after %v", err, lost)
 	}

@@ -95,22 +95,24 @@ func newPaperView(points []report.PaperFigure) (paperView, bool) {
 	if highest > 1 {
 		top, step = niceScale(highest)
 	}
-	x := func(i int) string { return pct(100 * float64(i) / float64(len(xs)-1)) }
-	y := func(s float64) string { return fmt.Sprintf("%.1f", paperBottom-(paperBottom-paperTop)*min(s/top, 1)) }
+	axes := paperAxes{xs, top, units}
 	for i, at := range xs {
-		v.XTicks = append(v.XTicks, tickView{X: x(i), Text: units.x(at)})
+		v.XTicks = append(v.XTicks, tickView{X: axes.x(i), Text: units.x(at)})
 	}
 	for s := 0.0; s <= top*1.0001; s += step {
-		v.YTicks = append(v.YTicks, tickView{X: y(s), Text: units.y(s)})
+		v.YTicks = append(v.YTicks, tickView{X: axes.y(s), Text: units.y(s)})
 	}
 	for i, list := range paperLines(points) {
-		v.Lines = append(v.Lines, newPaperLine(i, list, xs, x, y, units.x, units.y))
+		v.Lines = append(v.Lines, axes.line(i, list))
 	}
 	return v, len(v.Lines) > 0
 }
 
+// units write the values of both axes.
+type units struct{ x, y func(float64) string }
+
 // paperUnits are the units of figures whose axes are not both shares.
-var paperUnits = map[string]struct{ x, y func(float64) string }{
+var paperUnits = map[string]units{
 	"mantri-2b": {x: wholeTimes, y: prose.Percent},
 	"mantri-5b": {x: wholeTimes, y: prose.Percent},
 	"dolly-2b":  {x: prose.Seconds, y: prose.Percent},
@@ -156,18 +158,32 @@ func paperLines(points []report.PaperFigure) [][]report.PaperFigure {
 	return lists[:min(len(lists), paperSeries)]
 }
 
-func newPaperLine(n int, list []report.PaperFigure, xs []float64, x func(int) string, y func(float64) string, xUnit, yUnit func(float64) string) paperLine {
+// paperAxes place the values of a figure: those of x, which are few, at equal distances, and those of y from 0 to top.
+type paperAxes struct {
+	xs    []float64
+	top   float64
+	units units
+}
+
+func (a *paperAxes) x(i int) string { return pct(100 * float64(i) / float64(len(a.xs)-1)) }
+
+func (a *paperAxes) y(v float64) string {
+	return fmt.Sprintf("%.1f", paperBottom-(paperBottom-paperTop)*min(v/a.top, 1))
+}
+
+// line draws the n-th series of a figure.
+func (a *paperAxes) line(n int, list []report.PaperFigure) paperLine {
 	l := paperLine{Class: "s-ink", Name: strings.ReplaceAll(prose.Clean(list[0].Series, 40), "_", " "), Dash: []string{"", "5 3", "2 2", "8 3 2 3", "1 3"}[n%5]}
 	if c := schema.Cause(list[0].Series); c != "" && report.InfoOf(c).Cause == c {
 		l.Class, l.Name = "s-"+class(c), report.InfoOf(c).Title
 	}
-	slices.SortStableFunc(list, func(a, b report.PaperFigure) int { return cmp.Compare(a.X, b.X) })
+	slices.SortStableFunc(list, func(p, q report.PaperFigure) int { return cmp.Compare(p.X, q.X) })
 	for i, p := range list {
-		at := slices.Index(xs, p.X)
+		at := slices.Index(a.xs, p.X)
 		if at < 0 {
 			continue
 		}
-		d := paperDot{X: x(at), Y: y(p.Y.V), Title: fmt.Sprintf("%s at %s: %s", l.Name, xUnit(p.X), yUnit(p.Y.V))}
+		d := paperDot{X: a.x(at), Y: a.y(p.Y.V), Title: fmt.Sprintf("%s at %s: %s", l.Name, a.units.x(p.X), a.units.y(p.Y.V))}
 		if p.N.OK {
 			d.Title += " (n = " + prose.Count(p.N.V) + ")"
 		}

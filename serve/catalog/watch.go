@@ -26,18 +26,19 @@ func (c *Catalog) watch(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	o := c.o.Ingest
+	o := run.FollowOptions{Options: c.o.Ingest, Every: c.o.Every}
 	o.Tool, o.Progress, o.Planned = c.o.Tool, c.status.progress, c.status.planned
+	o.Each = func(s run.Summary, err error) {
+		c.status.read(&s, err)
+		if s.Commit == nil {
+			return
+		}
+		if c.look(ctx); c.due(s.Count(run.Waiting)) {
+			c.analyse(ctx)
+		}
+	}
 	for {
-		err := run.Follow(ctx, c.o.Store, c.o.Formats, c.o.Logs, o, c.o.Every, func(s run.Summary, err error) {
-			c.status.read(&s, err)
-			if s.Commit == nil {
-				return
-			}
-			if c.look(ctx); c.due(s.Count(run.Waiting)) {
-				c.analyse(ctx)
-			}
-		})
+		err := run.Follow(ctx, c.o.Store, c.o.Formats, c.o.Logs, o)
 		if ctx.Err() != nil {
 			return nil
 		}
