@@ -33,73 +33,98 @@ type comparison struct {
 	stage    *measure.Stage
 }
 
+// comparing collects the comparisons of a run with those of its history.
+type comparing struct {
+	run     *measure.Run
+	history []*measure.Run
+	matches *measure.Matches
+	cfg     *Config
+	known   func(finding string, of *measure.Run) bool // findings about earlier runs are not what is normal
+	mean    measure.Values                             // of the history
+	all     []comparison
+}
+
+// valuesOf gives the compared values of a run, if it has them.
+type valuesOf func(*measure.Run) (measure.Values, bool)
+
+func wholeRun(r *measure.Run) (measure.Values, bool) { return r.Values, true }
+
 // compare matches tonight's values with those of the history.
 func compare(r *measure.Run, history []*measure.Run, matches *measure.Matches, cfg *Config, known func(string, *measure.Run) bool) []comparison {
-	var all []comparison
-	whole := func(r *measure.Run) (measure.Values, bool) { return r.Values, true }
-	wholeRun := meanOf(history, whole)
-	add := func(c comparison, values func(*measure.Run) (measure.Values, bool)) {
-		c.settings = cfg.settings(c.rule, r.Group, c.sig)
-		if c.settings.Severity == Off {
-			return
-		}
-		id := findingID(r.Group, c.rule.Name, c.sig, c.what)
-		for _, h := range history {
-			v, ok := values(h)
-			if !ok || known(id, h) {
-				continue
-			}
-			if p := c.rule.of(v, c.scale); p.ok {
-				p.work = work(v)
-				c.series.history = append(c.series.history, p)
-				c.runs, c.past = append(c.runs, h.StartAndID()), append(c.past, v)
-				if c.stage != nil {
-					c.stages = append(c.stages, matches.Stage(h, c.stage))
-				}
-			}
-		}
-		c.tonight, _ = values(r)
-		if c.series.tonight = c.rule.of(c.tonight, c.scale); c.series.tonight.ok && len(c.series.history) > 0 {
-			c.series.tonight.work = work(c.tonight)
-			c.run = wholeRun
-			all = append(all, c)
-		}
+	c := comparing{run: r, history: history, matches: matches, cfg: cfg, known: known, mean: meanOf(history, wholeRun)}
+	c.ofRun()
+	for i := range r.Stages {
+		c.ofStage(&r.Stages[i])
 	}
+	relativeToRun(c.all, r, history, matches)
+	for i := range c.all {
+		c.all[i].normalise()
+	}
+	return c.all
+}
+
+// ofRun compares the run as a whole.
+func (c *comparing) ofRun() {
 	for _, rule := range Rules() {
 		switch {
 		case rule.Stage:
 		case rule.By == PerCause:
-			for _, cause := range causesOf(r, history) {
-				c := comparison{rule: rule, what: cause, scale: wholeRun}
-				c.rule.of = causeTime
-				add(c, func(r *measure.Run) (measure.Values, bool) {
+			for _, cause := range causesOf(c.run, c.history) {
+				of := comparison{rule: rule, what: cause, scale: c.mean}
+				of.rule.of = causeTime
+				c.add(of, func(r *measure.Run) (measure.Values, bool) {
 					return measure.Values{"seconds": r.Causes[cause], "squares": r.Squares[cause], "input_bytes": r.Values["input_bytes"], "attempts": r.Values["attempts"]}, true
 				})
 			}
 		case rule.By == once:
-			add(comparison{rule: rule, scale: wholeRun}, whole)
+			c.add(comparison{rule: rule, scale: c.mean}, wholeRun)
 		}
 	}
-	for i := range r.Stages {
-		s := &r.Stages[i]
-		find := func(h *measure.Run) (measure.Values, bool) {
-			if t := matches.Stage(h, s); t != nil {
-				return t.Values, true
+}
+
+// ofStage compares one of its stages.
+func (c *comparing) ofStage(s *measure.Stage) {
+	find := func(h *measure.Run) (measure.Values, bool) {
+		if t := c.matches.Stage(h, s); t != nil {
+			return t.Values, true
+		}
+		return nil, false
+	}
+	scale := meanOf(c.history, find)
+	for _, rule := range Rules() {
+		if rule.Stage {
+			c.add(comparison{rule: rule, sig: s.Signature, matches: c.matches, scale: scale, stage: s}, find)
+		}
+	}
+}
+
+// add adds a comparison if its rule is on, the run has the values and some of the history do.
+func (c *comparing) add(of comparison, values valuesOf) {
+	of.settings = c.cfg.settings(of.rule, c.run.Group, of.sig)
+	if of.settings.Severity == Off {
+		return
+	}
+	id := findingID(c.run.Group, of.rule.Name, of.sig, of.what)
+	for _, h := range c.history {
+		v, ok := values(h)
+		if !ok || c.known(id, h) {
+			continue
+		}
+		if p := of.rule.of(v, of.scale); p.ok {
+			p.work = work(v)
+			of.series.history = append(of.series.history, p)
+			of.runs, of.past = append(of.runs, h.StartAndID()), append(of.past, v)
+			if of.stage != nil {
+				of.stages = append(of.stages, c.matches.Stage(h, of.stage))
 			}
-			return nil, false
-		}
-		scale := meanOf(history, find)
-		for _, rule := range Rules() {
-			if rule.Stage {
-				add(comparison{rule: rule, sig: s.Signature, matches: matches, scale: scale, stage: s}, find)
-			}
 		}
 	}
-	relativeToRun(all, r, history, matches)
-	for i := range all {
-		all[i].normalise()
+	of.tonight, _ = values(c.run)
+	if of.series.tonight = of.rule.of(of.tonight, of.scale); of.series.tonight.ok && len(of.series.history) > 0 {
+		of.series.tonight.work = work(of.tonight)
+		of.run = c.mean
+		c.all = append(c.all, of)
 	}
-	return all
 }
 
 // work is the work of a run or stage: the bytes it read, or its number of tasks if the log does not say.
@@ -124,7 +149,7 @@ func causesOf(r *measure.Run, history []*measure.Run) []string {
 }
 
 // meanOf is the mean of each value over the history, in a fixed order.
-func meanOf(history []*measure.Run, of func(*measure.Run) (measure.Values, bool)) measure.Values {
+func meanOf(history []*measure.Run, of valuesOf) measure.Values {
 	out, n := measure.Values{}, map[string]float64{}
 	for _, h := range history {
 		v, ok := of(h)

@@ -14,34 +14,10 @@ import (
 )
 
 // plan finds the inputs and decides which of them to read: one of several copies of a log, and only those of this shard.
-func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string) (err error) {
-	var (
-		mu   sync.Mutex
-		keys = make(map[*discover.Input]storeKey)
-		apps = make(map[*discover.Input]string)
-	)
-	o := discover.Options{From: r.o.From, Parallel: r.o.Parallel, Limits: r.o.Limits, Remote: r.o.Remote, TempDir: r.o.TempDir, Stdin: r.o.Stdin,
-		Progress: &r.bytes, Recognised: func(in *discover.Input, head []byte) {
-			key, app := r.known.key(in, head), ""
-			if about := in.Format.Application; about != nil {
-				app = about(ingest.Head{Name: in.Base, Bytes: head})
-			}
-			mu.Lock()
-			keys[in], apps[in] = key, app
-			mu.Unlock()
-		}}
-	if r.seen != nil {
-		o.Choose = r.choose
-	}
-	if r.found, err = discover.Find(ctx, formats, paths, o); err != nil {
+func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string) error {
+	jobs, err := r.find(ctx, formats, paths)
+	if err != nil {
 		return err
-	}
-	for _, s := range r.found.Skipped {
-		r.summary.Results = append(r.summary.Results, skipped(s))
-	}
-	var jobs []*job
-	for _, in := range r.found.Inputs {
-		jobs = append(jobs, &job{Input: in, storeKey: keys[in], application: apps[in], result: Result{Name: in.Name, Format: in.Format.Name, Why: in.Why, Files: len(in.Parts), Changed: in.Version().Modified}})
 	}
 	if jobs, err = r.withoutCopies(ctx, r.withoutStates(jobs)); err == nil {
 		jobs, err = r.withoutForms(ctx, jobs)
@@ -66,16 +42,54 @@ func (r *run) plan(ctx context.Context, formats []ingest.Format, paths []string)
 		r.total.Add(max(j.Size(), 0))
 	}
 	r.inputs.Store(int64(len(r.jobs)))
-	if r.o.Planned != nil {
-		found := slices.Clone(r.summary.Results)
-		for _, j := range r.jobs {
-			j.result.Status, j.result.Bytes = Planned, max(j.Size(), 0)
-			found = append(found, j.result)
-			j.result.Status, j.result.Bytes = "", 0
-		}
-		r.o.Planned(found)
-	}
+	r.announce()
 	return nil
+}
+
+// find finds the inputs, with the key and the application of each.
+func (r *run) find(ctx context.Context, formats []ingest.Format, paths []string) (jobs []*job, err error) {
+	var (
+		mu   sync.Mutex
+		keys = make(map[*discover.Input]storeKey)
+		apps = make(map[*discover.Input]string)
+	)
+	o := discover.Options{From: r.o.From, Parallel: r.o.Parallel, Limits: r.o.Limits, Remote: r.o.Remote, TempDir: r.o.TempDir, Stdin: r.o.Stdin,
+		Progress: &r.bytes, Recognised: func(in *discover.Input, head []byte) {
+			key, app := r.known.key(in, head), ""
+			if about := in.Format.Application; about != nil {
+				app = about(ingest.Head{Name: in.Base, Bytes: head})
+			}
+			mu.Lock()
+			keys[in], apps[in] = key, app
+			mu.Unlock()
+		}}
+	if r.seen != nil {
+		o.Choose = r.choose
+	}
+	if r.found, err = discover.Find(ctx, formats, paths, o); err != nil {
+		return nil, err
+	}
+	for _, s := range r.found.Skipped {
+		r.summary.Results = append(r.summary.Results, skipped(s))
+	}
+	for _, in := range r.found.Inputs {
+		jobs = append(jobs, &job{Input: in, storeKey: keys[in], application: apps[in], result: Result{Name: in.Name, Format: in.Format.Name, Why: in.Why, Files: len(in.Parts), Changed: in.Version().Modified}})
+	}
+	return jobs, nil
+}
+
+// announce passes on what will be read and what will not.
+func (r *run) announce() {
+	if r.o.Planned == nil {
+		return
+	}
+	found := slices.Clone(r.summary.Results)
+	for _, j := range r.jobs {
+		planned := j.result
+		planned.Status, planned.Bytes = Planned, max(j.Size(), 0)
+		found = append(found, planned)
+	}
+	r.o.Planned(found)
 }
 
 // choose decides which logs a follower examines in this round. With a bound they are the most recently changed ones, and after

@@ -41,7 +41,39 @@ const MaxDetail = 1000
 // operatorOf reads the texts of an operator.
 func operatorOf(n *Node, keepLiterals bool) Operator {
 	o := Operator{Partitions: None, Codegen: None}
-	name := strings.TrimSpace(n.Name)
+	args := strings.TrimPrefix(n.Simple, n.Name)
+	if args == n.Simple { // `Scan parquet` is `FileScan parquet` there
+		if _, rest, found := strings.Cut(n.Simple, " "); found {
+			args = rest
+		}
+	}
+	args = strings.TrimSpace(args)
+	words := o.named(n.Name)
+	o.PlanID = planIDOf(args)
+	o.Split = o.Split || strings.Contains(firstPart(n.Simple), "skew=true") || strings.HasPrefix(args, "(skew=true)")
+	o.Kind = kindOfOperator(o.Name)
+	if o.Reuses = strings.HasPrefix(o.Name, "Reused"); o.Reuses && strings.Contains(args, "BroadcastExchange") {
+		o.Kind = schema.BroadcastNode
+	}
+	if o.Kind == schema.ScanNode {
+		o.scan(n, words, keepLiterals)
+	} else {
+		o.arguments(args, keepLiterals)
+	}
+	if o.Detail == "" && o.Kind != schema.WrapperNode {
+		if o.Detail = cleanText(withoutRunIDs(args), keepLiterals); !strings.ContainsFunc(o.Detail, unicode.IsLetter) {
+			o.Detail = "" // nothing is left of it
+		}
+	}
+	if len(o.Detail) > MaxDetail {
+		o.Detail = strings.ToValidUTF8(o.Detail[:MaxDetail], "") + "…"
+	}
+	return o
+}
+
+// named reads the name of an operator, and returns its words.
+func (o *Operator) named(name string) (words []string) {
+	name = strings.TrimSpace(name)
 	if open := strings.Index(name, " ("); open > 0 && strings.HasPrefix(name, "WholeStage") {
 		if v, err := strconv.ParseInt(strings.Trim(name[open+2:], ") "), 10, 32); err == nil {
 			o.Codegen = int32(v)
@@ -52,31 +84,22 @@ func operatorOf(n *Node, keepLiterals bool) Operator {
 		o.Split = strings.Contains(name[open:], "skew=true")
 		name = name[:open]
 	}
-	words := strings.Fields(name)
-	if len(words) == 0 {
+	if words = strings.Fields(name); len(words) == 0 {
 		words = []string{"unknown"}
 	}
 	o.Engine, o.Name = engineOf(words[0])
 	o.Name = read.Text(generatedName(o.Name))
-	args := strings.TrimPrefix(n.Simple, n.Name)
-	if args == n.Simple { // `Scan parquet` is `FileScan parquet` there
-		if _, rest, found := strings.Cut(n.Simple, " "); found {
-			args = rest
-		}
-	}
-	args = strings.TrimSpace(args)
-	o.PlanID = planIDOf(args)
-	o.Split = o.Split || strings.Contains(firstPart(n.Simple), "skew=true") || strings.HasPrefix(args, "(skew=true)")
 	if o.Name == "Execute" && len(words) > 1 { // a command
 		o.Name, words = read.Text(words[1]), words[1:]
 	}
 	if len(words) > 1 && words[1] == "In-memory" { // Scan In-memory table NAME
 		o.Name, words = cachedScan, words[2:]
 	}
-	o.Kind = kindOfOperator(o.Name)
-	if o.Reuses = strings.HasPrefix(o.Name, "Reused"); o.Reuses && strings.Contains(args, "BroadcastExchange") {
-		o.Kind = schema.BroadcastNode
-	}
+	return words
+}
+
+// arguments reads the arguments of an operator that is no scan, by its kind.
+func (o *Operator) arguments(args string, keepLiterals bool) {
 	switch o.Kind {
 	case schema.JoinNode:
 		o.join(args, keepLiterals)
@@ -88,7 +111,11 @@ func operatorOf(n *Node, keepLiterals bool) Operator {
 		}
 		o.Keys = cleanText(inside, keepLiterals)
 	case schema.WindowNode: // Window [functions], [keys], [order]; WindowGroupLimit [keys], [order], …
-		o.Keys = cleanText(nthList(args, map[bool]int{true: 1, false: 2}[o.Name == "WindowGroupLimit"]), keepLiterals)
+		keys := 2
+		if o.Name == "WindowGroupLimit" {
+			keys = 1
+		}
+		o.Keys = cleanText(nthList(args, keys), keepLiterals)
 	case schema.SortNode:
 		o.Keys = sortKeys(cleanText(nthList(args, 1), keepLiterals))
 	case schema.ExchangeNode:
@@ -96,18 +123,7 @@ func operatorOf(n *Node, keepLiterals bool) Operator {
 	case schema.ShuffleReadNode:
 		o.Coalesced = strings.Contains(args, "coalesced")
 		o.Split = strings.Contains(args, "skew")
-	case schema.ScanNode:
-		o.scan(n, words, keepLiterals)
 	}
-	if o.Detail == "" && o.Kind != schema.WrapperNode {
-		if o.Detail = cleanText(withoutRunIDs(args), keepLiterals); !strings.ContainsFunc(o.Detail, unicode.IsLetter) {
-			o.Detail = "" // nothing is left of it
-		}
-	}
-	if len(o.Detail) > MaxDetail {
-		o.Detail = strings.ToValidUTF8(o.Detail[:MaxDetail], "") + "…"
-	}
-	return o
 }
 
 // IsExchange reports whether an operator moves rows between phases.
