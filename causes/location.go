@@ -84,7 +84,10 @@ func (a *Attributor) waitLocation(i int) machines.Location {
 	}
 	r := a.model.Machines.Rack(b.Machines.Numbers[k])
 	c := machines.Census{Mates: len(w.rack[r]), SlowMates: machines.CountOver(w.rack[r], bar), All: len(w.all), Slow: machines.CountOver(w.all, bar)}
-	return c.Location(r != "", w.own[k] >= bar)
+	if w.own[k] >= bar {
+		c = c.WithoutItself()
+	}
+	return c.Location(r != "")
 }
 
 // preferOwn breaks a tie between a shared wait and another cause. A wait that most tasks elsewhere have at the same time is

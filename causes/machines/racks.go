@@ -32,19 +32,21 @@ func CountOver(sorted []float64, bar float64) int {
 	return len(sorted) - at
 }
 
-// Location distinguishes the machine from its rack, and from a group of machines that share something the log does not name.
-// counted tells whether the machine itself is included in the census.
-func (c Census) Location(racks, counted bool) Location {
-	others, slowOthers := float64(c.All-c.Mates), float64(c.Slow-c.SlowMates)
-	if counted {
-		if c.Mates > 0 {
-			c.Mates--
-			c.SlowMates--
-		} else {
-			others--
-			slowOthers--
-		}
+// WithoutItself is the census without a slow machine that it includes.
+func (c Census) WithoutItself() Census {
+	if c.Mates > 0 {
+		c.Mates--
+		c.SlowMates--
 	}
+	c.All--
+	c.Slow--
+	return c
+}
+
+// Location distinguishes the machine from its rack, if racks are known, and from a group of machines that share something the
+// log does not name. The census is that of the other machines.
+func (c Census) Location(racks bool) Location {
+	others, slowOthers := float64(c.All-c.Mates), float64(c.Slow-c.SlowMates)
 	switch {
 	case racks && c.SlowMates >= 2 && float64(c.SlowMates) >= mostOfRack*float64(c.Mates) && others > 0 && slowOthers <= fewElse*others:
 		return OnRack
@@ -73,7 +75,8 @@ func (m *Factors) SlowRack(machine int64) (name string, slow, of int, ok bool) {
 	}
 	bar := m.baseline + ShareOfIt*(z-m.baseline)
 	c := Census{len(m.rackSpeeds[name]), CountOver(m.rackSpeeds[name], bar), len(m.speeds), CountOver(m.speeds, bar)}
-	return name, c.SlowMates - 1, c.Mates - 1, c.Location(true, true) == OnRack
+	c = c.WithoutItself()
+	return name, c.SlowMates, c.Mates, c.Location(true) == OnRack
 }
 
 // settleRacks computes the speeds of all machines and of each rack.

@@ -271,14 +271,14 @@ func (d *Engine) Query(ctx context.Context, sql string) (*engine.Rows, error) {
 	if err := d.prepare(ctx, sql); err != nil {
 		return nil, err
 	}
-	return d.query(ctx, sql, d.o.Locked, false)
+	return d.query(ctx, sql, how{guarded: d.o.Locked})
 }
 
 func (d *Engine) Gather(ctx context.Context, sql string) (*engine.Rows, error) {
 	if err := d.prepare(ctx, sql); err != nil {
 		return nil, err
 	}
-	return d.query(ctx, sql, d.o.Locked, true)
+	return d.query(ctx, sql, how{guarded: d.o.Locked, whole: true})
 }
 
 func (d *Engine) Materialize(ctx context.Context, name, sql string) error {
@@ -314,8 +314,14 @@ func (d *Engine) exec(ctx context.Context, sql string) error {
 	return r.run(ctx, sql)
 }
 
-func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (*engine.Rows, error) {
-	r, columns, err := d.result(ctx, sql, guarded, whole)
+// how a query runs.
+type how struct {
+	guarded bool // it may only read tables
+	whole   bool // its result is computed at once, and not as it is read
+}
+
+func (d *Engine) query(ctx context.Context, sql string, as how) (*engine.Rows, error) {
+	r, columns, err := d.result(ctx, sql, as)
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +329,7 @@ func (d *Engine) query(ctx context.Context, sql string, guarded, whole bool) (*e
 }
 
 // result starts a query.
-func (d *Engine) result(ctx context.Context, sql string, guarded, whole bool) (_ *result, _ []engine.Column, err error) {
+func (d *Engine) result(ctx context.Context, sql string, as how) (_ *result, _ []engine.Column, err error) {
 	conn, err := d.connect()
 	if err != nil {
 		return nil, nil, err
@@ -334,7 +340,7 @@ func (d *Engine) result(ctx context.Context, sql string, guarded, whole bool) (_
 			r.Close()
 		}
 	}()
-	if whole && !guarded {
+	if as.whole && !as.guarded {
 		if err := r.run(ctx, sql); err != nil {
 			return nil, nil, err
 		}
@@ -343,7 +349,7 @@ func (d *Engine) result(ctx context.Context, sql string, guarded, whole bool) (_
 		}
 		mapping.DestroyResult(&r.res)
 	}
-	if err := r.prepare(sql, guarded); err != nil {
+	if err := r.prepare(sql, as.guarded); err != nil {
 		return nil, nil, err
 	}
 	if cast, ok := r.castSQL(sql); ok {
@@ -352,7 +358,7 @@ func (d *Engine) result(ctx context.Context, sql string, guarded, whole bool) (_
 			return nil, nil, err
 		}
 	}
-	if err := r.execute(ctx, whole); err != nil {
+	if err := r.execute(ctx, as.whole); err != nil {
 		return nil, nil, err
 	}
 	columns, _ := r.describe()

@@ -23,7 +23,7 @@ func (d *Engine) Stream(ctx context.Context, sql string) (*engine.Rows, error) {
 	if err := d.addStreams(ctx, 1); err != nil {
 		return nil, err
 	}
-	r, columns, err := d.result(ctx, sql, false, false)
+	r, columns, err := d.result(ctx, sql, how{})
 	if err != nil {
 		return nil, errors.Join(err, d.addStreams(ctx, -1))
 	}

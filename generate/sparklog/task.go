@@ -11,8 +11,12 @@ import (
 var localities = map[schema.Locality]string{schema.ProcessLocal: "PROCESS_LOCAL", schema.NodeLocal: "NODE_LOCAL",
 	schema.NoPreference: "NO_PREF", schema.RackLocal: "RACK_LOCAL", schema.AnyLocality: "ANY"}
 
-// info writes a task up to its accumulables.
-func (l *Writer) info(n *sent, a *schema.Attempt, finish int64, failed, killed bool) *Writer {
+// info writes a task up to its accumulables, with how it ended if it has.
+func (l *Writer) info(n *sent, a *schema.Attempt, ended bool) *Writer {
+	finish, status := int64(0), schema.Running
+	if ended {
+		finish, status = int64(a.FinishTime.V)/1000, a.Status
+	}
 	index := a.Task
 	if n.index != nil {
 		var ok bool
@@ -24,7 +28,7 @@ func (l *Writer) info(n *sent, a *schema.Attempt, finish int64, failed, killed b
 	return l.raw(`,"Task Info":{"Task ID":`).raw(a.NativeID).raw(`,"Index":`).int(index).raw(`,"Attempt":`).int(int64(a.Number)).
 		raw(`,"Partition ID":`).int(a.Task).raw(`,"Launch Time":`).int(int64(a.StartTime.V) / 1000).raw(`,"Executor ID":`).text(a.Executor.V).
 		raw(`,"Host":`).text(a.Machine.V).raw(`,"Locality":"`).raw(localities[a.Locality.V]).raw(`","Speculative":`).bool(a.Speculative.V).
-		raw(`,"Getting Result Time":0,"Finish Time":`).int(finish).raw(`,"Failed":`).bool(failed).raw(`,"Killed":`).bool(killed).
+		raw(`,"Getting Result Time":0,"Finish Time":`).int(finish).raw(`,"Failed":`).bool(status == schema.Failed || status == schema.Lost).raw(`,"Killed":`).bool(status == schema.Killed).
 		raw(`,"Accumulables":[`)
 }
 
@@ -34,7 +38,7 @@ func (l *Writer) taskStarted(e *synth.Event) {
 		return
 	}
 	l.raw(`{"Event":"SparkListenerTaskStart","Stage ID":`).int(n.stage.id).raw(`,"Stage Attempt ID":`).int(int64(n.number))
-	l.info(n, e.Attempt, 0, false, false).raw("]}}\n")
+	l.info(n, e.Attempt, false).raw("]}}\n")
 }
 
 func (l *Writer) taskEnded(e *synth.Event, resubmitted bool) {
@@ -54,7 +58,7 @@ func (l *Writer) taskEnded(e *synth.Event, resubmitted bool) {
 	} else {
 		l.reason(e)
 	}
-	l.info(n, a, int64(a.FinishTime.V)/1000, a.Status == schema.Failed || a.Status == schema.Lost, a.Status == schema.Killed)
+	l.info(n, a, true)
 	metered := !resubmitted && a.Quality&schema.MetricsMissing == 0
 	var v [len(metrics)]int64
 	if metered {
