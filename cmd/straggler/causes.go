@@ -29,13 +29,13 @@ func causesCommand(e *env) *cobra.Command {
 		Long: glossary(`Causes splits the excess of every outlier into causes and writes the tables attributions, history_attributions,
 machine_health, skew_repeats and job_costs; run straggler detect first.
 
-Only new or changed logs are worked on; the rows of the others are kept. The model of machines and stages covers the whole
+Only new or changed logs are processed; rows of the others are kept. The model of machines and stages covers the whole
 store: what each application contributes is kept in machine_statistics and stage_statistics and added up anew. Logs for which
 the new sums change the model by more than a tolerance are attributed again. Rows that are kept differ little from those of
 a run over all logs: 99 of 100 outliers have the same causes to 5 % of their excess, and 998 of 1000 the same verdict. With
---again all logs are worked on.
+--again all logs are processed.
 
-With --application or --since only the logs of these applications are worked on and summed up. Other rows stay as they are,
+With --application or --since only the logs of these applications are processed and summed up. Other rows stay as they are,
 and other new logs are left to a later run.`, schema.Causes()) + glossary(`
 
 Where a stage has earlier executions in the store, history_attributions splits the time beyond the usual:`, schema.HistoryCauses()),
@@ -48,8 +48,8 @@ Where a stage has earlier executions in the store, history_attributions splits t
 		RunE: func(c *cobra.Command, _ []string) error { return runCauses(c.Context(), e, o) },
 	}
 	storeFlag(c, e, &o.store)
-	c.Flags().BoolVar(&o.again, "again", false, "work on all logs of the store, also on those that an earlier run has seen")
-	o.apps.flags(c.Flags(), "work only on")
+	c.Flags().BoolVar(&o.again, "again", false, "process all logs of the store, not only new or changed ones")
+	o.apps.flags(c.Flags(), "process only")
 	c.Flags().BoolVar(&o.figures, "paper-figures", false, "print the figures of the Mantri and Dolly papers for this store instead of the summary")
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
@@ -63,9 +63,9 @@ func runCauses(ctx context.Context, e *env, o causesOptions) error {
 	}
 	switch {
 	case o.again && !apps.All():
-		return useError("--again works on all logs of the store; leave --application and --since away")
+		return useError("--again processes all logs of the store; leave out --application and --since")
 	case o.figures && !apps.All():
-		return useError("--paper-figures are of all logs of the store; leave --application and --since away")
+		return useError("--paper-figures covers all logs of the store; leave out --application and --since")
 	}
 	return e.withEngine(ctx, o.store, engine.Options{}, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("finding causes")()

@@ -29,10 +29,10 @@ func detectCommand(e *env) *cobra.Command {
 stage_history and outliers. straggler schema phase_stats stage_history outliers explains their columns. It also writes
 task_times: the tasks that later executions of a stage will be compared with.
 
-Only new or changed logs are worked on; the rows of the others are kept, and those of removed logs are dropped. An execution
+Only new or changed logs are processed; rows of the others are kept, and those of removed logs are dropped. An execution
 of a stage that is added late, or removed, changes what is usual for the executions after it: these are compared again.
 
-With --application or --since only the logs of these applications are worked on and counted. Other rows stay as they are,
+With --application or --since only the logs of these applications are processed and counted. Other rows stay as they are,
 and other new logs are left to a later run.`, schema.Rules()),
 		Example: `  straggler detect --store lake
   straggler detect --again --store lake
@@ -42,8 +42,8 @@ and other new logs are left to a later run.`, schema.Rules()),
 		RunE: func(c *cobra.Command, _ []string) error { return runDetect(c.Context(), e, o) },
 	}
 	storeFlag(c, e, &o.store)
-	c.Flags().BoolVar(&o.again, "again", false, "work on all logs of the store, also on those that an earlier run has seen")
-	o.apps.flags(c.Flags(), "work only on")
+	c.Flags().BoolVar(&o.again, "again", false, "process all logs of the store, not only new or changed ones")
+	o.apps.flags(c.Flags(), "process only")
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c
@@ -55,7 +55,7 @@ func runDetect(ctx context.Context, e *env, o detectOptions) error {
 		return err
 	}
 	if o.again && !apps.All() {
-		return useError("--again works on all logs of the store; leave --application and --since away")
+		return useError("--again processes all logs of the store; leave out --application and --since")
 	}
 	return e.withEngine(ctx, o.store, engine.Options{MemoryBytes: min(engine.DefaultMemory(), detect.EngineMemory)}, func(st *store.Store, eng engine.Engine) error {
 		defer e.step("finding outliers")()

@@ -19,14 +19,14 @@ compare, audit, schema and sql. Its configuration names this command, such as
 
   {"mcpServers": {"straggler": {"command": "straggler", "args": ["mcp", "--store", "/data/lake"]}}}
 
-Nothing is changed but the store's results, which are brought up to date unless --fixed is given. Text out of logs stands under
-keys that end in _from_log, so that an assistant can tell it from what straggler says.`,
+Nothing is changed but the store's results, which are brought up to date unless --fixed is given. Text from logs is under
+keys that end in _from_log, so that an assistant can distinguish it from straggler's own statements.`,
 		Example: `  straggler mcp --store lake < /dev/null`,
 		Args:    onlyFlags,
 		RunE:    func(c *cobra.Command, _ []string) error { return runMCP(c.Context(), e, o) },
 	}
 	storeFlag(c, e, &o.store)
-	c.Flags().BoolVar(&o.fixed, "fixed", false, "change nothing in the store: results that are out of date are given as they are")
+	c.Flags().BoolVar(&o.fixed, "fixed", false, "change nothing in the store: outdated results are returned as they are")
 	return c
 }
 

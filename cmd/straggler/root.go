@@ -16,8 +16,8 @@ func newRoot(e *env) *cobra.Command {
 		Long: `straggler turns the logs of clusters into tables, finds the outlier tasks in them, says why each one was slow,
 and estimates what each known remedy would have saved.
 
-Exit codes: 0 done, 1 a check found something, 2 wrong use, 3 input could not be read (what could be is in the store, and
-the summary says what could not), 4 internal error, or a disk that is full or read-only, 130 interrupted.`,
+Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 some input could not be read (the store has the rest, and
+the summary names it), 4 internal error, or a full or read-only disk, 130 interrupted.`,
 		Example:       "  straggler demo",
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -37,9 +37,9 @@ func simulateCommand(e *env) *cobra.Command {
 		Use:   "simulate WORKLOAD.yaml | --example NAME",
 		Short: "Run a workload on a cluster under schedulers and straggler policies",
 		Long: `Simulate draws the jobs of a workload file and runs them under each of its schedulers, straggler policies and seeds; the
-same seed is the same jobs for all. It prints a line for each scheduler and policy, or writes a report with the completion
-times, locality, slots and links over time. With --store the tables simulate_runs, simulate_jobs and simulate_samples
-hold every figure, in place of those of an earlier simulation. Ctrl-C keeps the runs that are finished.
+same seed gives all of them the same jobs. It prints a line for each scheduler and policy, or writes a report with the
+completion times, locality, slots and links over time. With --store all figures are written to the tables simulate_runs,
+simulate_jobs and simulate_samples, in place of those of an earlier simulation. Ctrl-C keeps the runs that are finished.
 
 The workloads of the papers are built in: --list names them, --example NAME runs one, --print writes its file, as a
 start for your own. A number may be a range, 9..60, or a distribution: {uniform: [4, 9]}, {normal: [30, 5], least: 20},
@@ -47,7 +47,7 @@ start for your own. A number may be a range, 9..60, or a distribution: {uniform:
 Machines of the cluster may be slow, slow: [{machines: 2, factor: 5}], lose the outputs of tasks,
 losses: [{machines: 2, every_s: 600, count: 10, share: 0.5}], and be virtual machines that share the disks of hosts,
 classes: [{count: 8, per_host: 4, factor: 2}].
-straggler help schedulers has the schedulers with their options.`,
+straggler help schedulers lists the schedulers with their options.`,
 		Example: `  straggler simulate --list
   straggler simulate --example batch
   straggler simulate --example pools -o pools.html

@@ -102,7 +102,7 @@ func policiesText() string {
 
 func schedulersText() string {
 	var b strings.Builder
-	b.WriteString(`Name them in a workload, options behind the name: delay t1=5 t2=5. A store with several applications is replayed under one
+	b.WriteString(`In a workload, write options after the name: delay t1=5 t2=5. A store of several applications is replayed under a scheduler
 with whatif --scheduler.
 `)
 	for _, s := range schedule.Specs() {
