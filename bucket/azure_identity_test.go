@@ -24,7 +24,7 @@ import (
 	"straggler/bucket/location"
 )
 
-// Each kind of credential gets a token from where it should, once, with what proves its identity.
+// Each kind of credential gets a token from the right source, once, with proof of its identity.
 func TestAzureTokens(t *testing.T) {
 	form := func(want map[string]string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {

@@ -23,7 +23,7 @@ const (
 	azureTestToken = "averysecretentratokenofthetests"
 )
 
-// Requests have the signatures that Azure's own library for Go, azblob v1.8.0, gave them.
+// Requests have the same signatures as those of Azure's own library for Go, azblob v1.8.0.
 func TestAzureSignature(t *testing.T) {
 	key, err := base64.StdEncoding.DecodeString(azureTestKey)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestAzureSignature(t *testing.T) {
 	}
 }
 
-// openAzureTest opens the container logs with what the environment says.
+// openAzureTest opens the container logs with the settings of the environment.
 func openAzureTest(t *testing.T, b *azuretest.Server, retries bool) Bucket {
 	t.Helper()
 	got, err := openAzure(context.WithoutCancel(t.Context()), azureLocation(t, b), retries)
@@ -71,7 +71,7 @@ func azureLocation(t *testing.T, b *azuretest.Server) location.Location {
 	return l
 }
 
-// signed demands the signature of the account's key.
+// signed demands a signature with the account's key.
 func signed(r *http.Request) bool {
 	key, _ := base64.StdEncoding.DecodeString(azureTestKey)
 	return r.Header.Get("Authorization") == "SharedKey tests:"+azureSignature(r, "tests", key)
@@ -80,7 +80,7 @@ func signed(r *http.Request) bool {
 // borne demands a token of Entra ID.
 func borne(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer "+azureTestToken }
 
-// Every operation works with each way to sign, and with what a server forgets.
+// Every operation works with each way to sign, even if a server omits something.
 func TestAzure(t *testing.T) {
 	shared := map[string]func(*testing.T, *azuretest.Server){
 		"key": func(t *testing.T, b *azuretest.Server) {
@@ -115,7 +115,7 @@ func TestAzure(t *testing.T) {
 	}
 }
 
-// Refusals are reported as such, with what to set and no secret; temporary errors are retried where retries are asked for.
+// Refusals are reported as such, with what to set and without secrets; temporary errors are retried if retries are requested.
 func TestAzureRefuses(t *testing.T) {
 	b := azuretest.Serve(t)
 	b.May = signed

@@ -11,7 +11,7 @@ import (
 	"straggler/bucket/location"
 )
 
-// The clouds that cannot be asked here refuse before they are asked, and say what to set.
+// Services that cannot be reached in tests fail before any request, and say what to set.
 func TestNoCredentials(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none.json"))
 	l, err := location.Parse("gs://logs/a")

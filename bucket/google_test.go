@@ -30,7 +30,7 @@ func openGoogleTest(t *testing.T, c *googletest.Server) Bucket {
 	return b
 }
 
-// Each operation brings a token, the condition is Google's own, and what comes back is what was put.
+// Each operation carries a token, the condition is Google's own, and objects are read back as they were put.
 func TestGoogle(t *testing.T) {
 	c := googletest.Serve(t)
 	b := openGoogleTest(t, c)
@@ -40,7 +40,7 @@ func TestGoogle(t *testing.T) {
 	}
 }
 
-// everyOperation is what must hold of any bucket that is empty.
+// everyOperation tests what holds for any empty bucket.
 func everyOperation(t *testing.T, b Bucket) {
 	t.Helper()
 	ctx := t.Context()
@@ -145,7 +145,7 @@ func TestDirectoryAsBucket(t *testing.T) {
 	everyOperation(t, b)
 }
 
-// An object that is stored as gzip comes as it is stored, in the length that is listed.
+// An object stored as gzip is returned as it is stored, with the length that is listed.
 func TestGoogleStoredAsGzip(t *testing.T) {
 	c := googletest.Serve(t)
 	var packed bytes.Buffer
@@ -167,7 +167,8 @@ func TestGoogleStoredAsGzip(t *testing.T) {
 	}
 }
 
-// An account that Google gives no token, and a bucket that wants one, are reported as refusals, with what to set and no secret.
+// An account for which Google issues no token, and a bucket that requires one, are reported as refusals, with what to set and
+// without secrets.
 func TestGoogleRefuses(t *testing.T) {
 	c := googletest.Serve(t)
 	l, err := location.Parse("gs://logs")

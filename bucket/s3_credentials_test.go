@@ -25,7 +25,7 @@ func files(t *testing.T, config, keys string) {
 	}
 }
 
-// tokens plays the service that gives credentials for roles: those of ROLE have the key id ROLE, and it counts them.
+// tokens simulates the service that issues credentials for roles, and counts them: those of ROLE have the key id ROLE.
 func tokens(t *testing.T) *url.Values {
 	t.Helper()
 	last := &url.Values{}
@@ -45,7 +45,7 @@ func tokens(t *testing.T) *url.Values {
 	return last
 }
 
-// keyOf is the id of the key that requests are signed with, or what is wrong.
+// keyOf returns the id of the key with which requests are signed, or an error.
 func keyOf(t *testing.T, query string) string {
 	t.Helper()
 	c, err := settings(t, query).credentials()
@@ -64,7 +64,7 @@ func keyOf(t *testing.T, query string) string {
 	return key
 }
 
-// Credentials are looked for in the order of Amazon's own libraries, and each way to say them is understood.
+// Credentials are looked up in the order of Amazon's own libraries, and each way to give them is understood.
 func TestCredentials(t *testing.T) {
 	withoutAmazon(t, map[string]string{"AWS_REGION": "here"})
 	asked := tokens(t)
@@ -183,7 +183,7 @@ aws_secret_access_key = s
 	}
 }
 
-// A container's service and a virtual machine's are asked where nothing else is set up.
+// The services of containers and virtual machines are asked if nothing else is configured.
 func TestCredentialsOfMachines(t *testing.T) {
 	withoutAmazon(t, nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -22,8 +22,8 @@ func settings(t *testing.T, query string) *s3Settings {
 	return s
 }
 
-// Where a bucket is, as docs.aws.amazon.com/general/latest/gr/s3.html and the guides of dual-stack, FIPS and acceleration say.
-// A server that is not Amazon's gets what it needs, and what is set by hand is never changed.
+// Locations of buckets, as given in docs.aws.amazon.com/general/latest/gr/s3.html and the guides to dual-stack, FIPS and
+// acceleration. Servers other than Amazon's get what they need, and explicit settings are never changed.
 func TestBucketURL(t *testing.T) {
 	withoutAmazon(t, map[string]string{"AWS_REGION": "eu-west-1"})
 	for query, want := range map[string]string{
@@ -80,7 +80,7 @@ func TestBucketURL(t *testing.T) {
 	}
 }
 
-// What the parameters of a URL cannot say is refused by its name.
+// Unsupported parameters of a URL are rejected by name.
 func TestParametersRefused(t *testing.T) {
 	withoutAmazon(t, map[string]string{"AWS_REGION": "here"})
 	for _, query := range []string{"regoin=x", "fips=perhaps", "role=admin", "ssetype=none", "request_checksum_calculation=never", "response_checksum_validation=when_supported", "rate_limiter_capacity=1"} {

@@ -33,7 +33,7 @@ const (
 	s3Secret = "averysecretaccesskeyofthetests"
 )
 
-// withoutAmazon empties what Amazon's tools would find, but for the variables that are given.
+// withoutAmazon clears what Amazon's tools would find, except the given variables.
 func withoutAmazon(t *testing.T, given map[string]string) {
 	t.Helper()
 	all := map[string]string{"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true"}
@@ -48,7 +48,7 @@ func withoutAmazon(t *testing.T, given map[string]string) {
 	}
 }
 
-// amazon plays a server that demands signatures, and remembers what it was asked.
+// amazon simulates a server that demands signatures, and records its requests.
 type amazon struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -67,7 +67,7 @@ func newAmazon(t *testing.T) *amazon {
 	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the client has gone
+			return // the client has disconnected
 		}
 		a.mu.Lock()
 		a.requests = append(a.requests, r)
@@ -89,7 +89,7 @@ func newAmazon(t *testing.T) *amazon {
 	return a
 }
 
-// unsigned says what is wrong with the signature of a request as it arrived
+// unsigned returns what is wrong with the signature of a received request
 // (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
 func unsigned(r *http.Request, body []byte) string {
 	sum := sha256.Sum256(body)
@@ -144,7 +144,7 @@ func (a *amazon) open(t *testing.T, query string, retries bool) Bucket {
 	return b
 }
 
-// asked are the requests since it was called last.
+// asked returns the requests since the last call.
 func (a *amazon) asked() []*http.Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -159,13 +159,13 @@ func (a *amazon) say(answer func(w http.ResponseWriter, r *http.Request) bool) {
 	a.answer = answer
 }
 
-// Each operation is signed, and what comes back is what was put.
+// Each operation is signed, and objects are read back as they were put.
 func TestS3(t *testing.T) {
 	everyOperation(t, newAmazon(t).open(t, "", false))
 }
 
-// A large object is made of parts, on the condition that there is none, with the encryption and the checksums that are asked
-// for; one that cannot be completed is given up.
+// A large object is sent in parts, on the condition that it does not exist, with the requested encryption and checksums; one
+// that cannot be completed is aborted.
 func TestS3Multipart(t *testing.T) {
 	a := newAmazon(t)
 	b := a.open(t, "ssetype=aws:kms&kmskeyid=k&request_checksum_calculation=when_supported", false)
@@ -253,7 +253,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// What is public is asked for without a key, even where there is one.
+// Public objects are requested without a key, even if there is one.
 func TestS3Anonymous(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if said := r.Header.Get("Authorization"); said != "" {
@@ -276,7 +276,7 @@ func TestS3Anonymous(t *testing.T) {
 	}
 }
 
-// What may pass is asked again as often as the settings say, and only where the caller does not; what does not is not.
+// Transient errors are retried as often as the settings say, and only if the caller does not retry; others are not.
 func TestS3Retries(t *testing.T) {
 	a := newAmazon(t)
 	t.Setenv("AWS_MAX_ATTEMPTS", "2")
@@ -291,7 +291,7 @@ func TestS3Retries(t *testing.T) {
 	}
 }
 
-// What a server says is kept: its code, and where the bucket is.
+// A server's message is kept: its code, and the location of the bucket.
 func TestS3Refusals(t *testing.T) {
 	a := newAmazon(t)
 	b := a.open(t, "", false)
@@ -327,7 +327,7 @@ func TestS3Refusals(t *testing.T) {
 	}
 }
 
-// Authorities that AWS_CA_BUNDLE names are trusted, and no others then.
+// Authorities named by AWS_CA_BUNDLE are trusted, and then no others.
 func TestS3Authorities(t *testing.T) {
 	withoutAmazon(t, nil)
 	server := httptest.NewTLSServer(http.NotFoundHandler())

@@ -16,7 +16,7 @@ import (
 	"straggler/store/storetest"
 )
 
-// counting is an engine that remembers the session tables made through it and not dropped.
+// counting is an engine that records the session tables that it was asked to create and not to drop.
 type counting struct {
 	engine.Engine
 	made int
@@ -37,7 +37,7 @@ func (c *counting) Drop(ctx context.Context, name string) error {
 	return c.Engine.Drop(ctx, name)
 }
 
-// slow is an engine that takes nearly all of the time for closing to drop a table.
+// slow is an engine that takes nearly all of the closing time to drop a table.
 type slow struct {
 	engine.Engine
 	dropped int
@@ -55,7 +55,7 @@ func (s *slow) Drop(ctx context.Context, name string) error {
 	}
 }
 
-// A busy cluster may take long to drop what was kept: only what was cancelled has to end soon.
+// A busy cluster may take long to drop kept tables: only cancelled work must end soon.
 func TestPartsAreDroppedSlowly(t *testing.T) {
 	const sql = "WITH a AS (SELECT n FROM attempts), b AS (SELECT n FROM phases) SELECT a.n FROM a JOIN a c ON a.n = c.n JOIN b ON b.n = a.n JOIN b d ON d.n = a.n"
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +76,8 @@ type numbered struct {
 	N int64 `col:"n"`
 }
 
-// partsSQL names a part twice that is to be kept, one that is only named once, and a list of values, and has what looks
-// like the end of a part and is none.
+// partsSQL uses a part twice, which is kept, another part once, and a list of values; it contains something that looks like
+// the end of a part and is not.
 const partsSQL = `-- takes (nothing
 WITH
 few AS (SELECT * FROM (VALUES (1), (2)) AS v(n)), -- a list)
@@ -127,7 +127,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// What was kept goes in every case: a part or the end of the query that fails, a reader that stops, one that is cancelled.
+// Kept tables are dropped in every case: if a part or the end of the query fails, if the reader stops, and if it is
+// cancelled.
 func TestPartsAreDropped(t *testing.T) {
 	st := enginetest.Store(t)
 	enginetest.Ingest(t, st, 7, storetest.Attempts(7, 5000))

@@ -9,7 +9,7 @@ import (
 	"straggler/engine/enginetest"
 )
 
-// Text that goes to a copy in a line comes back as it was.
+// Text sent to a copy in a line is restored unchanged.
 func TestRemoteText(t *testing.T) {
 	eng, err := engines.Open(t.Context(), enginetest.Store(t), engine.Options{})
 	if err != nil {

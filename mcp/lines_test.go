@@ -10,7 +10,7 @@ import (
 	"straggler/report/reporttest"
 )
 
-// What is no message of the protocol is answered with an error of JSON-RPC, and the session goes on.
+// What is not a message of the protocol is answered with a JSON-RPC error, and the session continues.
 func TestNoMessages(t *testing.T) {
 	const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	in := strings.Join([]string{
@@ -18,7 +18,7 @@ func TestNoMessages(t *testing.T) {
 		strings.Repeat("[", 1_000_000), `{"jsonrpc":"2.0","id":9,"method":"` + strings.Repeat("y", 17<<20) + `"}`, `"text"`,
 		hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\r",
 		`[{"jsonrpc":"2.0","id":"one","method":"ping"},7,{"jsonrpc":"2.0","id":"two","method":"ping"}]`,
-		`{"jsonrpc":"2.0","id":"last","method":"ping"}`}, "\n") // and no end of the last line
+		`{"jsonrpc":"2.0","id":"last","method":"ping"}`}, "\n") // without an end of the last line
 	var out bytes.Buffer
 	reporttest.Check(t, mcp.New(opened(t, false, "plain"), "test").Serve(t.Context(), strings.NewReader(in), &out))
 	codes, answered := map[int]int{}, map[any]bool{}

@@ -18,13 +18,13 @@ import (
 	"straggler/serve/catalog/catalogtest"
 )
 
-// opened gives a catalog over labelled logs and, where hostile, a trace with hostile names.
+// opened returns a catalog over labelled logs and, if requested, a trace with hostile names.
 func opened(t *testing.T, hostile bool, logs ...string) *catalog.Catalog {
 	t.Helper()
 	return catalogtest.Open(t, catalogtest.Store(t, hostile, catalogtest.Labelled(t, "..", logs...)...))
 }
 
-// connected gives a client of a server over a catalog.
+// connected returns a client of a server over a catalog.
 func connected(t *testing.T, c *catalog.Catalog) *sdk.ClientSession {
 	t.Helper()
 	return connectedWith(t, c, nil)
@@ -124,7 +124,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// Long lists come in parts, which together are the list.
+// Long lists are returned in parts, which together are the list.
 func TestParts(t *testing.T) {
 	s := connected(t, opened(t, true))
 	seen, from, calls := 0, 0, 0
@@ -146,7 +146,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Mistakes and forbidden statements become answers that an assistant can use.
+// Mistakes and forbidden statements are answered in a way that an assistant can use.
 func TestMistakes(t *testing.T) {
 	s := connected(t, opened(t, true))
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Text of a log stands only under keys that say so, on one line, without what would reorder or hide it.
+// Text from logs is only under keys that say so, on one line, without characters that would reorder or hide it.
 func TestHostileNames(t *testing.T) {
 	s := connected(t, opened(t, true))
 	attempt := call(t, s, "worst_tasks", nil).Rows[0]["attempt"]
@@ -192,7 +192,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// hostile counts the texts of the log under v, and complains about those in the wrong place or form.
+// hostile counts the texts from the log under v, and reports those in the wrong place or form.
 func hostile(t *testing.T, tool, path string, marked bool, v any) (found int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -232,8 +232,8 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// Policies are replayed on one application: its progress is told, a call for more rows replays nothing anew, and a call that is
-// cancelled ends the replay.
+// Policies are replayed on one application: progress is reported, requesting more rows does not replay again, and cancelling
+// the call ends the replay.
 func TestWhatifOfOne(t *testing.T) {
 	c := opened(t, false, "mixed", "skew")
 	shares := make(chan float64, 10_000)

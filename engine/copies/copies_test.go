@@ -16,7 +16,7 @@ import (
 	"straggler/store"
 )
 
-// played is an engine whose copies print what a test has them print.
+// played is an engine whose copies print what a test specifies.
 type played struct {
 	engine.Engine
 	st     *store.Store
@@ -55,7 +55,8 @@ func says(keys ...schema.Key) func(dir string, out io.Writer) error {
 	}
 }
 
-// Messages come by key whichever copy sent them, rows are committed once, and keys that two copies claim are an error.
+// Messages are ordered by key, whichever copy sent them; rows are committed once; and keys claimed by two copies are an
+// error.
 func TestRun(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -68,7 +68,7 @@ func benchmarkRead[R any](b *testing.B, sql string) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// BenchmarkOpen is what every command pays before its first query.
+// BenchmarkOpen measures what every command does before its first query.
 func BenchmarkOpen(b *testing.B) {
 	s := enginetest.Store(b)
 	enginetest.Ingest(b, s, 7, storetest.Attempts(7, 1000))

@@ -25,7 +25,7 @@ func openBucket(t *testing.T, url string) *store.Store {
 	return s
 }
 
-// TestOnlyNamedTablesAreFetched, each once, whatever the number of queries and of processes.
+// TestOnlyNamedTablesAreFetched: and each once, for any number of queries and processes.
 func TestOnlyNamedTablesAreFetched(t *testing.T) {
 	server := s3test.Serve(t)
 	const lake = "s3://lakes/x"
@@ -57,7 +57,7 @@ func TestOnlyNamedTablesAreFetched(t *testing.T) {
 		gets int64
 	}{
 		{"SELECT 1", 1, 0},
-		{"SELECT * FROM duckdb_columns() WHERE table_name = 'attempts' AND column_name = 'task'", 1, 1}, // the word counts
+		{"SELECT * FROM duckdb_columns() WHERE table_name = 'attempts' AND column_name = 'task'", 1, 1}, // a mention counts
 		{"SELECT * FROM Attempts", 10, 0},
 		{`SELECT * FROM "jobs"`, 10, 1},
 		{"SELECT * FROM jobs, attempts", 100, 0},
@@ -71,7 +71,7 @@ func TestOnlyNamedTablesAreFetched(t *testing.T) {
 	var wg sync.WaitGroup
 	n := fetched(func() {
 		for range 4 {
-			s := openBucket(t, lake) // caches of their own over the same directory, as processes have
+			s := openBucket(t, lake) // separate caches over the same directory, as in separate processes
 			eng := testEngine(t, s, engine.Options{Threads: 1})
 			wg.Go(func() {
 				if n, err := enginetest.Count(t.Context(), eng, "SELECT * FROM attempts"); err != nil || n != 10 {
@@ -81,7 +81,7 @@ func TestOnlyNamedTablesAreFetched(t *testing.T) {
 		}
 		wg.Wait()
 	})
-	if n != 4*2+1 { // every one reads two commits
+	if n != 4*2+1 { // each reads two commits
 		t.Errorf("%d files were fetched by four", n)
 	}
 }
@@ -156,7 +156,7 @@ func TestFencesAroundCopies(t *testing.T) {
 	}
 }
 
-// copies are the copies in a cache.
+// copies returns the copies in a cache.
 func copies(t *testing.T, cache string) map[string]bool {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(cache, "files", "*.parquet"))

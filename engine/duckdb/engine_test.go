@@ -33,7 +33,7 @@ func testEngine(t testing.TB, s *store.Store, o engine.Options) engine.Engine {
 	return eng
 }
 
-// TestRowsComeBack: of files of one part and of several.
+// TestRowsComeBack: from files of one part and of several.
 func TestRowsComeBack(t *testing.T) {
 	for _, n := range []int{1, 2, 5000, 130000} {
 		s := enginetest.Store(t)
@@ -82,8 +82,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// A window over everything, of tables in several parts of which one gives no rows, as the pages' totals are: DuckDB 1.5.5 fails
-// in one of some hundred times, and refuses all statements from then on.
+// A window over all rows of tables in several parts, one of which gives no rows, as in the pages' totals: DuckDB 1.5.5 fails
+// in about one of a hundred runs, and rejects all statements from then on.
 func TestTotalsOfParts(t *testing.T) {
 	eng := testEngine(t, enginetest.Store(t), engine.Options{Threads: 2}).(*Engine)
 	const sql = `WITH one AS (SELECT x AS n FROM range(1) r(x)),
@@ -105,8 +105,8 @@ SELECT n, count(*) OVER () AS total FROM parts ORDER BY n DESC NULLS LAST LIMIT 
 	}
 }
 
-// TestLeavingARangeEarlyGivesTheConnectionBack: of rows that are gathered, and of some that stream, which are more than can be
-// waited for.
+// TestLeavingARangeEarlyGivesTheConnectionBack: for gathered rows, and for streamed ones, which are more than can be waited
+// for.
 func TestLeavingARangeEarlyGivesTheConnectionBack(t *testing.T) {
 	type row struct {
 		N int64 `col:"n"`
@@ -117,7 +117,7 @@ func TestLeavingARangeEarlyGivesTheConnectionBack(t *testing.T) {
 		connections int
 	}{
 		{engine.Options{}, "SELECT x AS n FROM range(10000) r(x)", 1},
-		{engine.Options{Locked: true}, "SELECT x AS n FROM range(10000000000) r(x)", 2}, // one looks at the statement
+		{engine.Options{Locked: true}, "SELECT x AS n FROM range(10000000000) r(x)", 2}, // one checks the statement
 	} {
 		eng := testEngine(t, enginetest.Store(t), c.o)
 		for range 3 {
@@ -137,7 +137,7 @@ func TestLeavingARangeEarlyGivesTheConnectionBack(t *testing.T) {
 }
 
 // TestFewRows: for few rows there is one thread, and results are gathered; as soon as there are many, and for users'
-// statements, all threads work and results stream. A number of threads that is given stays.
+// statements, all threads work and results are streamed. A given number of threads is kept.
 func TestFewRows(t *testing.T) {
 	type setting struct {
 		Threads int64 `col:"threads"`
@@ -188,7 +188,7 @@ func TestCancelledQuery(t *testing.T) {
 	}
 }
 
-// TestResultsStream: of a result far larger than the memory limit the first rows come at once.
+// TestResultsStream: the first rows of a result far larger than the memory limit are returned at once.
 func TestResultsStream(t *testing.T) {
 	eng := testEngine(t, enginetest.Store(t), engine.Options{MemoryBytes: 64 << 20})
 	rows, err := eng.Query(t.Context(), "SELECT x, 'a string of some length that is number ' || x AS s FROM range(10000000000) r(x)")
@@ -203,7 +203,7 @@ func TestResultsStream(t *testing.T) {
 	}
 }
 
-// TestGatheredRows: what is gathered is what is streamed, in its order.
+// TestGatheredRows: gathered rows equal streamed ones, in the same order.
 func TestGatheredRows(t *testing.T) {
 	eng := testEngine(t, enginetest.Store(t), engine.Options{Threads: 2})
 	const sql = "SELECT x, CASE WHEN x % 3 = 0 THEN NULL ELSE x * 2 END AS y FROM range(300000) r(x) WHERE x % 7 <> 0"
@@ -243,8 +243,8 @@ func TestGatheredRows(t *testing.T) {
 	}
 }
 
-// TestMoreThanMemory sorts and keeps more than the memory limit, which has to go through the temporary directory, and
-// looks that nothing stays there.
+// TestMoreThanMemory sorts and keeps more than the memory limit, which requires the temporary directory, and checks that
+// nothing remains there.
 func TestMoreThanMemory(t *testing.T) {
 	dir := t.TempDir()
 	eng := testEngine(t, enginetest.Store(t), engine.Options{MemoryBytes: 48 << 20, Threads: 1, TempDir: dir})
@@ -272,7 +272,7 @@ func TestMaterialize(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		other, err := eng.Query(t.Context(), "SELECT 1") // so that the next query is another connection
+		other, err := eng.Query(t.Context(), "SELECT 1") // so that the next query uses another connection
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +291,7 @@ func TestMaterialize(t *testing.T) {
 	}
 }
 
-// TestEngineFollows: an engine sees what the same store.Store commits after it was opened, and a locked one does not.
+// TestEngineFollows: an engine sees what the same store.Store commits after it was opened, but a locked one does not.
 func TestEngineFollows(t *testing.T) {
 	s := enginetest.Store(t)
 	eng, locked := testEngine(t, s, engine.Options{}), testEngine(t, s, engine.Options{Locked: true})
@@ -369,7 +369,7 @@ func TestSettings(t *testing.T) {
 		Memory  string `col:"memory"`
 		Temp    string `col:"temp"`
 	}
-	first, err := eng.Query(t.Context(), "SELECT 1") // the settings must hold in every connection
+	first, err := eng.Query(t.Context(), "SELECT 1") // the settings must apply to every connection
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +381,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestEveryTableIsThere: also those that nothing was ever written to, with the columns of the schema.
+// TestEveryTableIsThere: including tables that were never written to, with the columns of the schema.
 func TestEveryTableIsThere(t *testing.T) {
 	eng := testEngine(t, enginetest.Store(t), engine.Options{Locked: true})
 	for _, table := range schema.Tables() {
@@ -402,7 +402,7 @@ func TestEveryTableIsThere(t *testing.T) {
 	}
 }
 
-// The limit of what goes to the disk is the database's own setting.
+// The limit for temporary files is the database's own setting.
 func TestTempBytes(t *testing.T) {
 	type row struct {
 		Limit string `col:"most"`

@@ -52,7 +52,7 @@ func TestLockedAnswersQueries(t *testing.T) {
 	}
 }
 
-// TestLockedIsClosed tries every way out of a locked engine, and then looks whether anything got out or changed.
+// TestLockedIsClosed tries every way out of a locked engine, and then checks that nothing got out or changed.
 func TestLockedIsClosed(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "store")
@@ -62,7 +62,7 @@ func TestLockedIsClosed(t *testing.T) {
 	}
 	enginetest.Ingest(t, s, 7, storetest.Attempts(7, 100))
 	const secret = "a,b\nsecret,2\n"
-	outside := filepath.Join(base, "store-other") // has the store's path as a prefix
+	outside := filepath.Join(base, "store-other") // begins with the store's path
 	if err := os.Mkdir(outside, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestLockedIsClosed(t *testing.T) {
 	}
 }
 
-// TestPathsAreNotPatterns opens stores whose paths mean something to SQL or to a shell.
+// TestPathsAreNotPatterns opens stores with paths that have a meaning in SQL or a shell.
 func TestPathsAreNotPatterns(t *testing.T) {
 	for _, name := range []string{"it's", `a"b`, "a*b", "a?b", "[ab]", "a b", "a\\b", "ü", "{a,b}", "a;b", "--x", "%20", "year=2020", "task=5"} {
 		s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), name), store.Options{})

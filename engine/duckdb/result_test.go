@@ -7,7 +7,7 @@ import (
 	"straggler/store"
 )
 
-// What DuckDB says of files in which bytes were changed is said as damage of the store, and what it says of a statement is not.
+// DuckDB's errors about changed bytes in files are reported as damage of the store, and those about a statement are not.
 func TestDamage(t *testing.T) {
 	for msg, damaged := range map[string]bool{
 		`Invalid Input Error: Failed to read file "t/a.parquet": ZSTD Decompression failure`:                             true,

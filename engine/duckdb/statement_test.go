@@ -33,8 +33,8 @@ func TestTrimStatement(t *testing.T) {
 	}
 }
 
-// FuzzTrimStatement holds Trim against DuckDB's parser: what is one query with its semicolon is one without,
-// and can stand in parentheses.
+// FuzzTrimStatement compares Trim with DuckDB's parser: a query with its semicolon is a query without it, and can stand in
+// parentheses.
 func FuzzTrimStatement(f *testing.F) {
 	for _, sql := range []string{"SELECT 1;", "SELECT ';' -- ;\n;", "SELECT E'\\';'; --", "SELECT $x$;$x$; /* ; */", `SELECT ";" FROM a; ;`, "SELECT 1 /* /* ; */ ; */;",
 		"FROM a", "VALUES ('a''b;');", "SELECT e'\\\\';", "SELECT X'41;'", "SELECT 1::INT[1];", "SELECT U&'d;';", "SELECT $1;", "SELECT a$b$;"} {
@@ -53,7 +53,7 @@ func FuzzTrimStatement(f *testing.F) {
 	parse := func(t *testing.T, sql string) *syntaxTree {
 		tree, err := (&result{d: eng.(*Engine), ctx: t.Context()}).parse(sql)
 		if err != nil {
-			t.Skip(err) // text that is no UTF-8
+			t.Skip(err) // text that is not UTF-8
 		}
 		return tree
 	}
@@ -75,7 +75,7 @@ func FuzzTrimStatement(f *testing.F) {
 	})
 }
 
-// FuzzSplit compares how a text is cut into statements with how DuckDB cuts it.
+// FuzzSplit compares how a text is split into statements with how DuckDB splits it.
 func FuzzSplit(f *testing.F) {
 	for _, sql := range []string{"SELECT 1; SELECT 2", `SELECT E'it\'s; x'; SELECT 1`, `SELECT 'it\'; SELECT 2`, `SELECT e'a''\'; b'; SELECT 1`, "SELECT E'a'\n'\\'; b'; SELECT 1",
 		"SELECT E'a' '\\'; SELECT 1", "SELECT 'a'\n'\\'; SELECT 1", "SELECT E'a'\n-- b\n'\\'; SELECT 1", "/* a /* b; */ c; */ SELECT 1; SELECT 2", "SELECT 1 -- a;\r, 2; SELECT 3", "SELECT 1 AS a$b$; SELECT 2 AS c$b$",
@@ -98,14 +98,14 @@ func FuzzSplit(f *testing.F) {
 	}
 	defer eng.(*Engine).release(conn)
 	f.Fuzz(func(t *testing.T, sql string) {
-		if strings.ContainsRune(sql, 0) || strings.Contains(strings.ToLower(sql), "pivot") { // one PIVOT is several statements
+		if strings.ContainsRune(sql, 0) || strings.Contains(strings.ToLower(sql), "pivot") { // a PIVOT is several statements
 			t.Skip()
 		}
 		var all mapping.ExtractedStatements
 		n := mapping.ExtractStatements(conn, sql, &all)
 		defer mapping.DestroyExtracted(&all)
 		if n == 0 {
-			return // it is nothing to DuckDB
+			return // to DuckDB it is nothing
 		}
 		if got, rest := sqltext.DuckDB.Split(sql + "\n;"); len(got) != int(n) || rest != "" {
 			t.Fatalf("%q is cut into %q and %q, and DuckDB sees %d", sql, got, rest, n)

@@ -12,9 +12,9 @@ import (
 	"straggler/schema"
 )
 
-// TestRowGroupsAreLeftOutRightly: a filter lets the engine leave out row groups by the statistics in the files. What it
-// counts is compared with counting row by row, where files overlap or not, hold NULL, NaN, zeros of both signs, or strings
-// that are longer than a bound.
+// TestRowGroupsAreLeftOutRightly: filters let the engine skip row groups by the statistics in the files. Its counts are
+// compared with counting row by row, for files that overlap or not, and contain NULL, NaN, zeros of both signs, or strings
+// longer than a bound.
 func TestRowGroupsAreLeftOutRightly(t *testing.T) {
 	st := enginetest.Store(t)
 	long, top := strings.Repeat("rack/", 40), strings.Repeat("\U0010FFFF", 40)

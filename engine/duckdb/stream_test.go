@@ -9,7 +9,7 @@ import (
 	"straggler/store/storetest"
 )
 
-// TestStreamsAlone: while a query is streamed there is one thread, and afterwards there are as many as before, however it ends.
+// TestStreamsAlone: there is one thread while a query is streamed, and afterwards as many as before, however it ends.
 func TestStreamsAlone(t *testing.T) {
 	const n = fewRows + 10_000
 	s := enginetest.Store(t)

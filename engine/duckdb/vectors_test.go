@@ -11,11 +11,11 @@ import (
 	"straggler/schema"
 )
 
-// TestValuesOfEveryType asks DuckDB for values of all its types, and DuckDB itself for the text that each is to be.
+// TestValuesOfEveryType asks DuckDB for values of all its types, and for the text that each should have.
 func TestValuesOfEveryType(t *testing.T) {
 	eng := testEngine(t, enginetest.Store(t), engine.Options{})
 	for _, expr := range []string{
-		// lists, structs and maps, with what needs quotes in them
+		// lists, structs and maps, with contents that need quotes
 		"[1, NULL, 3]", "[]", "[[1], [], NULL]", "['a', 'b c', 'it''s', '', NULL, 'a,b', '[x]', 'x=y', 'a:b', 'NULL', '\"', 'a\\b', '{', ' a']",
 		"[1.5, 2.25]", "[1.5::DOUBLE, 1e300::DOUBLE, 'nan'::DOUBLE, 'inf'::DOUBLE, 0::DOUBLE, -0.1::DOUBLE, 1e15::DOUBLE, 1e16::DOUBLE, 1e-5::DOUBLE, 123456789::DOUBLE]",
 		"[0.1::FLOAT, 1e10::FLOAT, 16777216::FLOAT]", "[true, false]", "[DATE '2020-02-29', DATE '1969-12-31', DATE '0001-01-01']",
@@ -23,7 +23,7 @@ func TestValuesOfEveryType(t *testing.T) {
 		"[1::TINYINT, 2::TINYINT]", "[1::UTINYINT]", "[1::USMALLINT]", "[1::UINTEGER]", "[18446744073709551615::UBIGINT]", "[170141183460469231731687303715884105727::HUGEINT]",
 		"{'a': 1, 'b c': 'x', 'd': NULL, 'e': [1, 2], 'f': {'g': 'it''s'}}", "MAP {'a': 1, 'b c': 2}", "MAP {1: 'x', 2: NULL}", "MAP {}",
 		"[1, 2, 3]::INTEGER[3]", "union_value(n := 3)", "[union_value(s := 'a b')]",
-		// scalars that have no portable type
+		// scalars without a portable type
 		"DATE '2020-02-29'", "DATE '-0044-03-15'", "TIME '12:34:56'", "TIME '12:34:56.5'", "INTERVAL '1' YEAR", "INTERVAL '14 months 3 days 04:05:06.789'", "INTERVAL '-5 minutes'",
 		"INTERVAL '0 days'", "INTERVAL '-1 day'", "INTERVAL '-14 months'", "INTERVAL '200 hours'", "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::UUID", "'\\x00\\x41\\xFFz'::BLOB", "'x\"y''z'::BLOB",
 		"'b'::ENUM ('a', 'b')", "'10101'::BIT", "123456789012345678901234567890::BIGNUM", "(-5)::BIGNUM", "0::BIGNUM", "[(-300)::BIGNUM]",
@@ -83,7 +83,7 @@ func TestPortableTypes(t *testing.T) {
 	}
 }
 
-// TestManyRowsOfManyTypes goes over the borders of DuckDB's chunks, with NULLs among the rows.
+// TestManyRowsOfManyTypes crosses the boundaries of DuckDB's chunks, with NULLs among the rows.
 func TestManyRowsOfManyTypes(t *testing.T) {
 	eng := testEngine(t, enginetest.Store(t), engine.Options{})
 	type row struct {

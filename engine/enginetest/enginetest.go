@@ -1,4 +1,5 @@
-// Package enginetest takes nothing and gives tests of engines a store, rows or a trace in it, and what a query of it gives.
+// Package enginetest takes nothing and gives tests of engines a store, rows or a trace in it, and the result of a query of
+// it.
 package enginetest
 
 import (
@@ -11,7 +12,7 @@ import (
 	"straggler/store"
 )
 
-// Store is an empty store that goes when the test ends.
+// Store returns an empty store that is removed when the test ends.
 func Store(t testing.TB) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), t.TempDir(), store.Options{})
@@ -63,8 +64,8 @@ func IngestTrace(t testing.TB, st *store.Store, trace *schema.Trace) {
 	}
 }
 
-// Shift adds to the keys of a trace of applications, settings, jobs, phases and attempts, so that it can lie in one store with
-// another.
+// Shift adds to the keys of a trace of applications, settings, jobs, phases and attempts, so that it can be stored together
+// with another.
 func Shift(tr *schema.Trace, by schema.Key) {
 	for i := range tr.Applications {
 		tr.Applications[i].ApplicationID += by
@@ -115,7 +116,7 @@ func Count(ctx context.Context, eng engine.Engine, sql string) (int, error) {
 	return n, rows.Err()
 }
 
-// ReadAll gives copies of a query's rows.
+// ReadAll returns copies of a query's rows.
 func ReadAll[R any](t testing.TB, eng engine.Engine, sql string) []R {
 	t.Helper()
 	var out []R
@@ -128,8 +129,8 @@ func ReadAll[R any](t testing.TB, eng engine.Engine, sql string) []R {
 	return out
 }
 
-// Server is the address of a server of Spark as tests ask it: with ANSI SQL, for which sessions ask, before Spark 4, and
-// without since. So those who run them on both see both; open connects to an address.
+// Server is the address of a Spark server for tests: with ANSI SQL, which sessions request, before Spark 4, and without
+// since. Running the tests on both therefore covers both. open connects to an address.
 func Server(t testing.TB, address string, open func(address string) (engine.Engine, error)) string {
 	t.Helper()
 	eng, err := open(address)

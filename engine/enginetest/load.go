@@ -11,8 +11,8 @@ import (
 	"straggler/schema"
 )
 
-// Loads tests that rows which an engine is given are those that are read, every bit of them; loaded again, they take the place
-// of the others. A locked engine takes none.
+// Loads tests that rows loaded into an engine are read back unchanged, to the last bit; loading again replaces them. A locked
+// engine refuses to load.
 func Loads(t *testing.T, eng, locked engine.Engine) {
 	t.Helper()
 	type row struct {

@@ -10,11 +10,11 @@ import (
 	"straggler/store"
 )
 
-// Logs is a store that logs come to, change in and go from.
+// Logs is a store to which logs are added, and in which they change and are removed.
 type Logs struct {
 	*store.Store
 	Shown map[schema.Key]*schema.Trace // by input
-	// logs so far; each has its number as fingerprint, so that a log read again is another state
+	// logs so far; each has its number as fingerprint, so that a log read again has another state
 	Read int
 }
 
@@ -23,7 +23,7 @@ func NewLogs(st *store.Store) *Logs {
 	return &Logs{Store: st, Shown: map[schema.Key]*schema.Trace{}}
 }
 
-// Ingest commits logs, in place of what the store has under their keys.
+// Ingest commits logs, replacing what the store has under their keys.
 func (l *Logs) Ingest(t testing.TB, logs map[schema.Key]*schema.Trace) {
 	t.Helper()
 	tx, err := l.Begin(t.Context(), store.Origin{Kind: store.Log, Tool: "test"})

@@ -19,7 +19,7 @@ import (
 // slowSQL takes minutes, unless it is stopped.
 const slowSQL = "SELECT sum(CAST(sqrt(a.id * b.id) AS DOUBLE)) AS %s FROM range(1000000) a CROSS JOIN range(10000000) b"
 
-// sparkCancelled: when the context ends the cluster's stages do too, and the connection stays good.
+// sparkCancelled: when the context ends, so do the cluster's stages, and the connection remains usable.
 func sparkCancelled(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -52,7 +52,7 @@ func sparkFrozen(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkKilled: the server is killed while it works on a query, and another one comes up in its place.
+// sparkKilled: the server is killed while it executes a query, and another one starts in its place.
 func sparkKilled(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "reconnect=5m", engine.Options{})
 	// The part that it was made from is dropped, and needed again on the other server.
@@ -60,7 +60,7 @@ func sparkKilled(t *testing.T, c *sparkCase) {
 		t.Fatal(err)
 	}
 	loadRow(t, eng, "loaded")
-	// It waits on the first server only: that makes the directory.
+	// It waits on the first server only, which creates the directory.
 	nap := filepath.Join(t.TempDir(), "nap")
 	sql := "SELECT t.a, k.s + l.s FROM (SELECT TRANSFORM (1) USING 'if mkdir " + nap + "; then while kill -0 $PPID; do sleep 0.1; done; fi; echo done' AS (a STRING)) t CROSS JOIN kept k CROSS JOIN loaded l"
 	done := make(chan []any, 1)
@@ -89,7 +89,7 @@ func sparkKilled(t *testing.T, c *sparkCase) {
 	}
 }
 
-// mark is how much the server has said so far.
+// mark returns the length of the server's log so far.
 func (c *sparkCase) mark(t *testing.T) int {
 	text, err := os.ReadFile(c.server.Log())
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *sparkCase) mark(t *testing.T) int {
 	return len(text)
 }
 
-// await waits until the server says something after a mark.
+// await waits until a text appears in the server's log after a mark.
 func (c *sparkCase) await(t *testing.T, from int, words string) {
 	for giveUp := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		text, err := os.ReadFile(c.server.Log())

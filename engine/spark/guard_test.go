@@ -57,7 +57,7 @@ func TestSparkTrimmed(t *testing.T) {
 	}
 }
 
-// Whatever the text, what is sent is one statement.
+// Whatever the text, a single statement is sent.
 func FuzzSparkStatements(f *testing.F) {
 	for _, sql := range []string{"SELECT 1; x", "SELECT '\\", "/*/**/", "-- a\\\nb", "r'", "`", "SELECT `a``b`(1)"} {
 		f.Add(sql)

@@ -10,7 +10,7 @@ import (
 	"straggler/engine"
 )
 
-// sparkKeeps: what is kept is worked out once, also when both it and the questions are made of named parts.
+// sparkKeeps: a kept table is computed once, even if both it and the queries have named parts.
 func sparkKeeps(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	runs := filepath.Join(t.TempDir(), "runs")
@@ -33,7 +33,7 @@ func sparkKeeps(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkParts: a part that is named twice is worked out once, and is gone when the query is done or fails.
+// sparkParts: a part that is used twice is computed once, and is dropped when the query ends or fails.
 func sparkParts(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	runs := filepath.Join(t.TempDir(), "runs")
@@ -64,14 +64,14 @@ func sparkParts(t *testing.T, c *sparkCase) {
 	}
 }
 
-// planOf is how Spark would run a query.
+// planOf returns Spark's plan for a query.
 func planOf(t *testing.T, eng engine.Engine, sql string) string {
 	t.Helper()
 	return fmt.Sprint(oneRow(t, eng, "EXPLAIN "+sql)...)
 }
 
-// sparkKeptPlans: what reads a kept table is planned from its rows alone, however many tables it was made from, one after the
-// other. A list of values is no table to be read.
+// sparkKeptPlans: a query of a kept table is planned from its rows only, however many tables it was made from, one after the
+// other. A list of values is not a table to be read.
 func sparkKeptPlans(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	keep := func(name, sql string) {
@@ -115,8 +115,8 @@ func sparkKeptValues(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkKeptFiles: the files of a kept table go with it, with the table that takes its name, with a query that fails, and with
-// the session.
+// sparkKeptFiles: the files of a kept table are removed with it, with a table that takes its name, with a query that fails,
+// and with the session.
 func sparkKeptFiles(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	for _, step := range []struct {
@@ -157,7 +157,7 @@ func sparkKeptFiles(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkCached: where executors are not to write, they keep tables in their memory.
+// sparkCached: if executors must not write, they keep tables in memory.
 func sparkCached(t *testing.T, c *sparkCase) {
 	for options, o := range map[string]engine.Options{"results=server": {}, "": {Locked: true}} {
 		eng := c.engine(t, options, o)

@@ -16,7 +16,7 @@ import (
 	"straggler/engine/spark/sparktest"
 )
 
-// A real server with TLS that asks an LDAP directory for passwords. The directory is played.
+// A real server with TLS that checks passwords in an LDAP directory, which is simulated.
 func TestSparkLogin(t *testing.T) {
 	dir := t.TempDir()
 	keys, ca := filepath.Join(dir, "keys.p12"), filepath.Join(dir, "ca.pem")
@@ -73,14 +73,14 @@ func TestSparkLogin(t *testing.T) {
 			t.Errorf("%s: %v", options, err)
 		}
 	}
-	for _, options := range []string{"auth=ldap&connect=2s", "auth=nosasl&connect=2s&patience=2s"} { // in the clear
+	for _, options := range []string{"auth=ldap&connect=2s", "auth=nosasl&connect=2s&patience=2s"} { // without encryption
 		if err := ask(options); !errors.Is(err, engine.ErrServer) {
 			t.Errorf("%s: %v", options, err)
 		}
 	}
 }
 
-// ldapDirectory plays an LDAP directory that takes one password, and gives its address. It answers every message with a bind
+// ldapDirectory simulates an LDAP directory with one password, and returns its address. It answers every message with a bind
 // response (RFC 4511 §4.2.2): success, or invalidCredentials.
 func ldapDirectory(t *testing.T, password string) string {
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 	"straggler/store"
 )
 
-// Copies are given the values of a query as lines of text; the program here prints those.
+// Copies get the values of a query as lines of text, which the program here prints.
 func sparkGivesRows(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "&binary=/bin/sed", engine.Options{})
 	rows, err := eng.(engine.RemoteRunner).RunRemote(t.Context(), engine.RemoteJob{
@@ -36,7 +36,7 @@ func sparkGivesRows(t *testing.T, c *sparkCase) {
 	}
 }
 
-// Programs on other machines find the store where the address says, or by its own URL with all of its parameters.
+// Programs on other machines find the store at the address's store option, or at its own URL with all parameters.
 func TestStoreAddress(t *testing.T) {
 	s3test.Serve(t)
 	dir := t.TempDir()

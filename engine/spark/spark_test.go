@@ -20,8 +20,8 @@ import (
 	"straggler/store"
 )
 
-// Everything that can happen to a query on a real server, which is started here. The tests share it, in their order: the
-// last ones kill it. Where a server runs already that others use too, only those run that ask it.
+// What can happen to a query on a real server, which is started here. The tests share it, in this order: the last ones kill
+// it. If a running server is used by others too, only tests that merely query it run.
 func TestSpark(t *testing.T) {
 	c := &sparkCase{address: os.Getenv(sparktest.Variable)}
 	if c.address == "" {
@@ -33,7 +33,7 @@ func TestSpark(t *testing.T) {
 	for _, x := range []struct {
 		name  string
 		test  func(*testing.T, *sparkCase)
-		alone bool // with a server: it reads its log, or stops it
+		alone bool // it reads the server's log, or stops it
 	}{
 		{"values", sparkValues, false}, {"settings", sparkSettings, true}, {"wrong SQL", sparkWrongSQL, false}, {"locked", sparkLocked, false}, {"big results stream", sparkStreams, false},
 		{"views follow commits", sparkFollows, false}, {"kept tables", sparkKeeps, false}, {"kept parts", sparkParts, false}, {"plans of kept tables", sparkKeptPlans, false}, {"kept values", sparkKeptValues, false}, {"files of kept tables", sparkKeptFiles, false}, {"cached tables", sparkCached, false}, {"loaded rows", sparkLoads, false}, {"rows of copies", sparkGivesRows, false}, {"store not seen", sparkUnseen, false}, {"bucket not seen", sparkNoConnector, true},
@@ -53,8 +53,8 @@ func TestSpark(t *testing.T) {
 }
 
 type sparkCase struct {
-	address string            // for --engine; more options may follow
-	server  *sparktest.Server // nil where others use it too
+	address string            // for --engine; more options may be appended
+	server  *sparktest.Server // nil if others use it too
 	st      *store.Store
 }
 
@@ -104,7 +104,7 @@ func put(t *testing.T, st *store.Store, n int) {
 	}
 }
 
-// oneRow gives the only row of a query.
+// oneRow returns the only row of a query.
 func oneRow(t *testing.T, eng engine.Engine, sql string) []any {
 	t.Helper()
 	rows, err := eng.Query(t.Context(), sql)
@@ -127,7 +127,8 @@ func oneRow(t *testing.T, eng engine.Engine, sql string) []any {
 	return out
 }
 
-// sparkValues: every type comes as its portable one, NULL as NULL, instants in UTC whatever the server's zone.
+// sparkValues: every type is returned as its portable type, NULL as NULL, and instants in UTC whatever the server's time
+// zone.
 func sparkValues(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "set.spark.sql.shuffle.partitions=1", engine.Options{})
 	got := oneRow(t, eng, `SELECT true, CAST(1 AS TINYINT), CAST(-2 AS SMALLINT), 3, CAST(4 AS BIGINT), CAST(0.5 AS FLOAT), 0.1e0, 12.345, 'a b\\c',
@@ -150,7 +151,7 @@ func sparkValues(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkSettings: a session begins with our settings, has them on a server that ignores what it is opened with, and then those
+// sparkSettings: a session begins with our settings, even on a server that ignores those it is opened with, followed by those
 // of the address.
 func sparkSettings(t *testing.T, c *sparkCase) {
 	from := c.mark(t)
@@ -201,7 +202,7 @@ func sparkWrongSQL(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkLocked: what the fence lets through by its words, the session does not do.
+// sparkLocked: what the guard accepts by its words, the session refuses to do.
 func sparkLocked(t *testing.T, c *sparkCase) {
 	eng, open := c.engine(t, "", engine.Options{Locked: true}), c.engine(t, "", engine.Options{})
 	t.Setenv("HIDDEN", "secret")
@@ -219,7 +220,7 @@ func sparkLocked(t *testing.T, c *sparkCase) {
 	if got := oneRow(t, eng, "SELECT '${env:HIDDEN}' AS a"); got[0] != "${env:HIDDEN}" {
 		t.Errorf("variables are put in: %v", got)
 	}
-	// Each of these runs a program or calls Java. The engine that is not locked shows which of them Spark understands.
+	// Each of these runs a program or calls Java. The engine that is not locked shows which of them Spark supports.
 	dir := t.TempDir()
 	javas, ok := oneRow(t, open, "SELECT reflect('java.lang.System', 'getProperty', 'java.io.tmpdir')")[0].(string)
 	if !ok || javas == "" {
@@ -285,7 +286,7 @@ func sparkFunctions(t *testing.T, eng engine.Engine) {
 	}
 }
 
-// sparkTokens: with its comments taken out, a text means the same to Spark; so they are comments to it.
+// sparkTokens: a text without what we take for comments means the same to Spark; so they are comments to Spark.
 func sparkTokens(t *testing.T, eng engine.Engine) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	pieces := []string{"'", `"`, "`", "/*", "*/", "/*+", "--", "\n", "\r", "\\", "r'", "R\"", ", 1", " ", "'a'", "1e+0", "x", "/", "*", "-", "''", "||"}
@@ -340,7 +341,7 @@ func answer(t *testing.T, eng engine.Engine, sql string) (string, error) {
 	return fmt.Sprint(out), rows.Err()
 }
 
-// sparkStreams: three million rows go through, of which never more than some are here.
+// sparkStreams: three million rows are streamed, of which only some are here at any time.
 func sparkStreams(t *testing.T, c *sparkCase) {
 	const n, most = 3_000_000, 200 << 20
 	eng := c.engine(t, "", engine.Options{})
@@ -369,7 +370,7 @@ func sparkStreams(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkFollows: what is committed through the same store.Store is seen, as with the embedded engine.
+// sparkFollows: commits through the same store.Store are seen, as with the embedded engine.
 func sparkFollows(t *testing.T, c *sparkCase) {
 	st := storeAt(t, "lake")
 	eng := (&sparkCase{address: c.address, st: st}).engine(t, "", engine.Options{})
@@ -388,7 +389,7 @@ func sparkFollows(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkLoads: rows that are loaded go through a file, which goes with the engine.
+// sparkLoads: loaded rows go through a file, which is removed with the engine.
 func sparkLoads(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	enginetest.Loads(t, eng, c.engine(t, "", engine.Options{Locked: true}))
@@ -403,7 +404,7 @@ func sparkLoads(t *testing.T, c *sparkCase) {
 	}
 }
 
-// staged are the files and directories that lie in the store for the time of a session.
+// staged returns the files and directories that are in the store during a session.
 func (c *sparkCase) staged(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(globSpecial.Replace(c.st.Address()), "staging", "*", "staged"))
@@ -433,7 +434,7 @@ func sparkUnseen(t *testing.T, c *sparkCase) {
 	}
 }
 
-// sparkNoConnector: a Spark as it comes knows no object store, and says so in the names of Java's classes.
+// sparkNoConnector: a Spark without a connector does not know object stores, and reports so with names of Java classes.
 func sparkNoConnector(t *testing.T, c *sparkCase) {
 	s3test.Serve(t)
 	st, err := store.Open(t.Context(), "s3://lakes/lake", store.Options{})

@@ -8,7 +8,7 @@ import (
 	"straggler/store"
 )
 
-// What a commit says of its columns becomes part of a statement: a name only in quotes, and no type that is none.
+// A commit's columns become part of a statement: names only in quotes, and no invalid types.
 func TestColumnsOfCommits(t *testing.T) {
 	sql, err := filesView("`v`", []string{"task BIGINT", "a`b) USING csv -- STRING"}, []string{"file:/it's/a.parquet"})
 	if err == nil {

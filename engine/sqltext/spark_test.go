@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// grammar is a lexer made of the rules of Spark's SqlBaseLexer.g4 as they stand there, and of nothing of this package: of
-// all rules that match, the one with the longest text is taken. Letters are ASCII, as in 3.5.
+// grammar is a lexer made of the rules of Spark's SqlBaseLexer.g4, without anything of this package: of all rules that match,
+// the one with the longest match is taken. Letters are ASCII, as in 3.5.
 var grammar = func() (rules []grammarRule) {
 	for _, r := range [][2]string{
 		{"string", `'(?:[^'\\]|\\(?s:.))*'`}, {"string", `[Rr]'[^']*'`}, {"string", `[Rr]"[^"]*"`},
@@ -30,7 +30,7 @@ type grammarRule struct {
 	re   *regexp.Regexp
 }
 
-// bracketed is the length of a comment by the rule '/*' {not a hint}? ( comment | . )*? '*/', 0 where there is none.
+// bracketed returns the length of a comment by the rule '/*' {not a hint}? ( comment | . )*? '*/'; 0 if there is none.
 func bracketed(s string) int {
 	if !strings.HasPrefix(s, "/*") || strings.HasPrefix(s, "/*+") {
 		return 0
@@ -53,7 +53,7 @@ type span struct {
 	text string
 }
 
-// grammarSpans are the strings, names, comments and words of a text.
+// grammarSpans returns the strings, names, comments and words of a text.
 func grammarSpans(s string) (out []span) {
 	for s != "" {
 		kind, n := "sign", 1
@@ -78,11 +78,11 @@ func grammarSpans(s string) (out []span) {
 
 var sparkKinds = map[Kind]string{Comment: "comment", Word: "word", Name: "name", String: "string"}
 
-// partOfNumber are the words that numbers are cut into here and in no other way by the grammar: 1.5, 0.d
+// partOfNumber matches words into which numbers are split here but not by the grammar: 1.5, 0.d
 var partOfNumber = regexp.MustCompile(`^(?i:[0-9].*|d|f|bd)$`)
 
-// FuzzSparkTokens compares what is a string, a name in quotes, a comment or a word with what the grammar says. Where
-// something does not end the grammar gives up, so nothing is compared.
+// FuzzSparkTokens compares strings, quoted names, comments and words with those of the grammar. If something is not
+// terminated, the grammar gives up, and nothing is compared.
 func FuzzSparkTokens(f *testing.F) {
 	for _, s := range []string{"SELECT r'\\', reflect('a')", "a--\\\nb\r c", "/* /* */ */ /*+ a */ /* /*+ */ b */", "r\"'\" '\\'' `a``'` \"\\\"'\"", "xr'\\' 1r'\\' _R'\\'",
 		"1.r'\\'", "1e-5--x\n", "1e+0using", "1e-1bdr'\\'", "1.5e+0dr'\\'", "/*/ */ */", "/**/*/", "--\r\n'", "a'b''c'd", "using\tR'x'", "'a\\\nb'"} {

@@ -67,7 +67,7 @@ func TestSparkSplit(t *testing.T) {
 	}
 }
 
-// Whatever the text, nothing but semicolons, space and comments is lost, and each statement alone is one statement.
+// Whatever the text, only semicolons, space and comments are lost, and each statement by itself is one statement.
 func FuzzSplit(f *testing.F) {
 	for _, s := range []string{"SELECT ';'; -- x\n SELECT $a$;$a$", "/* ; */;'", "a;\"b;\"\";c\";$_$", "--\n;/**/x;", "$$"} {
 		f.Add(s)

@@ -13,8 +13,8 @@ import (
 	"straggler/store"
 )
 
-// TestOlderColumns: of files of a schema that had fewer columns, and another type, the missing ones are NULL and the others
-// are cast; rows of hidden inputs are left out.
+// TestOlderColumns: in files of a schema with fewer columns and another type, missing columns are NULL and the others are
+// cast; rows of hidden inputs are left out.
 func TestOlderColumns(t *testing.T) {
 	eng, err := duckdb.Open(t.Context(), enginetest.Store(t), engine.Options{Threads: 1})
 	if err != nil {
@@ -52,7 +52,7 @@ func TestOlderColumns(t *testing.T) {
 	}
 }
 
-// TestWithoutFiles: a table that nothing was written to is empty in both dialects.
+// TestWithoutFiles: a table that was never written to is empty in both dialects.
 func TestWithoutFiles(t *testing.T) {
 	for _, d := range []sqltext.Dialect{sqltext.DuckDB, sqltext.Spark} {
 		if sql := view.SQL(d, schema.ByName("jobs"), nil, nil); !strings.HasSuffix(sql, " WHERE false") || strings.Contains(sql, "FROM") {
