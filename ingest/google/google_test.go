@@ -17,8 +17,8 @@ import (
 	"straggler/schema"
 )
 
-// trace2011: task 0 is evicted and scheduled again at the same instant, task 1 began before the trace, task 2 is killed
-// while it waits, task 3 still runs, task 4 finishes without having been scheduled.
+// trace2011: task 0 is evicted and rescheduled at the same instant, task 1 began before the trace, task 2 is killed while it
+// waits, task 3 is still running, task 4 finishes without having been scheduled.
 var trace2011 = map[string]string{
 	"job_events/part-00000-of-00001.csv": "600000000,,10,0,userA,3,n,logical\n700000000,,10,4,userA,3,n,logical\n",
 	"task_events/part-00001-of-00002.csv": `620000000,,10,0,5,2,u,3,9,0.1,0.1,0.1,0
@@ -75,7 +75,7 @@ func Test2011(t *testing.T) {
 	if j, a := r.Jobs[0], r.Applications[0]; j.Status != schema.RunSucceeded || j.FinishTime.V.Sub(j.SubmitTime.V) != 100 || a.User != schema.Some("userA") || a.Name != schema.Some("logical") {
 		t.Errorf("job %+v of %+v", j, a)
 	}
-	// Machine 5 has half the largest one's capacity; 0.1 was used in all of the window and 0.2 in half of it.
+	// Machine 5 has half the capacity of the largest one; 0.1 was used in all of the window and 0.2 in half of it.
 	if u := r.MachineUsage; len(u) != 2 || u[0].CPU != schema.Some(0.4) || u[1].CPU != schema.Some(1.0) || u[0].Time != 600e6 {
 		t.Errorf("usage %+v", u)
 	}

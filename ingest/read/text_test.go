@@ -37,7 +37,7 @@ func TestText(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                  "",
 		"host-1":                            "host-1",
-		"<b>'; DROP\x1b[0m":                 "<b>'; DROP\x1b[0m", // the code that prints it escapes it
+		"<b>'; DROP\x1b[0m":                 "<b>'; DROP\x1b[0m", // escaped by the code that prints it
 		"a\x00b":                            "ab",
 		"a\xffb":                            "a\uFFFDb",
 		strings.Repeat("x", read.MaxText):   strings.Repeat("x", read.MaxText),

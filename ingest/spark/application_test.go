@@ -6,8 +6,8 @@ import (
 	"straggler/ingest"
 )
 
-// An application is known by its id and its start, which differ between its attempts, whether the log begins with the event of
-// its start or with settings that fill what is seen of it.
+// An application is identified by its id and start, which differ between its attempts, whether the log begins with the event
+// of its start or with settings that fill the part seen of it.
 func TestApplication(t *testing.T) {
 	const logStart = `{"Event":"SparkListenerLogStart","Spark Version":"3.5.1"}` + "\n"
 	for _, c := range []struct{ name, head, want string }{

@@ -26,7 +26,7 @@ const (
 	appEnd   = `{"Event":"SparkListenerApplicationEnd","Timestamp":9000}`
 )
 
-// endOf is the end of a task with what is given in its Task Info.
+// endOf returns the end of a task with the given Task Info.
 func endOf(info string) string {
 	return `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},"Task Info":{` + info + `}}`
 }
@@ -40,7 +40,7 @@ func TestNoEvents(t *testing.T) {
 	}
 }
 
-// Events of something else are no log of Spark, unless there is one of Spark's among them.
+// Events of other programs are not a log of Spark, unless there is one of Spark's among them.
 func TestForeignEvents(t *testing.T) {
 	clicks := `{"Event":"click","user":1}` + "\n" + `{"user":2,"Event":"com.example.Viewed"}` + "\n"
 	r := ingesttest.Bytes(t, Format(), "log", []byte(clicks))
@@ -55,7 +55,7 @@ func TestForeignEvents(t *testing.T) {
 	}
 }
 
-// A record that cannot be used is rejected with its place, and spoils nothing else.
+// A record that cannot be used is rejected with its position, and does not affect the others.
 func TestRejects(t *testing.T) {
 	for name, c := range map[string]struct{ record, why string }{
 		"cut":              {`{"Event":"SparkListenerJobStart","Job ID":1,"Stage`, "no JSON object"},
@@ -92,7 +92,7 @@ func TestRejects(t *testing.T) {
 	}
 }
 
-// A last line without its end says that the log was still being written, and is one reject.
+// A last line without its end means that the log was still being written, and is one reject.
 func TestLastLineCut(t *testing.T) {
 	r := ingesttest.Bytes(t, Format(), "log", []byte(appStart+"\n"+appEnd[:30]))
 	if len(r.Trace.Rejects) != 1 || !strings.Contains(r.Trace.Rejects[0].Reason, "stops within") || r.Applications[0].Complete {
@@ -112,7 +112,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// Values that cannot be are NULL, and say so; the row stays.
+// Impossible values are NULL, and flagged as such; the row is kept.
 func TestNonsense(t *testing.T) {
 	const ok = `"Task ID":1,"Index":0,"Attempt":0,"Executor ID":"1","Host":"h"`
 	for name, c := range map[string]struct {
@@ -145,7 +145,7 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// Texts are kept as they are, but for what no column can hold.
+// Texts are kept unchanged, except characters that no column can hold.
 func TestTexts(t *testing.T) {
 	name := `<script>alert(1)</script>'; DROP TABLE attempts; --\u001b[31m\u0000`
 	r := readText(t, `{"Event":"SparkListenerApplicationStart","App Name":"`+name+`","App ID":"\ud800x","Timestamp":1000,"User":"`+"\xff\xfe"+`"}`, appEnd)
@@ -159,7 +159,7 @@ func TestTexts(t *testing.T) {
 	valid(t, &r.Trace)
 }
 
-// The same Task ID again is the same attempt again. An attempt that has ended does not start.
+// A repeated Task ID is the same attempt. An attempt that has ended does not start again.
 func TestRepeatedIDs(t *testing.T) {
 	end := endOf(`"Task ID":1,"Index":0,"Attempt":0,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`)
 	other := endOf(`"Task ID":1,"Index":5,"Attempt":0,"Launch Time":1000,"Finish Time":3000,"Executor ID":"2","Host":"g"`)
@@ -170,8 +170,8 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// Two attempts of a task of which a damaged log says the same number have different ones in the table; numbers that only come
-// in another order, as where starts are missing, stay.
+// Two attempts of a task to which a damaged log gives the same number have different ones in the table; numbers that are only
+// out of order, for instance because starts are missing, are kept.
 func TestAttemptNumbersAreUnique(t *testing.T) {
 	end := func(id, attempt int, task int64) string {
 		return endOf(fmt.Sprintf(`"Task ID":%d,"Index":%d,"Attempt":%d,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`, id, task, attempt))
@@ -203,8 +203,8 @@ func TestAttemptNumbersAreUnique(t *testing.T) {
 	}
 }
 
-// Logs that were put one after the other are applications one after the other. A repeated start, as Databricks writes
-// in each of its files, is not.
+// Concatenated logs are consecutive applications. A repeated start, which Databricks writes in each of its files, is not
+// another application.
 func TestConcatenated(t *testing.T) {
 	log := func(id string) []string {
 		return []string{`{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}`, strings.Replace(appStart, "app-1", id, 1),
@@ -231,8 +231,8 @@ func TestConcatenated(t *testing.T) {
 	}
 }
 
-// A log whose records another program has sorted is refused, and the error says what to do: read as it stands, its stages would
-// be those of other jobs. A few records out of place are none.
+// A log whose records another program has reordered is refused, with an error that says what to do: read as it stands, its
+// stages would belong to other jobs. A few records out of place do not matter.
 func TestSorted(t *testing.T) {
 	lines := []string{`{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}`, appStart}
 	for id := range 40 {
@@ -258,7 +258,7 @@ func TestSorted(t *testing.T) {
 	}
 }
 
-// A compressed log that is cut gives what could be read of it and is incomplete.
+// A truncated compressed log gives what could be read of it, and is incomplete.
 func TestCutCompressed(t *testing.T) {
 	for _, dir := range []string{"plain", "lz4", "lzf", "snappy", "clean"} {
 		files, _ := filepath.Glob(filepath.Join(labelled, dir, "app-*"))
@@ -277,7 +277,7 @@ func TestCutCompressed(t *testing.T) {
 	}
 }
 
-// A file that cannot be read on ends the input with its error; what was read until then stays.
+// A file that cannot be read further ends the input with its error; what was read before is kept.
 func TestBrokenReader(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	in := ingesttest.Input("log", nil)
@@ -294,7 +294,7 @@ type brokenReader struct{ err error }
 
 func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 
-// A sink that fails, or a context that ends, ends the read with its error.
+// A failing sink, or the end of the context, ends the read with its error.
 func TestReadEnds(t *testing.T) {
 	log := repeated(lawLogs(t)["recompute"], 8<<20)
 	full := errors.New("disk full")
@@ -332,7 +332,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// Any bytes: no panic, every line is counted once, and the rows are valid but for what a log may contradict.
+// For any bytes there is no panic, every line is counted once, and rows are valid except where a log may contradict itself.
 func FuzzRead(f *testing.F) {
 	archives, _ := filepath.Glob("testdata/rules/*.txtar")
 	for _, path := range archives {
@@ -380,7 +380,7 @@ func readAtOnce(t *testing.T, log []byte, keepLiterals bool) (*schema.Trace, ing
 	return &tr, out.Counts()
 }
 
-// nonEmptyJSON counts the lines that are more than the white space of JSON.
+// nonEmptyJSON counts the lines with more than JSON's white space.
 func nonEmptyJSON(log []byte) (n int) {
 	for _, line := range bytes.Split(log, []byte("\n")) {
 		if len(bytes.TrimRight(line, " \t\r")) > 0 {
@@ -390,8 +390,8 @@ func nonEmptyJSON(log []byte) (n int) {
 	return n
 }
 
-// What the fold keeps of attempts that have ended is a bit and an output each, and of a job that has ended nothing once
-// there are many.
+// For attempts that have ended the fold keeps a bit and an output each, and for jobs that have ended nothing once there are
+// many.
 func TestStateIsBounded(t *testing.T) {
 	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 	f := newFold(ingesttest.Input("log", nil), out)
@@ -421,7 +421,7 @@ func TestStateIsBounded(t *testing.T) {
 	}
 }
 
-// Starts without ends, stages without jobs and losses without end are kept up to a bound.
+// Starts without ends, stages without jobs, and losses without end are kept up to a limit.
 func TestHostileStateIsBounded(t *testing.T) {
 	out := ingest.NewSink(ingest.Limits{}, func(schema.Batch) error { return nil })
 	f := newFold(ingesttest.Input("log", nil), out)

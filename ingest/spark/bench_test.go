@@ -13,8 +13,8 @@ import (
 	"straggler/schema"
 )
 
-// repeated makes a log of at least size bytes out of a real one: its events again and again, with the ids of jobs,
-// stages, RDDs and tasks moved on each time.
+// repeated makes a log of at least size bytes by repeating the events of a real one, with other ids of jobs, stages, RDDs and
+// tasks each time.
 func repeated(log []byte, size int) []byte {
 	lines := bytes.SplitAfter(log, []byte("\n"))
 	out := make([]byte, 0, size+len(log)*11/10)
@@ -72,15 +72,15 @@ func moveIDs(dst, line []byte, by int64) []byte {
 	}
 }
 
-// benchLog is a log of the given size, made of the largest real one, or of one of the repository's own where there is
-// no corpus.
+// benchLog returns a log of the given size, made from the largest real one, or from one in the repository if there is no
+// corpus.
 func benchLog(b *testing.B, size int) []byte {
 	b.Helper()
 	logs := append(ingesttest.CorpusOrNone("spark/rapids-tools/nds_q72_*"), filepath.Join(labelled, "mixed/app-20261121033031-0011.zstd"))
 	return repeated(content(b, logs[0]), size)
 }
 
-// BenchmarkScan is the speed of one decoder, without reading and without the fold.
+// BenchmarkScan measures one decoder, without reading and without the fold.
 func BenchmarkScan(b *testing.B) {
 	log := benchLog(b, 128<<20)
 	b.SetBytes(int64(len(log)))
@@ -97,7 +97,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkPull is the speed of the general scanner on the same task events.
+// BenchmarkPull measures the general scanner on the same task events.
 func BenchmarkPull(b *testing.B) {
 	log := benchLog(b, 32<<20)
 	lines := bytes.Split(bytes.TrimSuffix(log, []byte("\n")), []byte("\n"))
@@ -117,7 +117,7 @@ func BenchmarkPull(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is the speed of a whole read whose rows go nowhere.
+// BenchmarkRead measures a whole read whose rows are discarded.
 func BenchmarkRead(b *testing.B) {
 	log := benchLog(b, 256<<20)
 	in := ingesttest.Input("log", log)

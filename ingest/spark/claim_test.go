@@ -22,7 +22,7 @@ func TestClaim(t *testing.T) {
 			{Base: "eventlog_v2_a", Names: []string{"events_1_a"}, Drop: []string{"appstatus_a", ".events_1_a.crc", ".appstatus_a.crc"}}}},
 		"running": {"eventlog_v2_app-1_2", "appstatus_app-1_2.inprogress events_1_app-1_2", []ingest.Group{
 			{Base: "eventlog_v2_app-1_2", Names: []string{"events_1_app-1_2"}, Drop: []string{"appstatus_app-1_2.inprogress"}}}},
-		// Spark may fail to delete what it has compacted, an older compaction included.
+		// Spark may fail to delete files that it has compacted, including an older compaction.
 		"compacted": {"eventlog_v2_a", "events_1_a.lz4 events_2_a.lz4 events_2_a.lz4.compact events_3_a.lz4 events_4_a.lz4 events_4_a.lz4.compact events_5_a.lz4", []ingest.Group{
 			{Base: "eventlog_v2_a", Rewritten: true, Names: []string{"events_4_a.lz4.compact", "events_5_a.lz4"},
 				Drop: []string{"events_1_a.lz4", "events_2_a.lz4", "events_2_a.lz4.compact", "events_3_a.lz4", "events_4_a.lz4"}}}},
@@ -69,7 +69,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// An application of Spark 1.0 says its version in a file name only.
+// An application of Spark 1.0 gives its version in a file name only.
 func TestNumberedDirectory(t *testing.T) {
 	log, _ := rule(t, "testdata/rules/spark_1_0.txtar")
 	half := strings.Index(string(log), `{"Event":"SparkListenerStageCompleted"`)
@@ -82,7 +82,7 @@ func TestNumberedDirectory(t *testing.T) {
 	}
 }
 
-// A rolling log without all its files, or compacted, is not the whole application.
+// A rolling log with missing files, or a compacted one, is not the whole application.
 func TestPartialRolling(t *testing.T) {
 	for names, codes := range map[string][]string{
 		"events_1_a events_2_a":                    nil,
@@ -110,7 +110,7 @@ func TestPartialRolling(t *testing.T) {
 	}
 }
 
-// Settings explain how tasks were scheduled. No secret gets into them, whatever it is called.
+// Settings explain how tasks were scheduled. No secret gets into them, whatever its name.
 func TestSettings(t *testing.T) {
 	secrets := []string{"spark.hadoop.fs.s3a.access.key", "spark.hadoop.fs.s3a.secret.key", "spark.ssl.keyPassword", "spark.shuffle.auth.token",
 		"spark.hadoop.fs.azure.account.key.x.dfs.core.windows.net", "spark.sql.sources.password", "spark.kubernetes.authenticate.oauthToken", "spark.app.custom"}

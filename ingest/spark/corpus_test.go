@@ -15,7 +15,7 @@ import (
 	"straggler/schema"
 )
 
-// manifestLine is what MANIFEST.tsv says of a log. It counts events, not rows.
+// manifestLine is the entry of a log in MANIFEST.tsv. It counts events, not rows.
 type manifestLine struct {
 	file     string
 	jobs     int64 // JobStart
@@ -56,9 +56,9 @@ func manifest(t *testing.T) []manifestLine {
 	return lines
 }
 
-// The rows of every real log agree with what was counted in it by other means, by rules that hold for any log:
-// a job row for each JobStart and for each job that only its end tells of; a phase that was submitted for each
-// StageSubmitted; an attempt row for each Task ID; an end for each TaskEnd that is not a Resubmitted.
+// The rows of every real log agree with counts made by other means, by rules that hold for any log: a job row for each
+// JobStart and for each job known only by its end; a submitted phase for each StageSubmitted; an attempt row for each Task
+// ID; an end for each TaskEnd that is not a Resubmitted.
 func TestCorpusCounts(t *testing.T) {
 	for _, m := range manifest(t) {
 		t.Run(m.file, func(t *testing.T) {
@@ -117,7 +117,7 @@ func nonEmpty(log []byte) (n int) {
 	return n
 }
 
-// A rolling log is one application: the attempts that its first file leaves running end in the second.
+// A rolling log is one application: attempts that are running at the end of its first file end in the second.
 func TestRollingDirectory(t *testing.T) {
 	dir := ingesttest.Corpus(t, "spark/rapids-tools/eventlog_v2_local-1623876083964")[0]
 	r := ingesttest.Read(t, Format(), dirInput(t, dir), ingest.Limits{})
@@ -159,7 +159,7 @@ type truth struct {
 	} `json:"labels"`
 }
 
-// Every job, stage and labelled attempt of the labelled logs has its row, and every executor that was killed its end.
+// Every job, stage and labelled attempt of the labelled logs has its row, and every killed executor has an end.
 func TestLabelledLogs(t *testing.T) {
 	truths, err := filepath.Glob(filepath.Join(labelled, "*/truth.json"))
 	if err != nil || len(truths) < 30 {
@@ -223,7 +223,7 @@ func (want *truth) check(t *testing.T, tr *schema.Trace) {
 		attempts[id{a.PhaseID, a.Task, a.Number}] = true
 	}
 	for _, l := range want.Labels {
-		// Labels are drawn before the run, for copies and retries too, which need not happen.
+		// Labels are drawn before the run, also for copies and retries, which need not happen.
 		if l.Attempt > 0 || l.Number > 0 {
 			continue
 		}

@@ -18,7 +18,7 @@ import (
 	"straggler/schema"
 )
 
-// lawLogs are logs with failures, losses, copies and queries in them.
+// lawLogs are logs with failures, losses, copies and queries.
 func lawLogs(t *testing.T) map[string][]byte {
 	t.Helper()
 	logs := map[string][]byte{}
@@ -32,7 +32,7 @@ func lawLogs(t *testing.T) map[string][]byte {
 	return logs
 }
 
-// under reads a log under a given key, so that rows of texts that differ can be compared.
+// under reads a log under a given key, so that rows of different texts can be compared.
 func under(t *testing.T, key schema.Key, log []byte) ingesttest.Result {
 	t.Helper()
 	in := ingesttest.Input("log", log)
@@ -52,7 +52,7 @@ func eachLine(log []byte, f func(line []byte)) {
 	}
 }
 
-// The order of keys and white space between them say nothing.
+// The order of keys and the white space between them do not matter.
 func TestKeyOrder(t *testing.T) {
 	for name, log := range lawLogs(t) {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -93,7 +93,7 @@ func TestScannersAgreeOnMutants(t *testing.T) {
 			fast++
 		}
 	}
-	// Mutants that change a value only are still taken; without any the test would say nothing.
+	// Mutants in which only a value changed are still accepted; without any, the test would show nothing.
 	if fast < 400 {
 		t.Errorf("the fast scanner took %d mutants", fast)
 	}
@@ -126,8 +126,8 @@ func TestParallelIsSequential(t *testing.T) {
 	}
 }
 
-// A log that is cut anywhere gives the rows of its whole lines: attempts that ended are as they are in the whole log,
-// and at most one record is rejected.
+// A log truncated anywhere gives the rows of its complete lines: attempts that ended are the same as in the whole log, and at
+// most one record is rejected.
 func TestCutAnywhere(t *testing.T) {
 	log := content(t, filepath.Join("testdata", "cut.log"))
 	whole := map[string]schema.Attempt{}
@@ -140,7 +140,7 @@ func TestCutAnywhere(t *testing.T) {
 	for end := range len(log) {
 		in := ingesttest.Input("log", log[:end])
 		in.Key = 7
-		r := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 8 << 10}) // buffers are as large as a line may be
+		r := ingesttest.Read(t, Format(), in, ingest.Limits{Line: 8 << 10}) // buffers are as large as the longest allowed line
 		lines := int64(nonEmpty(log[:end]))
 		if r.Decoded+r.Counts.Rejects != lines || r.Counts.Rejects > 1 {
 			t.Fatalf("cut at %d: %d decoded, %d rejected of %d lines", end, r.Decoded, r.Counts.Rejects, lines)
@@ -164,7 +164,7 @@ var timeKeys = map[string]bool{"Timestamp": true, "Launch Time": true, "Finish T
 	"Completion Time": true, "Executor Deserialize Time": true, "Executor Run Time": true, "JVM GC Time": true, "Result Serialization Time": true,
 	"Fetch Wait Time": true, "Executor CPU Time": true}
 
-// Three times all times are three times all seconds, and nothing else changes.
+// Multiplying all times by three multiplies all seconds by three, and changes nothing else.
 func TestScaledTimes(t *testing.T) {
 	for name, log := range lawLogs(t) {
 		var scaled []byte
@@ -206,7 +206,7 @@ func scaleAttempt(a *schema.Attempt) {
 	}
 }
 
-// statuses is what a trace says besides times.
+// statuses returns the contents of a trace other than times.
 func statuses(t *schema.Trace) (s []string) {
 	for _, p := range t.Phases {
 		s = append(s, strings.Join([]string{p.NativeID, strconv.Itoa(int(p.Attempt)), string(p.Status), strconv.FormatBool(p.Recompute)}, " "))
@@ -217,8 +217,8 @@ func statuses(t *schema.Trace) (s []string) {
 	return s
 }
 
-// Logs before Spark 3.3 name no partitions. From a log that does, with the names taken out, every one is told again by
-// what was missing when a stage was submitted again.
+// Logs before Spark 3.3 name no partitions. In a log that does, with the names removed, every partition is recovered from the
+// outputs that were missing when a stage was resubmitted.
 func TestPartitionsAreTold(t *testing.T) {
 	for _, name := range []string{"recompute", "hard-loss-spec"} {
 		log := lawLogs(t)[name]

@@ -14,7 +14,7 @@ const newMetrics = `"Executor Deserialize Time":10,"Executor Run Time":700,"Exec
 	`"Shuffle Write Metrics":{"Shuffle Bytes Written":11,"Shuffle Write Time":1,"Shuffle Records Written":2},` +
 	`"Input Metrics":{"Bytes Read":2000,"Records Read":3},"Output Metrics":{"Bytes Written":12,"Records Written":1}`
 
-// attemptWith is the row of a task that ran from 1000 to 2000 ms.
+// attemptWith returns the row of a task that ran from 1000 to 2000 ms.
 func attemptWith(t *testing.T, locality, reason, metrics string) schema.Attempt {
 	t.Helper()
 	end := `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"` + reason + `"},` +
@@ -45,8 +45,7 @@ func secondsAre(t *testing.T, what string, got schema.Null[float64], want float6
 	}
 }
 
-// Parts that are longer than their attempt, as in a log whose times are in seconds, are unknown: attemptWith checks the laws of
-// rows.
+// Parts longer than their attempt, as in a log whose times are in seconds, are unknown: attemptWith checks the laws of rows.
 func TestPartsLongerThanTheAttempt(t *testing.T) {
 	for _, part := range []string{`"Executor Deserialize Time":`, `"Result Serialization Time":`} {
 		for ms, repaired := range map[string]bool{"1002": false, "1003": true, "9223372036854775807": true} {
@@ -77,7 +76,7 @@ func TestMeasuresOfSuccess(t *testing.T) {
 	bytesAre(t, "shuffle write", a.ShuffleWriteBytes, 11)
 	bytesAre(t, "output", a.OutputBytes, 12)
 	bytesAre(t, "records", a.InputRecords, 10)
-	bytesAre(t, "input", a.InputBytes, 2450) // push-merged bytes are among the remote and local ones
+	bytesAre(t, "input", a.InputBytes, 2450) // push-merged bytes are included in the remote and local ones
 	bytesAre(t, "local", a.LocalBytes, 2050)
 	bytesAre(t, "remote", a.RemoteBytes, 400)
 	if a.Quality != schema.RackUnknown|schema.BytesEstimated {
@@ -85,7 +84,7 @@ func TestMeasuresOfSuccess(t *testing.T) {
 	}
 }
 
-// Where storage lay is told by the locality, or not at all.
+// The locality tells where input from storage was, or it is unknown.
 func TestLocality(t *testing.T) {
 	for locality, want := range map[string][2]int64{"NODE_LOCAL": {2050, 400}, "RACK_LOCAL": {50, 2400}, "ANY": {50, 2400}, "PROCESS_LOCAL": {-1, 400}, "NO_PREF": {-1, 400}, "MOON": {-1, 400}} {
 		a := attemptWith(t, locality, "Success", newMetrics)
@@ -101,7 +100,7 @@ func TestLocality(t *testing.T) {
 
 // A zero of an attempt that did not succeed was never measured.
 func TestMeasuresOfFailure(t *testing.T) {
-	// As in the log of a copy that was killed: nothing but its run time was reported.
+	// As in the log of a killed copy: only its run time was reported.
 	zeros := `"Executor Deserialize Time":0,"Executor Run Time":53178,"Executor CPU Time":0,"Result Size":0,"JVM GC Time":0,"Result Serialization Time":0,` +
 		`"Disk Bytes Spilled":0,"Shuffle Read Metrics":{"Local Blocks Fetched":0,"Fetch Wait Time":0,"Remote Bytes Read":70,"Local Bytes Read":0,"Total Records Read":0},` +
 		`"Shuffle Write Metrics":{"Shuffle Bytes Written":0},"Input Metrics":{"Bytes Read":0,"Records Read":0},"Output Metrics":{"Bytes Written":0}`
@@ -126,7 +125,7 @@ func TestMeasuresOfFailure(t *testing.T) {
 	}
 }
 
-// Spark 1 leaves out the groups that a task did not use, Spark 1.2 has no local bytes and no records.
+// Spark 1 omits groups that a task did not use, and Spark 1.2 has no local bytes and no records.
 func TestMeasuresOfOldSpark(t *testing.T) {
 	const base = `"Host Name":"h","Executor Deserialize Time":10,"Executor Run Time":500,"Result Size":5,"JVM GC Time":0,"Result Serialization Time":0,"Memory Bytes Spilled":0,"Disk Bytes Spilled":0`
 	a := attemptWith(t, "ANY", "Success", base)
@@ -152,7 +151,7 @@ func TestStatuses(t *testing.T) {
 			t.Errorf("%s: %s because %+v", reason, a.Status, a.Reason)
 		}
 	}
-	// A page of diagnostics is cut to its first line.
+	// A page of diagnostics is truncated to its first line.
 	r := readText(t, appStart, `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task End Reason":{"Reason":"ExceptionFailure","Class Name":"java.io.IOException","Description":"disk\nat a\nat b"},`+
 		`"Task Info":{"Task ID":1,"Index":0}}`, appEnd)
 	if len(r.Attempts) != 1 || r.Attempts[0].Reason.V != "ExceptionFailure: java.io.IOException: disk" {

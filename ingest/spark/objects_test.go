@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// layouts are what programs make of a log: its events as they are, however they are separated.
+// layouts are forms that programs give to a log: unchanged events with different separators.
 var layouts = map[string]func(events [][]byte) []byte{
 	"indented": func(events [][]byte) []byte { return bytes.Join(each(events, indented), []byte("\n")) },
 	"a list":   func(events [][]byte) []byte { return []byte("[" + string(bytes.Join(events, []byte(", "))) + "]\n") },
@@ -46,7 +46,7 @@ func indented(event []byte) []byte {
 	return b.Bytes()
 }
 
-// A log says the same however its events are laid out, and no layout is taken for another format.
+// A log gives the same rows however its events are laid out, and no layout is taken for another format.
 func TestLayouts(t *testing.T) {
 	for name, log := range lawLogs(t) {
 		want := under(t, 7, log)
@@ -65,7 +65,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// A damaged event costs itself, whatever the layout; it is named with its line and byte.
+// A damaged event affects only itself in any layout; it is named with its line and byte.
 func TestDamageInLayouts(t *testing.T) {
 	end := func(id int) string {
 		return endOf(fmt.Sprintf(`"Task ID":%d,"Index":%d,"Attempt":0,"Launch Time":1000,"Finish Time":2000,"Executor ID":"1","Host":"h"`, id, id))

@@ -9,8 +9,8 @@ import (
 	"straggler/schema"
 )
 
-// Where the values of metrics are taken out of a log, the stages of a join are told by its exchanges as far as that says which,
-// and never otherwise than the values do.
+// If the values of metrics are removed from a log, the stages of a join are identified by its exchanges as far as these are
+// unambiguous, and never differently than by the values.
 func TestPlacementByStructure(t *testing.T) {
 	same, more := 0, 0
 	for name, log := range planLogs(t) {

@@ -23,7 +23,7 @@ import (
 	"straggler/schema"
 )
 
-// planLogs are logs with plans: the repository's, and those of the corpus where there is one.
+// planLogs are logs with plans: those of the repository, and of the corpus if there is one.
 func planLogs(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	logs := map[string][]byte{}
@@ -38,7 +38,7 @@ func planLogs(tb testing.TB) map[string][]byte {
 	return logs
 }
 
-// The order of keys says nothing to plans either, and so do the scanners: rows of all tables are equal.
+// The order of keys and the choice of scanner do not matter for plans either: rows of all tables are equal.
 func TestPlansInAnyKeyOrder(t *testing.T) {
 	logs := planLogs(t)
 	for _, name := range slices.Sorted(mapsKeys(logs)) {
@@ -75,8 +75,8 @@ func mapsKeys[V any](m map[string]V) func(func(string) bool) {
 	}
 }
 
-// The reference reader of plans: encoding/json and maps. What the tasks of a stage added to an accumulator is what its operator
-// is said to have counted; the plan that ran has as many operators as its tree.
+// The reference reader of plans uses encoding/json and maps. What the tasks of a stage added to an accumulator must equal
+// what its operator counted; the plan that ran must have as many operators as its tree.
 type referencePlan struct {
 	Node     string `json:"nodeName"`
 	Simple   string `json:"simpleString"`
@@ -95,8 +95,8 @@ func (p *referencePlan) each(f func(*referencePlan)) {
 	}
 }
 
-// checkRows holds a plan against its rows: as many, in the order of the plan, each below the operator that reads it. A query
-// that the log does not say the start of has none.
+// checkRows compares a plan with its rows: as many, in the order of the plan, each below the operator that reads it. A query
+// whose start is not in the log has none.
 func (p *referencePlan) checkRows(t *testing.T, rows []schema.PlanNode) {
 	t.Helper()
 	at := 0
@@ -125,7 +125,7 @@ func (p *referencePlan) checkRows(t *testing.T, rows []schema.PlanNode) {
 	}
 }
 
-// The rows of plans are held against a reading of the same log by encoding/json, line by line.
+// The rows of plans are compared with a reading of the same log by encoding/json, line by line.
 func TestPlansReference(t *testing.T) {
 	checked := 0
 	for name, log := range planLogs(t) {
@@ -215,7 +215,7 @@ func TestPlansReference(t *testing.T) {
 				for w := range wanted {
 					found = found || w.name == m.Name && math.Abs(w.v-m.Value) <= 1e-9*w.v
 				}
-				// there values of lost executors count and their tasks do not
+				// values of lost executors are counted there, but not their tasks
 				if !found && !strings.HasPrefix(name, "tasks_executors_fail") {
 					t.Errorf("%s: query %s: no tasks added up to %s = %v", name, q.NativeID, m.Name, m.Value)
 				}
@@ -234,7 +234,7 @@ func TestPlansReference(t *testing.T) {
 	}
 }
 
-// The scanner of an attempt's values agrees with the general one, on real lists and on damaged ones, and takes the real ones.
+// The scanner of an attempt's values agrees with the general one on real and damaged lists, and accepts the real ones.
 func TestUpdatesScanned(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	taken, lists := 0, 0
@@ -266,8 +266,8 @@ func TestUpdatesScanned(t *testing.T) {
 	}
 }
 
-// The scanners of the lists of stages and plans agree with the general ones, on real lists and on damaged ones that are JSON
-// still, and take the real ones.
+// The scanners of the lists of stages and plans agree with the general ones, on real lists and on damaged ones that are still
+// JSON, and accept the real ones.
 func TestListsScanned(t *testing.T) {
 	var d decoder
 	pulled := func(list []byte, read func()) (next int) {
@@ -344,8 +344,8 @@ func TestListsScanned(t *testing.T) {
 	}
 }
 
-// Of the updates of a plan in one block only the last is decoded: rows are those of a log whose lines are decoded one by one,
-// also where the last cannot be used.
+// Of the updates of a plan in one block only the last is decoded: the rows equal those of a log whose lines are decoded one
+// by one, even if the last cannot be used.
 func TestHeldUpdates(t *testing.T) {
 	const event = `{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQL`
 	update := func(plan string) string {
@@ -388,7 +388,7 @@ func TestHeldUpdates(t *testing.T) {
 	}
 }
 
-// A plan of 100 000 operators, one 10 000 deep, and one of 50 MB are read as far as the bounds go, and that is said.
+// A plan of 100 000 operators, one 10 000 deep, and one of 50 MB are read up to the limits, with a caveat.
 func TestHugePlans(t *testing.T) {
 	start := func(id int, plan string) string {
 		return fmt.Sprintf(`{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":%d,"description":"d","time":1700000000000,"sparkPlanInfo":%s}`, id, plan)
@@ -435,9 +435,8 @@ func TestHugePlans(t *testing.T) {
 	}
 }
 
-// FuzzPlan reads plans made of anything, in this goroutine and once a setting. The seeds are small events of a real log: an
-// input that a fuzzer finds interesting is made shorter byte by byte, for up to -fuzzminimizetime, a minute each where nothing
-// is said; 1s is enough.
+// FuzzPlan reads arbitrary plans, in this goroutine and once per setting. The seeds are small events of a real log, because a
+// fuzzer minimizes interesting inputs byte by byte for up to -fuzzminimizetime, by default a minute each; 1s is enough.
 func FuzzPlan(f *testing.F) {
 	eachLine(content(f, "testdata/plans.log"), func(line []byte) {
 		if len(line) < 2000 {

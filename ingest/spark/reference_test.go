@@ -12,8 +12,8 @@ import (
 	"straggler/schema"
 )
 
-// The reference reader: encoding/json and maps, no state but sums. What it adds up for each stage attempt has to agree
-// with the rows.
+// The reference reader uses encoding/json and maps, and no state but sums. Its sums for each stage attempt must agree with
+// the rows.
 
 type referenceEnd struct {
 	Event   string
@@ -103,7 +103,7 @@ func referenceSums(t *testing.T, log []byte) sums {
 		s.add(phase, "shuffled", float64(m.Write.Bytes))
 		s.add(phase, "output", float64(m.Output.Bytes))
 		s.add(phase, "spilled", float64(m.Spilled))
-		// What is left of an attempt when its parts are taken away; the scheduler's own clamp at 0 apart.
+		// The rest of an attempt without its parts, apart from the scheduler delay's lower limit of 0.
 		getting := int64(0)
 		if e.Info.Getting > 0 {
 			getting = e.Info.Finish - e.Info.Getting
@@ -153,7 +153,7 @@ func rowSums(tr *schema.Trace) sums {
 	return s
 }
 
-// The first log's rows do not give input bytes and records where Spark 1.2 counted neither local bytes nor records.
+// The rows of the first log have no input bytes and records if Spark 1.2 counted neither local bytes nor records.
 func TestReference(t *testing.T) {
 	logs := labelledLogs(t)
 	for _, m := range manifest(t) {

@@ -14,7 +14,7 @@ import (
 	"straggler/schema"
 )
 
-// Each archive of testdata/rules is a log that a person can read, what it shows, and the rows that follow from it.
+// Each archive of testdata/rules is a readable log, a description of what it shows, and the rows that follow from it.
 func TestRules(t *testing.T) {
 	archives, err := filepath.Glob("testdata/rules/*.txtar")
 	if err != nil || len(archives) < 8 {
@@ -38,8 +38,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// rule reads an archive in the manner of txtar: a comment, and files after lines such as "-- log --". Besides the log they
-// are tables, whose columns are separated by blanks of any number.
+// rule reads an archive in the txtar format: a comment, and files after lines such as "-- log --". Files other than the log
+// are tables, with columns separated by any number of blanks.
 func rule(t *testing.T, path string) (log []byte, want map[string][]string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -66,7 +66,7 @@ func rule(t *testing.T, path string) (log []byte, want map[string][]string) {
 	return log, want
 }
 
-// tables writes the rows that rules are about, with native ids for keys and milliseconds for times.
+// tables writes the rows that rules are about, with native ids instead of keys and times in milliseconds.
 func tables(tr *schema.Trace) map[string][]string {
 	out := map[string][]string{
 		"jobs":     {"job status submit start finish name"},
@@ -118,7 +118,7 @@ func at(t schema.Null[schema.Time]) string {
 	return strconv.FormatInt(int64(t.V)/1000, 10)
 }
 
-// qualities names the bits of a quality, without those that all attempts of these logs have.
+// qualities names the bits of a quality, except those that all attempts of these logs have.
 func qualities(q schema.Quality) string {
 	var names []string
 	for _, bit := range []struct {

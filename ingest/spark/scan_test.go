@@ -11,8 +11,8 @@ import (
 	"straggler/ingest/read/pull"
 )
 
-// bothWays decodes a task event with the fast scanner and with the general one. The general one has no reason to refuse
-// what the fast one took, and what they read is the same.
+// bothWays decodes a task event with the fast scanner and with the general one. The general one must accept what the fast one
+// accepted, with the same result.
 func bothWays(t *testing.T, record []byte) (fast bool) {
 	t.Helper()
 	var d decoder
@@ -44,8 +44,8 @@ func bothWays(t *testing.T, record []byte) (fast bool) {
 	return fast
 }
 
-// Both scanners read the same from every task event of every real log, and the fast one takes nearly all of those that
-// started or succeeded.
+// Both scanners read the same from every task event of every real log, and the fast one accepts nearly all events of tasks
+// that started or succeeded.
 func TestScannersAgree(t *testing.T) {
 	logs := labelledLogs(t)
 	for _, m := range ingesttest.CorpusOrNone("spark/*/*") {
@@ -72,7 +72,7 @@ func TestScannersAgree(t *testing.T) {
 	}
 }
 
-// What looks like the end of a task's accumulables and is not.
+// Text that looks like the end of a task's accumulables and is not.
 func TestScanIsNotFooled(t *testing.T) {
 	const start = `{"Event":"SparkListenerTaskEnd","Stage ID":1,"Stage Attempt ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},` +
 		`"Task Info":{"Task ID":2,"Index":3,"Attempt":0,"Launch Time":10,"Executor ID":"1","Host":"h","Locality":"ANY","Speculative":false,` +
@@ -111,8 +111,8 @@ func TestScanIsNotFooled(t *testing.T) {
 	}
 }
 
-// The fast scanner against the general one. What is no JSON is left out: the general one may notice damage in a place
-// that the fast one skips, and neither has to.
+// The fast scanner is compared with the general one. Invalid JSON is left out: the general one may notice damage where the
+// fast one skips, and neither must.
 func FuzzScan(f *testing.F) {
 	seeds := map[string]bool{}
 	for _, path := range append(labelledLogs(f), ingesttest.CorpusOrNone("spark/apache/*")...) {
@@ -137,7 +137,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// keysOf is a record without its values, which says what a seed adds to others.
+// keysOf returns a record without its values, which shows what a seed adds to others.
 func keysOf(record []byte) (keys []byte) {
 	for i, part := range bytes.Split(record, []byte(`"`)) {
 		if i%2 == 1 && len(part) > 4 && part[0] >= 'A' && part[0] <= 'Z' {

@@ -17,7 +17,7 @@ import (
 // labelled are the project's own logs, of Spark 3.5 and 4.0.
 const labelled = "../../testdata/labelled"
 
-// labelledLogs are the files of the labelled logs that hold events.
+// labelledLogs returns the files of the labelled logs that contain events.
 func labelledLogs(tb testing.TB) []string {
 	tb.Helper()
 	var logs []string
@@ -34,7 +34,7 @@ func labelledLogs(tb testing.TB) []string {
 	return logs
 }
 
-// content is a file as a format sees it: decompressed.
+// content returns a file as a format sees it: decompressed.
 func content(tb testing.TB, path string) []byte {
 	tb.Helper()
 	data, err := os.ReadFile(path)
@@ -67,7 +67,7 @@ func readText(tb testing.TB, lines ...string) ingesttest.Result {
 	return ingesttest.Bytes(tb, Format(), "log", []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// dirInput groups the files of a directory as the walk of an ingest does.
+// dirInput groups the files of a directory as an ingest does.
 func dirInput(tb testing.TB, dir string) *ingest.Input {
 	tb.Helper()
 	entries, err := os.ReadDir(dir)
@@ -96,7 +96,7 @@ func dirInput(tb testing.TB, dir string) *ingest.Input {
 	return in
 }
 
-// valid fails the test where rows break the laws of their tables.
+// valid fails the test if rows break the laws of their tables.
 func valid(tb testing.TB, t *schema.Trace) {
 	tb.Helper()
 	for i, v := range laws.Trace(t) {

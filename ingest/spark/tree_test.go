@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// node is a JSON value that keeps the order of its keys, for tests that change records.
+// node is a JSON value that preserves the order of its keys, for tests that change records.
 type node struct {
 	keys  []string // of an object
 	elems []*node  // of an object or array
@@ -82,7 +82,7 @@ func (n *node) each(f func(*node)) {
 	}
 }
 
-// shuffle puts the keys of n and of all objects in it into another order.
+// shuffle reorders the keys of n and of all objects in it.
 func (n *node) shuffle(rng *rand.Rand) {
 	n.each(func(n *node) {
 		if n.open == '{' {
@@ -124,7 +124,7 @@ func (n *node) mutate(rng *rand.Rand) {
 	case 2: // another value
 		values := []string{"null", "0", "-1", "1.5", "99999999999999999999", "true", `"x"`, `"a\"b"`, `"]},\"Task Metrics\":{"`, `"é"`, "12345678901234567"}
 		n.elems[i] = &node{raw: values[rng.IntN(len(values))]}
-	case 3: // a value of another place
+	case 3: // a value from elsewhere
 		n.elems[i] = nodes[rng.IntN(len(nodes))]
 	case 4: // a new key
 		insert([]string{"New Key", "Task Metrics", "Partition ID", "Accumulables", "Event"}[rng.IntN(5)], &node{raw: "7"})
@@ -133,7 +133,7 @@ func (n *node) mutate(rng *rand.Rand) {
 	}
 }
 
-// cyclic tells whether a value that was moved into itself would never end.
+// cyclic reports whether a value that was moved into itself would never end.
 func (n *node) tooLarge() bool {
 	left := 10_000
 	var walk func(*node, int) bool

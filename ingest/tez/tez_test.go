@@ -20,7 +20,7 @@ import (
 const counters = `{"counterGroups":[{"counterGroupName":"org.apache.tez.common.counters.FileSystemCounter","counters":[{"counterName":"FILE_BYTES_READ","counterValue":5}]},
 {"counterGroupName":"TaskCounter_Reducer_2_INPUT_Map_1","counters":[{"counterName":"SHUFFLE_BYTES","counterValue":900},{"counterName":"SHUFFLE_BYTES_DISK_DIRECT","counterValue":200},{"counterName":"GC_TIME_MILLIS","counterValue":"40"}]}]}`
 
-// said is one record of a logger: the entity, the event, its time and its values as JSON members.
+// said is a record of a logger: the entity, the event, its time and its values as JSON members.
 type said struct {
 	kind, id, event string
 	ms              int64

@@ -6,9 +6,9 @@ import (
 	"straggler/schema"
 )
 
-// What native engines name otherwise than Spark is joins, aggregates, exchanges and wrappers all the same. The names are those
-// of the engines' sources (nodeName of RAPIDS for Apache Spark, Apache Gluten and Apache DataFusion Comet), and of Photon,
-// whose are not open, those of the tables that the RAPIDS tools read Databricks' logs by.
+// Operators of native engines whose names differ from Spark's are recognised as joins, aggregates, exchanges and wrappers.
+// The names are those in the engines' sources (nodeName in RAPIDS for Apache Spark, Apache Gluten and Apache DataFusion
+// Comet); for Photon, whose source is not public, those in the tables with which the RAPIDS tools read Databricks' logs.
 func TestNativeOperators(t *testing.T) {
 	for name, want := range map[string]struct {
 		engine schema.Native

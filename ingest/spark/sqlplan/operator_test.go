@@ -15,8 +15,8 @@ import (
 	"straggler/schema"
 )
 
-// The texts are those of real plans. A column keeps its name and loses its id, a literal is gone, and what a native engine
-// calls an operator is given Spark's name.
+// The texts are those of real plans. A column keeps its name and loses its id, a literal is removed, and an operator of a
+// native engine gets Spark's name.
 func TestOperators(t *testing.T) {
 	for _, c := range []struct {
 		name, simple string
@@ -131,8 +131,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// FuzzOperator reads the texts of operators. Whatever they hold: no quoted literal and no id comes out unless literals are
-// kept, and other ids of the same columns change nothing.
+// FuzzOperator reads texts of operators. For any text, quoted literals and ids are removed unless literals are kept, and
+// other ids of the same columns change nothing.
 func FuzzOperator(f *testing.F) {
 	log, err := os.ReadFile("../testdata/plans.log")
 	if err != nil {
@@ -174,8 +174,8 @@ func FuzzOperator(f *testing.F) {
 
 var (
 	columnID   = regexp.MustCompile(`#[0-9]+`)
-	noID       = regexp.MustCompile(`#[0-9]+L?[^][ ,()]`) // something else that begins as an id does
-	quotedName = regexp.MustCompile("`[^`]*`?")           // of a column, kept whatever it holds
+	noID       = regexp.MustCompile(`#[0-9]+L?[^][ ,()]`) // something else that begins like an id
+	quotedName = regexp.MustCompile("`[^`]*`?")           // of a column, kept whatever it contains
 )
 
 // seed is a plan of a log.

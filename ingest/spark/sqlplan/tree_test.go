@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What adaptive execution puts into a plan, ids, literals and sizes are not in its fingerprint; another join is.
+// What adaptive execution inserts into a plan, ids, literals and sizes are not part of its fingerprint; another join is.
 func TestFingerprint(t *testing.T) {
 	make := func(texts ...string) *Tree {
 		var nodes []Node
@@ -33,7 +33,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// The rows of a subquery that prunes a scan, as a merge into a table of Iceberg has one, do not come to the operators above.
+// The rows of a subquery that prunes a scan, such as one in a merge into an Iceberg table, do not reach the operators above.
 func TestSubqueryTables(t *testing.T) {
 	node := func(parent int32, name, simple string) Node {
 		return Node{Parent: parent, Name: name, Simple: simple}
@@ -46,7 +46,7 @@ func TestSubqueryTables(t *testing.T) {
 	}
 }
 
-// What Spark repeats below a reused exchange is left out: it ran once, and what it scans is named above both.
+// What Spark repeats below a reused exchange is left out: it ran once, and its scans are named above both.
 func TestReusedExchange(t *testing.T) {
 	node := func(parent int32, name, simple string) Node {
 		return Node{Parent: parent, Name: name, Simple: simple}
@@ -63,7 +63,7 @@ func TestReusedExchange(t *testing.T) {
 	if got := strings.Join(names, "; "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	// Where the original is nowhere in the plan, what stands below is all that is known.
+	// If the original is nowhere in the plan, what is below the reused exchange is all that is known.
 	if tr = NewReader(false, 0).Tree(nodes[:4]); len(tr.Nodes) != 4 || tr.Reuses[1] != None {
 		t.Errorf("%d operators, reuses %v", len(tr.Nodes), tr.Reuses)
 	}
