@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// The answers of Spark's REST API, as far as they are read (org.apache.spark.status.api.v1).
+// The answers of Spark's REST API (org.apache.spark.status.api.v1), limited to the fields that are used.
 
 type application struct {
 	ID       string
@@ -20,7 +20,7 @@ type applicationAttempt struct {
 	StartTime       stamp
 	EndTime         stamp
 	LastUpdated     stamp
-	Duration        int64 // ms; of a running one until now, by the server's clock
+	Duration        int64 // ms; for a running one until now, by the server's clock
 	SparkUser       string
 	Completed       bool
 	AppSparkVersion string
@@ -69,7 +69,7 @@ type task struct {
 	TaskID        int64
 	Index         int64
 	Attempt       int32
-	PartitionID   *int64 // from Spark 3.2 on
+	PartitionID   *int64 // since Spark 3.2
 	LaunchTime    stamp
 	Duration      *int64
 	ExecutorID    string
@@ -97,7 +97,7 @@ type metrics struct {
 	ShuffleWriteMetrics     struct{ BytesWritten int64 }
 }
 
-// stamp is an instant as the API writes it: 2026-11-22T14:37:52.061GMT. The epoch less a millisecond stands for none.
+// stamp is a time as the API writes it: 2026-11-22T14:37:52.061GMT. One millisecond before the epoch means none.
 type stamp struct{ schema.Null[schema.Time] }
 
 func (s *stamp) UnmarshalText(text []byte) error {
@@ -108,5 +108,5 @@ func (s *stamp) UnmarshalText(text []byte) error {
 	if err == nil && t.UnixMilli() > 0 && t.Year() < 10000 {
 		s.Null = schema.Some(schema.FromMillis(t.UnixMilli()))
 	}
-	return nil // an instant that cannot be read is unknown, and nothing else is
+	return nil // an invalid time is unknown, which does not affect other fields
 }

@@ -16,19 +16,19 @@ import (
 	"straggler/live/rest"
 )
 
-// Download is what was done about the log of one attempt of an application.
+// Download is the result for the log of one attempt of an application.
 type Download struct {
 	Application, Attempt string
-	Path                 string // of the folder or archive that has it; "" where it failed
+	Path                 string // of the directory or archive that contains it; "" if it failed
 	There                bool   // it had been downloaded before
-	Unended              bool   // it was left out: it runs, or its driver ended without a word
+	Unended              bool   // it was left out: it is running, or its driver ended without a final event
 	Err                  error
 }
 
-// Logs downloads the event logs of an application of a History Server, or of all that have ended where none is named, into
-// a directory: a zip of each attempt, as the server packs it. What is there already is left, unless it was downloaded while its
-// application ran; a download that broke off leaves nothing under its name, so that the same call again goes on with what is
-// missing. Those of which the server has no log are in the result with their error.
+// Logs downloads the event logs of an application of a History Server, or of all ended applications if none is named, into a
+// directory: a zip file per attempt, as the server packs it. Existing files are kept, unless they were downloaded while the
+// application was running. An interrupted download leaves nothing under its name, so repeating the call fetches what is
+// missing. Attempts whose log the server lacks are in the result with their error.
 func Logs(ctx context.Context, c *rest.Client, app, dir string, each func(Download)) error {
 	list, err := ended(ctx, c, app)
 	if err != nil {
@@ -117,8 +117,8 @@ func download(ctx context.Context, c *rest.Client, dir, app string, a applicatio
 	return path, false, os.Rename(part, path)
 }
 
-// look is whether a file is a zip archive with its directory, which stands at its end, and whether the log in it had ended:
-// until then Spark has .inprogress at the end of the name of the log, or of the status file of a rolling one.
+// look reports whether a file is a zip archive with its directory, which is at its end, and whether the log in it had ended:
+// until then Spark appends .inprogress to the name of the log, or of a rolling log's status file.
 func look(path string) (whole, ended bool) {
 	r, err := zip.OpenReader(path)
 	if err != nil {
@@ -128,7 +128,7 @@ func look(path string) (whole, ended bool) {
 	return len(r.File) > 0, !slices.ContainsFunc(r.File, func(f *zip.File) bool { return strings.HasSuffix(f.Name, ".inprogress") })
 }
 
-// fileName is an id of a server as the name of a file: nothing in it leads elsewhere.
+// fileName converts a server's id to a safe file name.
 func fileName(id string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

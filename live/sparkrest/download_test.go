@@ -17,7 +17,7 @@ import (
 	"straggler/schema"
 )
 
-// packed is a log as a History Server packs it, under a name.
+// packed returns a log packed as by a History Server, under a name.
 func packed(t *testing.T, name string) []byte {
 	t.Helper()
 	paths, _ := filepath.Glob("../../testdata/labelled/clean/*.zstd")
@@ -41,7 +41,7 @@ func downloads(t *testing.T, s *livetest.Server, app, dir string) (out []sparkre
 	return out, err
 }
 
-// A log is downloaded once; one that broke off leaves nothing and is downloaded by the next call; a driver has none.
+// A log is downloaded once; an interrupted download leaves nothing and is repeated by the next call; a driver has no logs.
 func TestLogs(t *testing.T) {
 	trace := log(t, "clean")
 	s := livetest.New(t, trace)
@@ -80,7 +80,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// What was downloaded while an application ran is downloaded anew, while it runs and when it has ended.
+// Logs downloaded while an application was running are downloaded again, while it runs and after it has ended.
 func TestLogsOfTheUnended(t *testing.T) {
 	trace := log(t, "clean")
 	s := livetest.New(t, trace)

@@ -22,7 +22,7 @@ import (
 	"straggler/whatif/policy"
 )
 
-// inTurns is a source that is asked in some turns only: while the mutex is free.
+// inTurns is a source that is polled only while its mutex is free.
 type inTurns struct {
 	live.Source
 	sync.Mutex
@@ -37,11 +37,11 @@ func (s *inTurns) Poll(ctx context.Context) (*live.State, error) {
 	return s.Source.Poll(ctx)
 }
 
-// BenchmarkDriver has one application ask the same query again and again, watched and not in turns, and compares: its makespan
-// by Spark's own word, with the 95 % interval over pairs of neighbours, and the processors that the whole driver takes a
-// minute. The driver's threads that serve its REST API are timed by themselves: serving-s/min is what they take of a processor
-// a minute while it is watched. What is paid once, when the first answers have the driver load its server's code, is once-s.
-// With taskset(1) the driver is on processor 0 alone, and this process where it was started.
+// BenchmarkDriver runs the same query repeatedly in one application, alternately watched and not, and compares the makespan
+// reported by Spark, with the 95 % interval over pairs of neighbours, and the processor time of the whole driver per minute.
+// The driver's threads that serve its REST API are measured separately: serving-s/min is their processor time per minute
+// while it is watched. once-s is the one-time cost of loading the server's code for the first answers. With taskset(1) the
+// driver runs on processor 0 only, and this process where it was started.
 func BenchmarkDriver(b *testing.B) {
 	const warm, pairs, tasks, slots = 2, 12, 96, 16
 	for range b.N {
@@ -91,16 +91,16 @@ func BenchmarkDriver(b *testing.B) {
 		src.Unlock()
 		turn()
 		turn()
-		src.Lock() // when the poll that is under way is over
+		src.Lock() // after the current poll
 		once = app.processor("SparkUI") - once
 		asked := c.Asked
 		var ratios []float64
-		var watching time.Duration                 // with what a poll took after the query that it began in
+		var watching time.Duration                 // includes the rest of a poll after the query in which it began
 		var seconds, processor, serving [2]float64 // not watched, watched
 		for i := range pairs {
 			var took [2]float64
 			for k := range 2 {
-				watched := (i + k) % 2 // which of two is first changes from pair to pair
+				watched := (i + k) % 2 // the order within a pair alternates
 				began := time.Now()
 				if watched == 1 {
 					src.Unlock()
@@ -134,7 +134,7 @@ func BenchmarkDriver(b *testing.B) {
 	}
 }
 
-// interval is the mean of a sample and half of its 95 % interval by Student's t.
+// interval returns the mean of a sample and half of its 95 % interval by Student's t.
 func interval(x []float64) (mean, half float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))
@@ -147,7 +147,7 @@ func interval(x []float64) (mean, half float64) {
 	return mean, distribution.Student{DF: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
 }
 
-// times are how long the queries took that are over, by Spark's word.
+// times returns the durations of the finished queries according to Spark.
 func (a *application) times() (seconds []float64) {
 	text, _ := os.ReadFile(a.out)
 	for _, m := range timeTaken.FindAllSubmatch(text, -1) {
@@ -159,8 +159,9 @@ func (a *application) times() (seconds []float64) {
 
 var timeTaken = regexp.MustCompile(`Time taken: ([0-9.]+) seconds`)
 
-// processor is what the application's threads of a name have taken of processors so far, in seconds, or with "" all that it
-// ever had (proc(5): user and system time, in ticks of which Linux has 100 a second on every machine that Go runs on).
+// processor returns the processor time in seconds of the application's threads with a name so far; with "" that of all
+// threads it ever had (proc(5): user and system time, in ticks, of which Linux has 100 per second on every machine that Go
+// supports).
 func (a *application) processor(threads string) (seconds float64) {
 	files := []string{fmt.Sprintf("/proc/%d/stat", a.cmd.Process.Pid)}
 	if threads != "" {

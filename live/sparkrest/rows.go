@@ -15,12 +15,12 @@ import (
 type rows struct {
 	schema.Trace
 	keys      map[string]*schema.Keys // by table
-	jobs      map[int64]int           // places in Trace.Jobs
+	jobs      map[int64]int           // indices in Trace.Jobs
 	jobOf     map[int64]int           // by stage
-	phases    map[stageID]int         // places in Trace.Phases
-	attempts  map[int64]int           // places in Trace.Attempts, by task id
-	executors map[string]int          // places in Trace.Machines
-	last      map[int]int64           // by job: its last stage, which gives the result
+	phases    map[stageID]int         // indices in Trace.Phases
+	attempts  map[int64]int           // indices in Trace.Attempts, by task id
+	executors map[string]int          // indices in Trace.Machines
+	last      map[int]int64           // by job: its last stage, which computes the result
 	cpus      int64                   // of a task
 	heartbeat time.Duration           // of executors
 }
@@ -76,7 +76,7 @@ func (r *rows) environment(e *environment) {
 	}
 }
 
-// duration is a time as Spark's settings write it: 10s, 500ms, and without a unit in milliseconds; 0 if invalid.
+// duration parses a time in Spark's settings: 10s, 500ms, and without a unit in milliseconds; 0 if invalid.
 func duration(text string) time.Duration {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
@@ -172,7 +172,7 @@ func (r *rows) task(id stageID, t *task) {
 	state, ok := attemptStatus[t.Status]
 	at, known := r.phases[id]
 	if !ok || !known || !t.LaunchTime.OK {
-		return // PENDING, or what a later Spark may say
+		return // PENDING, or a status of later versions
 	}
 	n, ok := r.attempts[t.TaskID]
 	if ok && r.Attempts[n].Status != schema.Running {

@@ -18,18 +18,18 @@ import (
 // changed, the tasks that were not known to have ended; while no stage runs it is one request.
 type Source struct {
 	c       *rest.Client
-	want    string // the application's id; "": the only one, or the one that runs
-	id      string // of the one that is watched
+	want    string // the application's id; "": the only one, or the running one
+	id      string // of the watched one
 	attempt string
 	rows    *rows
-	polls   int         // since the application was last asked for
-	now     schema.Time // by the server's clock, at the last answer that says
-	at      time.Time   // here, then
-	silent  schema.Time // when a History Server last found anything new in the log; 0: an instant ago, or it is none
-	read    time.Time   // here, before tasks were asked for in the last poll that did
+	polls   int         // since the application was last requested
+	now     schema.Time // by the server's clock, at the last answer that gives it
+	at      time.Time   // here, at that time
+	silent  schema.Time // when a History Server last found anything new in the log; 0: just now, or it is not one
+	read    time.Time   // here, before tasks were requested in the last poll that did
 	stages  map[stageID]*stageTasks
-	due     []stageID // whose tasks are to be read, the one that has waited longest first
-	known   time.Time // when executors were last asked for
+	due     []stageID // whose tasks must be read, the longest waiting first
+	known   time.Time // when executors were last requested
 	unknown bool      // a task ran on an executor that is not known
 	skew    time.Duration
 	ended   bool
@@ -37,17 +37,17 @@ type Source struct {
 }
 
 const (
-	// applicationEvery is after how many polls the application itself is asked for again while stages run: whether it has
-	// ended is seen by its stages, and its clock goes like the one here.
+	// applicationEvery is the number of polls after which the application itself is requested again while stages run: its end
+	// shows in its stages, and its clock runs like the one here.
 	applicationEvery = 30
 	// executorsEvery is how often executors without tasks are polled.
 	executorsEvery = 30 * time.Second
 )
 
-// API is that of drivers and History Servers.
+// API is the API of drivers and History Servers.
 var API = rest.API{Path: "/api/v1/", Name: "Spark's REST API"}
 
-// NewSource watches an application of a server, by its id, or where that is "" the only one or the one that runs.
+// NewSource watches an application of a server, by its id; "" means the only one or the running one.
 func NewSource(c *rest.Client, app string) *Source { return &Source{c: c, want: app} }
 
 // Close closes the connections.
@@ -71,7 +71,7 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 		}
 	}
 	err := s.update(ctx, fresh)
-	if errors.Is(err, rest.ErrNotFound) && !look { // it runs under another attempt, or another application is at its address
+	if errors.Is(err, rest.ErrNotFound) && !look { // it runs under another attempt, or another application has its address
 		if fresh, err = s.look(ctx); err == nil {
 			err = s.update(ctx, fresh)
 		}
@@ -82,7 +82,7 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	case err != nil:
 		return nil, err
 	}
-	if len(s.rows.Attempts) > 0 { // every kind of answer was given once
+	if len(s.rows.Attempts) > 0 { // every kind of answer arrived at least once
 		s.c.Meter()
 	}
 	return s.state(), nil
@@ -134,10 +134,10 @@ func (s *Source) state() *live.State {
 	return st
 }
 
-// rareS is from how many seconds between two polls on that is said.
+// rareS is the number of seconds between two polls from which a note says so.
 const rareS = 5
 
-// application finds the application that is watched, and its last attempt.
+// application finds the watched application, and its last attempt.
 func (s *Source) application(ctx context.Context) (*application, *applicationAttempt, error) {
 	var list []application
 	id := s.want
@@ -157,7 +157,7 @@ func (s *Source) application(ctx context.Context) (*application, *applicationAtt
 	if list == nil {
 		if err := s.c.Get(ctx, "applications", url.Values{"limit": {"200"}}, &list); err != nil {
 			if errors.Is(err, rest.ErrNotFound) {
-				// a driver that starts answers so too
+				// a driver that is starting answers like this too
 				return nil, nil, fmt.Errorf("%w: %w; is it the address of a Spark driver or History Server, and is spark.ui.enabled true? (write a YARN resource manager's as http://HOST:PORT/cluster)", live.ErrAway, err)
 			}
 			return nil, nil, err
@@ -173,7 +173,7 @@ func (s *Source) application(ctx context.Context) (*application, *applicationAtt
 	return app, latest(app.Attempts), nil
 }
 
-// latest is the attempt that started last.
+// latest returns the attempt that started last.
 func latest(attempts []applicationAttempt) *applicationAttempt {
 	best := &attempts[0]
 	for i := range attempts {
@@ -203,7 +203,7 @@ func (s *Source) pick(list []application) (*application, error) {
 		return nil, fmt.Errorf("%w: %s knows no application %s%s", live.ErrGone, s.c.Address(), s.want, there(list))
 	case s.want != "":
 		return nil, fmt.Errorf("%w: %s no longer knows application %s", live.ErrGone, s.c.Address(), s.want)
-	case len(running) == 1: // on a driver's address another may have started since
+	case len(running) == 1: // at a driver's address another one may have started since
 		return running[0], nil
 	case len(list) == 1:
 		return &list[0], nil
@@ -295,12 +295,12 @@ func (s *Source) clock(a *applicationAttempt, asked time.Time) {
 	}
 }
 
-// silence is for how long the log of a driver that is there may well not grow: Spark writes it through a buffer, and of a task
-// when it ends. By default a History Server looks every 10 s.
+// silence is how long the log of a living driver may plausibly not grow: Spark writes it through a buffer, and writes about a
+// task when it ends. By default a History Server looks every 10 s.
 const silence = 5 * time.Minute
 
-// catchUp sets the server's time forward to the latest that an attempt has: the application, which says what time it is, is
-// asked for rarely.
+// catchUp advances the server's time to the latest time of an attempt: the application, whose answer has the time, is
+// requested rarely.
 func (s *Source) catchUp() {
 	now := s.now + schema.Time(time.Since(s.at).Microseconds())
 	latest := now

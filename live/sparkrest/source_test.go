@@ -47,7 +47,7 @@ func labelled(tb testing.TB, name string) string {
 	return strings.TrimPrefix(paths[0], "../")
 }
 
-// What was polled of an application is in the end what its log says of it, attempt by attempt.
+// The polled rows of an application finally equal those of its log, attempt by attempt.
 func TestRowsOfTheLog(t *testing.T) {
 	for _, name := range []string{"clean", "recompute", "dynamic-allocation"} {
 		trace := log(t, name)
@@ -95,7 +95,7 @@ func TestRowsOfTheLog(t *testing.T) {
 	}
 }
 
-// A poll asks for pages of tasks that have something new, and for no more than a bounded number.
+// A poll requests pages of tasks that have changed, and at most a bounded number.
 func TestRequestsAreBounded(t *testing.T) {
 	trace := log(t, "clean")
 	s := livetest.New(t, trace)
@@ -112,7 +112,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// No two requests are closer together than the pause.
+// The time between two requests is at least the pause.
 func TestPauseBetweenRequests(t *testing.T) {
 	const pause = 30 * time.Millisecond
 	s := livetest.New(t, log(t, "clean"))
@@ -126,7 +126,7 @@ func TestPauseBetweenRequests(t *testing.T) {
 	}
 }
 
-// Whatever a server does, a poll ends with words that say it, and what was known stays.
+// Whatever a server does, a poll ends with an error that describes it, and what was known is kept.
 func TestFaultyServers(t *testing.T) {
 	trace := log(t, "clean")
 	say := func(code int, body string) http.HandlerFunc {
@@ -156,7 +156,7 @@ func TestFaultyServers(t *testing.T) {
 	}
 }
 
-// A fault in the middle of a poll loses nothing: the next one goes on.
+// A fault in the middle of a poll loses nothing: the next poll continues.
 func TestPollGoesOnAfterAFault(t *testing.T) {
 	trace := log(t, "clean")
 	s := livetest.New(t, trace)
@@ -214,13 +214,13 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// A server with a certificate of its own authority is trusted where that is named, and otherwise refused with words that
-// say how to name it.
+// A server with a certificate of a private authority is trusted if that is named, and otherwise refused with an error that
+// says how to name it.
 func TestCertificates(t *testing.T) {
 	s := livetest.New(t, log(t, "clean"))
 	secure := httptest.NewTLSServer(s.Config.Handler)
 	defer secure.Close()
-	secure.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // of the handshake that fails
+	secure.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // errors of the failing handshake
 	_, err := sparkrest.NewSource(client(t, secure.URL, rest.Options{}), "").Poll(t.Context())
 	if !errors.Is(err, rest.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "--ca") {
 		t.Errorf("an unknown authority: %v", err)
@@ -242,8 +242,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// Times are the server's: on a machine whose clock is years ahead an attempt has run for as long as by the server's clock,
-// and the difference is said.
+// Times are the server's: even on a machine whose clock is years ahead, an attempt has run for as long as by the server's
+// clock, and a note gives the difference.
 func TestClockSkew(t *testing.T) {
 	s := livetest.New(t, log(t, "clean"))
 	now := s.Start().Add(20)
@@ -260,8 +260,8 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// A server that accepts a request and says nothing, or stops in the middle of its answer, costs no more than the limit of a
-// request, and can be asked again; a cancelled poll ends at once.
+// A server that accepts a request and stays silent, or stops in the middle of its answer, takes no longer than the timeout of
+// a request, and can be asked again; a cancelled poll ends at once.
 func TestSlowServer(t *testing.T) {
 	s := livetest.New(t, log(t, "clean"))
 	s.Set(s.Start().Add(20))
@@ -296,7 +296,7 @@ func TestSlowServer(t *testing.T) {
 	}
 }
 
-// What is asked for after the tasks does not make them older: that they ran is known of the instant before they were asked for.
+// Requests made after the tasks do not make them older: that they ran is known for the time before they were requested.
 func TestInstantOfTheTasks(t *testing.T) {
 	s := livetest.New(t, log(t, "clean"))
 	s.Set(s.Start().Add(40))
@@ -315,8 +315,8 @@ func TestInstantOfTheTasks(t *testing.T) {
 	}
 }
 
-// A History Server does not say how long an application has run that has no end: it is as late as its tasks are, and where
-// nothing new has been found in its log for long, that is said.
+// A History Server does not say how long an unfinished application has run: its time is that of its latest task, and if
+// nothing new was found in its log for long, a note says so.
 func TestHistoryServersClock(t *testing.T) {
 	trace := log(t, "clean")
 	for updated, says := range map[time.Time]bool{time.Now().Add(-time.Hour): true, time.Now(): false} {
@@ -338,7 +338,7 @@ func TestHistoryServersClock(t *testing.T) {
 		}
 		src := sparkrest.NewSource(client(t, s.URL, rest.Options{}), "")
 		var last schema.Time
-		for range 40 { // the application is asked for again
+		for range 40 { // until the application is requested again
 			st, err := src.Poll(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -23,15 +23,14 @@ import (
 	"straggler/whatif/policy"
 )
 
-// application is a Spark application that runs on this machine.
+// application is a Spark application running on this machine.
 type application struct {
 	address string // of its driver
 	cmd     *exec.Cmd
-	out     string // file of what it prints
+	out     string // file with its output
 }
 
-// start starts an application that runs queries on a master, or those that it reads from in. The command stands behind a
-// prefix.
+// start starts an application that runs queries, given or read from in, on a master. The command is preceded by a prefix.
 func start(tb testing.TB, master, queries string, in *os.File, prefix ...string) *application {
 	tb.Helper()
 	home := sparktest.Home(tb)
@@ -46,7 +45,7 @@ func start(tb testing.TB, master, queries string, in *os.File, prefix ...string)
 	for _, c := range []string{"spark.ui.port=" + port, "spark.driver.bindAddress=127.0.0.1", "spark.driver.host=127.0.0.1",
 		"spark.executor.heartbeatInterval=1s", "spark.executor.memory=512m", "spark.driver.extraJavaOptions=" + sparktest.Quick,
 		"spark.executor.extraJavaOptions=" + sparktest.Quick, "spark.sql.catalogImplementation=in-memory",
-		"spark.sql.files.openCostInBytes=1g", "spark.hadoop.io.file.buffer.size=8192"} { // a task a file
+		"spark.sql.files.openCostInBytes=1g", "spark.hadoop.io.file.buffer.size=8192"} { // one task per file
 		args = append(args, "--conf", c)
 	}
 	if in == nil {
@@ -114,21 +113,21 @@ func (a *application) watch(ctx context.Context, tb testing.TB, o rest.Options, 
 	return last, c
 }
 
-// Work of a task is a text file, of whose lines each that begins with a star sleeps for as many milliseconds as follow it,
-// times the factor of the machine: a task needs next to no processor, and reads as far as it has slept.
+// The work of a task is a text file. Each line that begins with a star sleeps for the number of milliseconds that follows it,
+// times the factor of the machine: a task needs hardly any processor time, and what it has read tells how long it has slept.
 const (
 	pieces     = 50  // sleeping lines of a usual task
-	otherLines = 400 // for each of them: Spark notes what a task has read every 1,000 lines
+	otherLines = 400 // for each of them: Spark updates what a task has read every 1,000 lines
 )
 
-// work is what a task has to do.
+// work is the work of a task.
 type work struct {
 	pieces int
 	ms     float64 // of each, on a machine of factor 1
 }
 
-// input writes the files of a stage, and gives their folder. Spark reads the largest first, so that a task is the file of its
-// number when each is a little smaller than the one before.
+// input writes the files of a stage, and returns their directory. Spark reads the largest first, so a task reads the file
+// with its number if each is a little smaller than the one before.
 func input(tb testing.TB, tasks []work) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -147,19 +146,19 @@ func input(tb testing.TB, tasks []work) string {
 	return dir
 }
 
-// query reads the files of a folder. The machine of an address, if any, takes a factor longer.
+// query reads the files of a directory. The machine at an address, if any, takes longer by a factor.
 func query(dir, machine string, factor float64) string {
 	return fmt.Sprintf(`SELECT count(slept) FROM (SELECT IF(value LIKE '*%%', java_method('java.lang.Thread', 'sleep', CAST(greatest(CAST(substr(value, 2) AS INT),
 		%d * IF(java_method('java.lang.System', 'getenv', 'SPARK_LOCAL_IP') = '%s', %g, 1)) AS BIGINT)), NULL) AS slept FROM text.%[4]s%[5]s%[4]s); `, usualMS, machine, factor, "`", dir)
 }
 
-// linger keeps a driver there until what its last stage did has been asked for.
+// linger keeps a driver alive until its last stage's results have been requested.
 const linger = "SELECT count(slept) FROM (SELECT java_method('java.lang.Thread', 'sleep', 5000L) AS slept FROM range(0, 1, 1, 1))"
 
-// usualMS is what a piece takes.
+// usualMS is the duration of a piece.
 const usualMS = 60
 
-// usual is the work of tasks that are alike but for noise.
+// usual is the work of tasks that are alike except for noise.
 func usual(n int, rng *rand.Rand) []work {
 	tasks := make([]work, n)
 	for i := range tasks {
@@ -168,16 +167,16 @@ func usual(n int, rng *rand.Rand) []work {
 	return tasks
 }
 
-// said is what was said of an attempt while it ran.
+// said is what was reported about an attempt while it ran.
 type said struct {
 	first float64 // after how many seconds it was called slow
 	help  live.Helps
 }
 
-// TestRealSpark watches two applications on a real Spark, whose executors report every second. One has three machines: in a
-// query four tasks have four times as much to read, in the next a machine takes eight times as long for everything, and
-// one task in nine six times as long wherever it runs. Of the slowed attempts nine in ten are named before 60 % of their run
-// time, and of every task that has more to read it is said that copying will not help. In the other application nothing is
+// TestRealSpark watches two applications on a real Spark whose executors report every second. One has three machines: in one
+// query four tasks have four times as much to read; in the next a machine takes eight times as long for everything, and one
+// task in nine six times as long on any machine. Nine in ten of the slowed attempts are named before 60 % of their run time,
+// and for every task that has more to read the report says that copying will not help. In the other application nothing is
 // wrong, and at most one task is named that is not slow in the end.
 func TestRealSpark(t *testing.T) {
 	sparktest.Home(t)
@@ -230,7 +229,7 @@ func TestRealSpark(t *testing.T) {
 				}
 			}
 			t.Logf("%d of %d named in time, %d of 4 skewed right, Spark would copy %d; %s", named, of, right, copied, time.Since(began))
-			if of < 10 || 10*named < 9*of { // twelve are slowed; beside other work some take no 1.5 times as long as the median
+			if of < 10 || 10*named < 9*of { // twelve are slowed; on a busy machine some take less than 1.5 times the median
 				t.Errorf("%d of %d slowed attempts were named before 60 %% of their run time", named, of)
 			}
 			if copied == 0 {
@@ -259,13 +258,13 @@ func TestRealSpark(t *testing.T) {
 	})
 }
 
-// follow watches the application to its end, and gives what was said of its attempts, and the tasks that Spark's own rule would
-// copy.
+// follow watches the application to its end, and returns what was reported about its attempts, and the tasks that Spark's own
+// rule would copy.
 func (a *application) follow(t *testing.T) (last *live.State, what map[string]said, decided map[int64]bool) {
 	t.Helper()
 	what, decided = map[string]said{}, map[int64]bool{}
 	began := time.Now()
-	// on a machine that other tests keep busy answers take long, and the driver would be asked rarely
+	// on a machine kept busy by other tests answers take long, and the driver would be polled rarely
 	last, c := a.watch(t.Context(), t, rest.Options{Share: 1, Timeout: 2 * time.Minute}, []string{"spark3", "late"}, func(f *live.Frame) {
 		for i := range f.Slow {
 			s := &f.Slow[i]
@@ -293,7 +292,7 @@ func (a *application) follow(t *testing.T) (last *live.State, what map[string]sa
 	return last, what, decided
 }
 
-// stagesOf are the successful attempts of each stage that reads files, in order.
+// stagesOf returns the successful attempts of each stage that reads files, in order.
 func stagesOf(s *live.State) (stages [][]schema.Attempt) {
 	phases := slices.Clone(s.Trace.Phases)
 	slices.SortFunc(phases, func(a, b schema.Phase) int { return cmp.Compare(a.SubmitTime.V, b.SubmitTime.V) })

@@ -11,18 +11,18 @@ import (
 	"straggler/live/rest"
 )
 
-// listing is when all stages and jobs were last requested; these answers grow with the application.
+// listing records when all stages and jobs were last requested; these answers grow with the application.
 type listing struct {
-	known int // stages that were known then
+	known int // stages known at that time
 	polls int // since then
 	ended bool
 }
 
 const (
-	// listEvery is after how many polls all stages are asked for again when some have come or gone: those that came and went
-	// between two polls.
+	// listEvery is the number of polls after which all stages are requested again if some have appeared or gone, to find
+	// those that did both between two polls.
 	listEvery = 10
-	// goneAlone is of how many stages that no longer run each is asked for by itself.
+	// goneAlone is the number of stages that no longer run up to which each is requested separately.
 	goneAlone = 2
 )
 
@@ -118,7 +118,7 @@ func (s *Source) stage(x *stage) {
 	}
 }
 
-// running are the stages that run, in order.
+// running returns the running stages, in order.
 func (s *Source) running() []stageID { return s.which(func(p *stageTasks) bool { return !p.over }) }
 
 // which returns the stages that satisfy a condition, in order.

@@ -13,18 +13,18 @@ import (
 	"straggler/live/rest"
 )
 
-// stageTasks are the tasks of a stage. Their places in the order of their ids do not change, since a task that starts later
-// has a larger one.
+// stageTasks are the tasks of a stage. Their positions in the order of their ids do not change, since a task that starts
+// later has a larger id.
 type stageTasks struct {
 	stage
-	open  map[int64]int // by id: places of tasks that had not ended when they were read
-	next  int           // place of the first that was never read
-	count int           // tasks that were read
+	open  map[int64]int // by id: positions of tasks that had not ended when they were read
+	next  int           // position of the first that was never read
+	count int           // number of tasks read
 	seen  counts        // when they were last read
-	at    time.Time     // that was
-	looks int           // at the stage since then; 0: they were read at the last
+	at    time.Time     // time of that
+	looks int           // looks at the stage since then; 0: they were read at the last one
 	over  bool
-	read  bool // all of them, after it was over
+	read  bool // all of them were read after the stage had ended
 	tries int
 }
 
@@ -38,18 +38,19 @@ func (s *stage) counts() counts {
 func (c counts) launched() int64 { return c.active + c.complete + c.failed + c.killed }
 
 const (
-	// pageTasks is how many tasks are asked for at once: about 1 MB, which a driver writes in some 15 ms.
+	// pageTasks is the number of tasks per request: about 1 MB, which takes a driver some 15 ms.
 	pageTasks = 500
-	// pagesAPoll bounds the pages that are read in a poll, so that a stage of a hundred thousand tasks is read in passing.
+	// pagesAPoll bounds the pages read in a poll, so that a stage of a hundred thousand tasks is read over several polls.
 	pagesAPoll = 8
-	// started is how many tasks may have started since the stage said how many there are, as far as they are read at once.
+	// started is how many tasks may have started since the stage reported their number, and are still read in the same
+	// request.
 	started = 50
-	// maxRunning bounds the running tasks of a stage that are asked for by themselves.
+	// maxRunning bounds the running tasks of a stage that are requested separately.
 	maxRunning = 1000
-	// perHeartbeat is how often it is asked for what running tasks have read while none starts or ends: it changes with the
-	// heartbeats of their executors.
+	// perHeartbeat is the number of requests per heartbeat for what running tasks have read, while none starts or ends: it
+	// changes with the heartbeats of their executors.
 	perHeartbeat = 3
-	// mostLooks bounds how many looks at a stage that stands still go by without that.
+	// mostLooks bounds the number of looks at an unchanged stage without such a request.
 	mostLooks = 3
 )
 
@@ -66,10 +67,10 @@ func (p *stageTasks) unread(heartbeat time.Duration) bool {
 	return p.NumActiveTasks > 0 && (p.looks >= min(int(often/time.Second), mostLooks) || time.Since(p.at) >= often)
 }
 
-// readTasks reads the tasks of a stage that were not known to have ended, in as many pages as are left; more is whether it
-// has to go on. Of a stage whose first such task is far behind its last, those that run are asked for by themselves, so that
-// what lies between is not read again. Their run time is 0 until they end: by it they come first, the oldest before the
-// others, and Spark has to sort the tasks of this stage only and not all that it keeps.
+// readTasks reads the tasks of a stage that were not known to have ended, in as many pages as remain; more reports whether it
+// must continue. If the first such task is far before the last, running tasks are requested separately, so that those in
+// between are not read again. Their run time is 0 until they end: sorted by it they come first, the oldest before the others,
+// and Spark must sort only the tasks of this stage and not all that it keeps.
 func (s *Source) readTasks(ctx context.Context, id stageID, left *int) (more bool, err error) {
 	p := s.stages[id]
 	at, over := p.counts(), p.over
@@ -118,15 +119,15 @@ func (s *Source) readTasks(ctx context.Context, id stageID, left *int) (more boo
 	p.seen, p.at, p.looks = at, time.Now(), 0
 	if over {
 		p.tries++
-		p.read = len(p.open) == 0 && p.count >= end || p.tries > 3 // killed copies may never be said to have ended
+		p.read = len(p.open) == 0 && p.count >= end || p.tries > 3 // killed copies may never be reported as ended
 		if !p.read && len(p.open) == 0 {
-			p.next, p.count = 0, 0 // some are missing: from the beginning
+			p.next, p.count = 0, 0 // some are missing: start again
 		}
 	}
 	return false, nil
 }
 
-// take notes the places of tasks that were read from a place on.
+// take records the positions of tasks that were read from a position on.
 func (p *stageTasks) take(list []task, from int) {
 	for i := range list {
 		t := &list[i]

@@ -15,7 +15,7 @@ import (
 	"straggler/schema"
 )
 
-// wide is an application of one stage of 3,000 tasks of a second each on ten slots, of which one runs for 300 s.
+// wide is an application with one stage of 3,000 tasks of a second each on ten slots; one of the tasks runs for 300 s.
 func wide() *schema.Trace {
 	t := &schema.Trace{}
 	keys := schema.NewKeys(schema.InputKey("wide", nil), "rows")
@@ -45,7 +45,7 @@ func wide() *schema.Trace {
 	return t
 }
 
-// counted passes requests on to a server and counts them, and the tasks that its answers hold.
+// counted forwards requests to a server and counts them, and the tasks in its answers.
 type counted struct {
 	*httptest.Server
 	requests, tasks int
@@ -71,7 +71,7 @@ func count(t *testing.T, s *livetest.Server) *counted {
 	return c
 }
 
-// What is read of a stage are the tasks that changed, and those that run: though one of its first tasks runs until its end,
+// Only tasks that changed, and running ones, are read: although one of the first tasks runs until the end of the stage,
 // thousands that have ended since are not read again.
 func TestOnlyWhatChangedIsRead(t *testing.T) {
 	trace := wide()
@@ -98,7 +98,7 @@ func TestOnlyWhatChangedIsRead(t *testing.T) {
 	if n := len(st.Trace.Attempts); n != len(trace.Attempts) {
 		t.Errorf("%d attempts of %d", n, len(trace.Attempts))
 	}
-	// in five seconds 50 tasks end and as many start, in a window; the running ones are ten more
+	// in five seconds 50 tasks end and as many start, within a window; ten more are running
 	if most := len(trace.Attempts) + polls*(2*50+2*10); c.tasks > most {
 		t.Errorf("%d tasks were answered in %d polls, expected at most %d", c.tasks, polls, most)
 	}
@@ -107,7 +107,7 @@ func TestOnlyWhatChangedIsRead(t *testing.T) {
 	}
 }
 
-// While no stage runs, a poll is one request; while nothing of a stage changes, it is one in two of three polls.
+// While no stage runs, a poll makes one request; while nothing in a stage changes, it makes one in two of three polls.
 func TestPollsOfNothingNew(t *testing.T) {
 	s := livetest.New(t, wide())
 	c := count(t, s)
@@ -126,14 +126,14 @@ func TestPollsOfNothingNew(t *testing.T) {
 	if n := poll(9); n > 9+3 {
 		t.Errorf("%d requests in nine polls of a stage that stands still", n)
 	}
-	s.Set(s.Start().Add(400.5)) // the stage is over, the application is not
+	s.Set(s.Start().Add(400.5)) // the stage has ended, the application has not
 	poll(5)
 	if n := poll(10); n != 10 {
 		t.Errorf("%d requests in ten polls while nothing runs", n)
 	}
 }
 
-// A driver that is started again, as another attempt, while a stage of the one before ran, is watched anew.
+// A driver that restarts as another attempt during a stage of the earlier one is watched from the start.
 func TestAnotherAttempt(t *testing.T) {
 	s := livetest.New(t, wide())
 	s.Set(s.Start().Add(20))
