@@ -30,9 +30,9 @@ type Source struct {
 	remote  discover.Remote
 
 	logs    map[string]*log
-	watched string       // the application's id, once one is watched; a log that has only begun may not say it yet
+	watched string       // id of the watched application, once there is one; a log that has only begun may not contain it yet
 	at      string       // its log
-	keys    *schema.Keys // of attempts, in the order in which they were first seen
+	keys    *schema.Keys // of attempts, by their first appearance
 	ids     map[attemptID]schema.Key
 	pause   time.Duration
 }
@@ -40,38 +40,38 @@ type Source struct {
 // log is the state of a log when it was last read.
 type log struct {
 	version discover.FileVersion
-	trace   *schema.Trace // nil: nothing of it is known yet
-	last    schema.Time   // that it says
-	grown   time.Time     // when it was last seen to have
+	trace   *schema.Trace // nil: nothing is known yet
+	last    schema.Time   // last time in the log
+	grown   time.Time     // when it was last seen to have grown
 	before  bool          // it had been read before
 }
 
-// attemptID names an attempt for good. A log's rows number attempts by their end, so that a running one has another key
-// whenever another ends.
+// attemptID identifies an attempt permanently. The rows of a log number attempts by their end, so the key of a running
+// attempt changes whenever another one ends.
 type attemptID struct {
 	phase  schema.Key
 	native string
 }
 
 const (
-	// leastPause is how long to wait between two looks at a log.
+	// leastPause is the shortest pause between two looks at a log.
 	leastPause = 2 * time.Second
-	// readingShare bounds the time that is spent on reading a log again: a twentieth.
+	// readingShare bounds the share of time spent on reading a log again: a twentieth.
 	readingShare = 20
-	// recent is how long ago a log of a folder may have changed to be one that is still written.
+	// recent is the age of the last change up to which a log in a directory counts as still being written.
 	recent = time.Hour
-	// quiet is how long a log may not have grown before that is said. Spark writes events through a buffer: some minutes
-	// are ordinary.
+	// quiet is how long a log may not grow before a note says so. Spark writes events through a buffer: some minutes are
+	// normal.
 	quiet = 5 * time.Minute
 )
 
-// New watches a path: a log, a folder of logs, or a pattern; or their URL, which the remote reads where there is one.
+// New watches a path: a log, a directory of logs, or a pattern; or a URL of these, which remote reads if it is set.
 func New(path, app string, formats []ingest.Format, remote discover.Remote) *Source {
 	return &Source{path: path, want: app, formats: formats, remote: remote, logs: map[string]*log{}, pause: leastPause,
 		keys: schema.NewKeys(schema.InputKey(path, nil), "watched attempts"), ids: map[attemptID]schema.Key{}}
 }
 
-// Close has nothing to close.
+// Close does nothing.
 func (s *Source) Close() {}
 
 // Pause is how long to wait before the next Poll.
@@ -86,7 +86,7 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	}
 	l, err := s.pick()
 	switch {
-	case err != nil && unread != nil: // the log that is wanted may be one of them
+	case err != nil && unread != nil: // the watched log may be one of them
 		return nil, fmt.Errorf("%w: %s: %w", live.ErrAway, s.path, unread)
 	case err != nil:
 		return nil, err
@@ -95,8 +95,8 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	return l.state(), nil
 }
 
-// read reads the logs that have changed. unread is why some of them could not be read now: the next Poll tries again, of a
-// damaged log when that has changed.
+// read reads the logs that have changed. unread is the reason why some of them could not be read now: the next Poll tries
+// again, for a damaged log once it has changed.
 func (s *Source) read(ctx context.Context) (unread, err error) {
 	seen, due := map[string]bool{}, map[string]discover.FileVersion{}
 	choose := func(found []discover.Named) []bool {
@@ -121,7 +121,7 @@ func (s *Source) read(ctx context.Context) (unread, err error) {
 		return nil, fmt.Errorf("%w: %s: %w", live.ErrAway, s.path, err)
 	}
 	defer found.Close()
-	for id, v := range due { // those that are none, or no more, stay without rows
+	for id, v := range due { // those that are not logs, or no longer, stay without rows
 		s.logs[id] = &log{version: v, before: s.logs[id] != nil}
 	}
 	unread = s.againLater(due, found.Skipped)
@@ -145,7 +145,7 @@ func (s *Source) read(ctx context.Context) (unread, err error) {
 		if broken := found.SourceErr(); broken != nil && (before == nil || errors.Is(err, discover.ErrSource)) {
 			s.logs[id], err = &log{before: true}, broken
 		}
-		if err != nil { // the others are read all the same
+		if err != nil { // the others are read anyway
 			unread = err
 		}
 	}
@@ -153,9 +153,9 @@ func (s *Source) read(ctx context.Context) (unread, err error) {
 	return unread, nil
 }
 
-// againLater makes those of the logs due again that could not be opened because their place did not answer, or because they
-// were renamed after they had been listed, as Spark does with a log at its end. It gives the first reason, which may also be
-// that a folder could not be listed; nil for none.
+// againLater marks logs as due again that could not be opened because their location did not answer, or because they were
+// renamed after they had been listed, as Spark does at the end of a log. It returns the first reason, which may also be that
+// a directory could not be listed; nil if there is none.
 func (s *Source) againLater(logs map[string]discover.FileVersion, skipped []discover.Skipped) (why error) {
 	for _, x := range skipped {
 		broken, renamed := errors.Is(x.Err, discover.ErrSource), false
@@ -174,7 +174,7 @@ func (s *Source) againLater(logs map[string]discover.FileVersion, skipped []disc
 	return why
 }
 
-// vanished is the error for a path that is not there.
+// vanished is the error for a path that does not exist.
 func (s *Source) vanished(err error) error {
 	if s.watched == "" {
 		return fmt.Errorf("%w: %w", live.ErrGone, err)
@@ -182,15 +182,15 @@ func (s *Source) vanished(err error) error {
 	return fmt.Errorf("%w: %s has vanished", live.ErrGone, s.path)
 }
 
-// readLog reads a log as far as it is written.
+// readLog reads a log as far as it has been written.
 func (s *Source) readLog(ctx context.Context, id string, v discover.FileVersion, in *discover.Input) error {
 	l := s.logs[id]
 	l.grown = time.Unix(0, v.Modified)
 	if l.before {
-		l.grown = time.Now() // by this machine's clock, whatever the one of the files is
+		l.grown = time.Now() // by this machine's clock, whatever the file's clock
 	}
 	t, err := readTrace(ctx, in, schema.InputKey(s.path, nil))
-	if len(t.Applications) != 1 { // it has only begun, or is of a whole cluster
+	if len(t.Applications) != 1 { // it has only begun, or covers a whole cluster
 		return nil
 	}
 	if err != nil && !ingest.IsCut(err) {
@@ -217,11 +217,11 @@ func readTrace(ctx context.Context, in *discover.Input, key schema.Key) (t *sche
 	})
 	defer ingest.Recover(&err)
 	it := *in.Input
-	it.Key = key // a short log's own changes while it grows
+	it.Key = key // a short log's own key changes while it grows
 	return t, in.Format.Read(ctx, &it, out)
 }
 
-// pick is the log of the application that is watched.
+// pick returns the log of the watched application.
 func (s *Source) pick() (*log, error) {
 	id := s.watched
 	if l := s.logs[s.at]; l != nil && l.trace != nil {
@@ -300,8 +300,8 @@ func (s *Source) name(t *schema.Trace) {
 	}
 }
 
-// state is what a log says. The time is that of its last event, by its writer's clock, and as much more as has passed
-// here since it grew.
+// state returns what a log says. Its time is that of the last event by its writer's clock, plus the time that has passed here
+// since it grew.
 func (l *log) state() *live.State {
 	app := &l.trace.Applications[0]
 	st := &live.State{Trace: l.trace, Now: l.last, Ended: app.Complete,

@@ -37,8 +37,8 @@ func poll(tb testing.TB, s *eventlog.Source) *live.State {
 	return st
 }
 
-// A log is followed while it grows: what was said of an attempt stays, an attempt keeps its key, running ones end, and when the
-// log has its end and its final name the application has ended.
+// A log is followed while it grows: what was reported about an attempt remains, an attempt keeps its key, running ones end,
+// and once the log has its end and its final name the application has ended.
 func TestGrowingLog(t *testing.T) {
 	data := plainLog(t)
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func TestGrowingLog(t *testing.T) {
 	keys := map[string]schema.Key{}
 	var last schema.Time
 	ran, ended := 0, map[string]bool{}
-	for _, share := range []int{10, 25, 40, 55, 70, 85, 99} { // cut in the middle of a line
+	for _, share := range []int{10, 25, 40, 55, 70, 85, 99} { // truncated in the middle of a line
 		if err := os.WriteFile(name, data[:len(data)*share/100], 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestGrowingLog(t *testing.T) {
 	}
 }
 
-// What is no log, and what vanishes, is said.
+// Paths that are not logs, and those that vanish, are reported.
 func TestAbsentLogs(t *testing.T) {
 	dir := t.TempDir()
 	for path, is := range map[string]error{filepath.Join(dir, "nothing"): live.ErrGone, dir: live.ErrAway} {

@@ -24,7 +24,7 @@ func Log(tb testing.TB, path string) *schema.Trace {
 	return &r.Trace
 }
 
-// Labelled is the event log of a labelled run, of those that are one file.
+// Labelled returns the event log of a labelled run, for runs with a single file.
 func Labelled(tb testing.TB, name string) string {
 	tb.Helper()
 	paths, err := filepath.Glob(filepath.Join("../testdata/labelled", name, "*.zstd"))

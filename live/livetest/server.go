@@ -1,5 +1,5 @@
-// Package livetest takes the trace of an application that has run, and gives a server of Spark's REST API for tests that
-// answers as a driver would have at any instant of it.
+// Package livetest takes the trace of an application that has run, and gives tests a server of Spark's REST API that answers
+// as a driver would have at any time of the run.
 //
 // Start with Server.
 package livetest
@@ -22,18 +22,18 @@ import (
 	"straggler/schema"
 )
 
-// Server answers as the driver of a trace's application at the instant that Set names last.
+// Server answers as the driver of a trace's application at the time given to the last Set.
 type Server struct {
 	*httptest.Server
-	Attempt   string           // of the application, as a driver that YARN started has one; "": none
-	Heartbeat float64          // how often each executor reports what its running tasks have read, in seconds; 0: never
-	Zip       []byte           // its log, as a History Server packs it; nil: none, as of a driver
-	Fault     http.HandlerFunc // answers in place of the server where it writes anything; nil: none
+	Attempt   string           // of the application, for a driver started by YARN; "": none
+	Heartbeat float64          // interval in seconds at which executors report what running tasks have read; 0: never
+	Zip       []byte           // its log, packed as by a History Server; nil: none, as for a driver
+	Fault     http.HandlerFunc // answers instead of the server if it writes anything; nil: none
 
 	mu       sync.Mutex
 	t        *schema.Trace
 	now      schema.Time
-	Asked    []string // paths of the requests, with their queries
+	Asked    []string // paths of the requests, including queries
 	last     schema.Time
 	jobs     map[schema.Key]int
 	phases   map[schema.Key]int
@@ -66,18 +66,18 @@ func New(tb testing.TB, t *schema.Trace) *Server {
 	return s
 }
 
-// Start and End are those of the application.
+// Start and End are the application's.
 func (s *Server) Start() schema.Time { return s.t.Applications[0].StartTime.V }
 func (s *Server) End() schema.Time   { return s.last }
 
-// Set makes it the instant.
+// Set sets the time.
 func (s *Server) Set(now schema.Time) {
 	s.mu.Lock()
 	s.now = now
 	s.mu.Unlock()
 }
 
-// Polls is how often the stages that run were asked for.
+// Polls returns how often the running stages were requested.
 func (s *Server) Polls() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// written says whether a fault has answered.
+// written reports whether a fault has answered.
 type written struct {
 	http.ResponseWriter
 	any bool
@@ -238,7 +238,7 @@ func (s *Server) stages(status string) any {
 	return list
 }
 
-// stage is nil before it is submitted.
+// stage returns nil before the stage is submitted.
 func (s *Server) stage(i int) object {
 	p := &s.t.Phases[i]
 	if !p.SubmitTime.OK || p.SubmitTime.V > s.now {
@@ -321,7 +321,7 @@ func (s *Server) task(a *schema.Attempt) any {
 	return o
 }
 
-// shuffled is what an attempt read of other stages: everything, unless ingest estimated where it came from, as it does of
+// shuffled returns what an attempt read from other stages: everything, unless ingest estimated its source, as it does for
 // input from storage.
 func (s *Server) shuffled(a *schema.Attempt) int64 {
 	if a.Quality&schema.BytesEstimated != 0 {
@@ -330,8 +330,8 @@ func (s *Server) shuffled(a *schema.Attempt) int64 {
 	return a.InputBytes.V
 }
 
-// read is what an attempt had read at the last heartbeat of its executor, at a steady rate. An executor reports of all of its
-// tasks at once, at an interval that began at random (Spark's Heartbeater).
+// read returns what an attempt had read at the last heartbeat of its executor, at a steady rate. An executor reports on all
+// of its tasks at once, at intervals with a random offset (Spark's Heartbeater).
 func (s *Server) read(a *schema.Attempt, all schema.Null[int64]) int64 {
 	if s.Heartbeat <= 0 || !a.DurationS.OK || a.DurationS.V <= 0 {
 		return 0

@@ -23,17 +23,17 @@ import (
 	"straggler/live"
 )
 
-// Credentials are those of a server. The zero value is none.
+// Credentials are the credentials for a server. The zero value is none.
 type Credentials struct {
 	User, Password string // basic authentication
-	Token          string // or a bearer's
+	Token          string // or a bearer token
 }
 
-// ErrCredentials is returned for credentials that are not of a known form.
+// ErrCredentials is returned for malformed credentials.
 var ErrCredentials = errors.New("credentials")
 
-// ReadCredentials takes them from the first line of a file, USER:PASSWORD or a token, or where no file is named from the
-// environment: STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD.
+// ReadCredentials reads the first line of a file, USER:PASSWORD or a token, or, if no file is named, the environment:
+// STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD.
 func ReadCredentials(file string, env func(string) string) (Credentials, error) {
 	if file == "" {
 		return Credentials{User: env("STRAGGLER_REST_USER"), Password: env("STRAGGLER_REST_PASSWORD"), Token: env("STRAGGLER_REST_TOKEN")}, nil
@@ -58,14 +58,14 @@ type Options struct {
 	Credentials Credentials
 	CAFile      string        // PEM certificates to trust besides the system's
 	Pause       time.Duration // least time between two requests; 0: a second
-	Share       float64       // of the time that answers may take in the long run, once Meter was called; 0: a hundredth
+	Share       float64       // share of the time that answers may take in the long run, after Meter was called; 0: a hundredth
 	Timeout     time.Duration // of a request; 0: 30 s
 }
 
-// API is an interface that servers have.
+// API is an API of servers.
 type API struct {
-	Path string // under a server's address, such as /api/v1/
-	Name string // as errors call it, such as Spark's REST API
+	Path string // relative to a server's address, such as /api/v1/
+	Name string // in errors, such as Spark's REST API
 }
 
 // Client sends requests to one API of one server, one at a time and never more often than its pause. It must not be used
@@ -76,13 +76,13 @@ type Client struct {
 	http  *http.Client
 	auth  string
 	pause time.Duration
-	limit time.Duration // of a request for JSON; a log may take as long as it does
+	limit time.Duration // for requests of JSON; a log may take as long as it needs
 	last  time.Time
 	Asked int // requests so far
 
 	share   float64
-	trip    atomic.Int64 // the shortest time in which a connection was made, in nanoseconds; 0: none was made
-	metered time.Time    // the instant of the debt; zero: answers are not counted yet
+	trip    atomic.Int64 // shortest time to connect, in nanoseconds; 0: no connection yet
+	metered time.Time    // time of the debt; zero: answers are not counted yet
 	debt    time.Duration
 }
 
@@ -90,26 +90,26 @@ type Client struct {
 // elapsed time drains, and while the level exceeds what is allowed no requests are sent.
 const (
 	share = 0.01
-	// allowed is what the first tens of answers of a JVM take more than later ones, while they are compiled: 0.3 to 0.6 s of
-	// Spark 3.5.
+	// allowed is how much longer the first tens of answers of a JVM take than later ones, while their code is compiled: 0.3
+	// to 0.6 s for Spark 3.5.
 	allowed = time.Second
-	// longest bounds how long a server is left alone: where its machine has too much to do, answers take long without costing
-	// as much, and a watch that is to help has to go on.
+	// longest bounds the pause: on an overloaded machine answers take long without costing as much, and a watch must continue
+	// to be useful.
 	longest = 10 * time.Second
-	// forgotten is after how long nothing is owed any more, however slow the server was before.
+	// forgotten is the time after which all debt is cancelled, however slow the server was before.
 	forgotten = time.Minute
 )
 
 var (
 	// ErrURL is returned for an address that cannot be a server's.
 	ErrURL = errors.New("address")
-	// ErrForbidden is returned when the server wants other credentials.
+	// ErrForbidden is returned if the server requires other credentials.
 	ErrForbidden = errors.New("not allowed")
-	// ErrNotFound is returned when the server does not know what was asked for.
+	// ErrNotFound is returned if the server does not know the requested path.
 	ErrNotFound = errors.New("not found")
 )
 
-// New makes a client of an API of the server at an address such as http://host:4040 or http://history:18080/prefix.
+// New returns a client for an API of the server at an address such as http://host:4040 or http://history:18080/prefix.
 func New(address string, api API, o Options) (*Client, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -130,7 +130,7 @@ func New(address string, api API, o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	jar, err := cookiejar.New(nil) // proxies and logins remember what they have asked
+	jar, err := cookiejar.New(nil) // proxies and logins set cookies
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func New(address string, api API, o Options) (*Client, error) {
 	return c, nil
 }
 
-// withoutLogin is an address that cannot be parsed, without what may be a login.
+// withoutLogin returns an address that cannot be parsed, without what may be a login.
 func withoutLogin(address string) string {
 	if n := strings.LastIndexByte(address, '@'); n >= 0 {
 		return "…" + address[n:]
@@ -161,7 +161,7 @@ func withoutLogin(address string) string {
 	return address
 }
 
-// trust makes a configuration that trusts the certificates of a file besides the system's.
+// trust returns a configuration that trusts the certificates in a file besides the system's.
 func trust(file string) (*tls.Config, error) {
 	pem, err := os.ReadFile(file)
 	if err != nil {
@@ -177,26 +177,26 @@ func trust(file string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool}, nil
 }
 
-// Address is the server's, without the path of the API.
+// Address returns the server's address, without the path of the API.
 func (c *Client) Address() string { return c.base.String() }
 
-// Pause is how long to wait before asking again for what may have changed: the least time between two requests, and longer
-// while answers have taken more than their share of the time.
+// Pause returns how long to wait before polling again: the least time between two requests, or longer while answers have
+// taken more than their share of the time.
 func (c *Client) Pause() time.Duration {
 	c.settle(0)
 	over := time.Duration(float64(c.debt-allowed) / c.share)
 	return max(c.pause, min(over, longest))
 }
 
-// Meter counts what answers cost from now on. What they cost before, while the server loads the code for them, is paid once
-// however late it is asked for.
+// Meter counts the cost of answers from now on. The cost of earlier ones, while the server loads the code for them, is paid
+// once, whenever they are requested.
 func (c *Client) Meter() {
 	if c.metered.IsZero() {
 		c.metered = time.Now()
 	}
 }
 
-// settle adds what an answer has cost.
+// settle adds the cost of an answer.
 func (c *Client) settle(cost time.Duration) {
 	if c.metered.IsZero() {
 		return

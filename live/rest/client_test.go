@@ -11,9 +11,9 @@ import (
 	"straggler/live"
 )
 
-// Where a hundredth of the time is what answers may take and one second is allowed at once, answers of 1.05 s are followed by
-// a pause of 5 s, and slower ones by the longest pause there is, for a minute; nothing is counted before the meter runs, nor
-// of a server that nothing depends on.
+// If answers may take a hundredth of the time, and one second at once, answers of 1.05 s are followed by a pause of 5 s, and
+// slower ones by the longest pause, for a minute; nothing is counted before the meter runs, nor for a server that nothing
+// depends on.
 func TestShareOfTime(t *testing.T) {
 	new := func(o Options) *Client {
 		c, err := New("http://host:4040", API{Path: "/"}, o)
@@ -54,7 +54,7 @@ func TestShareOfTime(t *testing.T) {
 	}
 }
 
-// The way to a server, as making a connection shows it, is not what an answer costs it.
+// The time to reach a server, measured by connecting, does not count as the cost of an answer.
 func TestTheWayIsNotCounted(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("1")) }))
 	defer s.Close()
@@ -81,7 +81,7 @@ func TestTheWayIsNotCounted(t *testing.T) {
 	}
 }
 
-// A server that refuses gets an error that says what would help: credentials, or, where only Kerberos is taken, another way.
+// A refusal gives an error that says what would help: credentials, or, if the server accepts only Kerberos, another way.
 func TestWhatIsForbidden(t *testing.T) {
 	for _, x := range []struct{ offer, says string }{{"Negotiate", "Kerberos"}, {`Basic realm="x"`, "--credentials"}, {"", "--credentials"}} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -101,7 +101,7 @@ func TestWhatIsForbidden(t *testing.T) {
 	}
 }
 
-// Of a page that stands in place of an answer its title is said, without Java's names, on one line, and not too much of it.
+// For a page returned instead of an answer the error gives its title, without Java names, on one line and truncated.
 func TestTitles(t *testing.T) {
 	for page, want := range map[string]string{
 		"<html><title>Error 500 org.apache.http.conn.HttpHostConnectException: Connect failed</title>": ": Connect failed",
@@ -116,7 +116,7 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// A field of another kind than is expected is named, without the words of this program's types.
+// A field of an unexpected type is named, without names of this program's types.
 func TestOtherShape(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"id": 5}`)) }))
 	defer s.Close()

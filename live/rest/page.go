@@ -12,9 +12,9 @@ import (
 
 // Web pages returned instead of an answer: by proxies, logins, and errors.
 
-// approval is what a request has to say so that the proxy of a secured YARN passes it on to an application of another user.
-// Without it the proxy answers once with a page that warns of scripts in the application's pages, and sets a cookie; of JSON
-// there is nothing to warn. (Hadoop's WebAppProxyServlet: PROXY_APPROVED, and the cookie checked_application_….)
+// approval is the cookie with which the proxy of a secured YARN forwards a request to an application of another user. Without
+// it the proxy answers once with a page that warns of scripts in the application's pages, and sets a cookie; JSON has no
+// scripts. (Hadoop's WebAppProxyServlet: PROXY_APPROVED, and the cookie checked_application_….)
 const approval = "proxyapproved"
 
 // warns reports whether a page is that warning.
@@ -30,7 +30,7 @@ const maxTitle = 200
 
 var titleOf = regexp.MustCompile(`(?is)<title>(.*?)</title>|<h1>(.*?)</h1>`)
 
-// title is what a page says that it is, after a colon; "" where it does not say.
+// title returns the title of a page after a colon; "" if it has none.
 func title(page []byte) string {
 	m := titleOf.FindSubmatch(page)
 	if m == nil {
@@ -39,8 +39,7 @@ func title(page []byte) string {
 	return brief(html.UnescapeString(string(m[1]) + string(m[2])))
 }
 
-// brief is the text of an error on one line, without what servers written in Java put before it: the status and the name of the
-// error.
+// brief returns the text of an error on one line, without the status and the error's class that Java servers put first.
 func brief(t string) string {
 	t = javaError.ReplaceAllString(strings.Join(strings.Fields(t), " "), "")
 	if t == "" {
@@ -54,7 +53,8 @@ func brief(t string) string {
 
 var javaError = regexp.MustCompile(`^(Error \d+ )?(([\w$]+\.)*[\w$]*(Exception|Error): )?`)
 
-// reason is what the answer of an error says, which is a page or, of Jetty where JSON is asked for, an object with a message.
+// reason returns the message of an error's answer, which is a page or, from Jetty if JSON was requested, an object with a
+// message.
 func reason(answer *http.Response) string {
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"straggler/schema"
 )
 
-// Notices follow what somebody has to know of a running application: machines that are slow, and stages with slow tasks
-// that a copy would help, each until it is over.
+// Notices track what users should know about a running application: slow machines, and stages with slow tasks that a copy
+// would help, each until it is over.
 type Notices struct {
 	open []notify.Change
 }
 
-// Changes are those that are open, or were open in an earlier frame and are over now.
+// Changes returns the findings that are open, or were open in an earlier frame and are over now.
 func (n *Notices) Changes(f *live.Frame) []notify.Change {
 	if f.Application == nil {
 		return nil
@@ -38,7 +38,7 @@ func (n *Notices) Changes(f *live.Frame) []notify.Change {
 		stage := slices.ContainsFunc(f.Stages, func(s live.Stage) bool { return stageID(s.Phase) == c.ID })
 		switch {
 		case still:
-		case stage: // it has no slow task at the moment, and is not over
+		case stage: // it has no slow task at the moment, but is not over
 			all = append(all, c)
 			now = append(now, c)
 		default:
@@ -52,7 +52,7 @@ func (n *Notices) Changes(f *live.Frame) []notify.Change {
 
 func stageID(phase schema.Key) string { return fmt.Sprint("stage ", phase) }
 
-// slowStage is the finding about a stage, where it has slow tasks that a copy would help.
+// slowStage returns the finding about a stage, if it has slow tasks that a copy would help.
 func slowStage(f *live.Frame, phase schema.Key, stage string, attempt int32) (notify.Change, bool) {
 	count, worst := 0, (*live.SlowTask)(nil)
 	for i := range f.Slow {
@@ -69,7 +69,7 @@ func slowStage(f *live.Frame, phase schema.Key, stage string, attempt int32) (no
 		Subject: fmt.Sprintf("%s: %d slow tasks in stage %s", title(f.Application), count, stage), Detail: slowLine(worst) + "; " + worst.Copy.Advice}, true
 }
 
-// Notice is the message about changes.
+// Notice returns the message about changes.
 func Notice(f *live.Frame, news []notify.Change) *notify.Message {
 	return notify.NewMessage("watch", "straggler watch of "+title(f.Application), news)
 }

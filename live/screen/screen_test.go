@@ -12,7 +12,7 @@ import (
 	"straggler/whatif/replay"
 )
 
-// hostile is a frame of an application whose names a terminal or a reader of JSON could take for something else.
+// hostile is a frame of an application with names that a terminal or a reader of JSON could misinterpret.
 func hostile() *live.Frame {
 	name := "a\x1b[2Jb\nc\"<\u202e"
 	return &live.Frame{Now: 1_700_000_000_000_000, Application: &schema.Application{NativeID: name, Name: schema.Some(name)},
@@ -24,7 +24,7 @@ func hostile() *live.Frame {
 		Errors:    []live.Error{{Basis: live.ByBytes, Tasks: 5, Median: 0.2}}, Notes: []string{name}}
 }
 
-// Nothing that a log says reaches a terminal as a command, on a terminal or in a pipe.
+// Text from logs never reaches a terminal as a command, on a terminal or in a pipe.
 func TestHostileNames(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		var b bytes.Buffer
@@ -44,7 +44,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// A view never has more lines than the terminal, or it could not be drawn over.
+// A view never has more lines than the terminal, since it could not be redrawn otherwise.
 func TestViewFits(t *testing.T) {
 	f := hostile()
 	for range 6 {
@@ -66,8 +66,8 @@ func TestViewFits(t *testing.T) {
 	}
 }
 
-// On a narrow terminal lines go on in further rows while there are some left, none is wider than the terminal, colours end
-// where they begin, and nothing of a line is lost where it fits.
+// On a narrow terminal lines are wrapped while there are rows left, none is wider than the terminal, colours end where they
+// begin, and nothing of a line is lost if it fits.
 func TestNarrowTerminals(t *testing.T) {
 	f := hostile()
 	f.Slow[0].Evidence = strings.Repeat("word ", 30) + "end"
@@ -96,14 +96,14 @@ func TestNarrowTerminals(t *testing.T) {
 	}
 }
 
-// In a pipe what is known is said once, and what changes again.
+// In a pipe known facts are written once, and again only when they change.
 func TestNews(t *testing.T) {
 	var b bytes.Buffer
 	x := &Text{W: &b}
 	f := hostile()
 	x.Show(f)
 	first := b.Len()
-	f.Decisions = nil // a watcher gives each once
+	f.Decisions = nil // a watcher returns each once
 	x.Show(f)
 	if b.Len() != first {
 		t.Errorf("said again: %q", b.String()[first:])
@@ -114,7 +114,7 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// Every line is an object with a record, unknown is null, and a note is said once.
+// Every line is an object with a record, unknown is null, and a note is written once.
 func TestJSONLines(t *testing.T) {
 	var b bytes.Buffer
 	x := &JSON{W: &b}
@@ -139,7 +139,7 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
-// A stage with slow tasks is open until it is over, and not only while a task of it is slow.
+// A finding about a stage with slow tasks is open until the stage is over, not only while one of its tasks is slow.
 func TestNotices(t *testing.T) {
 	n, sent := &Notices{}, &notify.Sent{}
 	say := func(f *live.Frame) (out []string) {

@@ -21,7 +21,7 @@ import (
 // Text writes frames as text.
 type Text struct {
 	W             io.Writer
-	Terminal      bool // it is drawn anew
+	Terminal      bool // it is redrawn
 	Color         bool
 	Width, Height int
 	said          map[string]bool
@@ -81,7 +81,7 @@ func (t *Text) draw(f *live.Frame) error {
 	return t.paint(lines, func(n int) bool { return n == 0 || n == head })
 }
 
-// compose puts a frame into lines. head is the line above the slow tasks, -1 where there are none.
+// compose lays out a frame in lines. head is the index of the line above the slow tasks, -1 if there are none.
 func (t *Text) compose(f *live.Frame) (lines []string, head int) {
 	head = -1
 	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
@@ -126,7 +126,7 @@ func (t *Text) compose(f *live.Frame) (lines []string, head int) {
 	return lines, head
 }
 
-// paint writes lines over those that were painted before; some of them are bold where there are colours.
+// paint writes lines over those painted before; some of them are bold if there are colours.
 func (t *Text) paint(lines []string, bold func(line int) bool) error {
 	var b bytes.Buffer
 	if t.lines > 0 {
@@ -134,7 +134,7 @@ func (t *Text) paint(lines []string, bold func(line int) bool) error {
 	}
 	rows := max(t.Height-1, 5)
 	lines = lines[:min(len(lines), rows)]
-	spare := rows - len(lines) // for lines that need several
+	spare := rows - len(lines) // for lines that need more than one
 	t.lines = 0
 	for n, l := range lines {
 		wrapped := wrap(l, t.Width, 1+spare)
@@ -152,8 +152,8 @@ func (t *Text) paint(lines []string, bold func(line int) bool) error {
 	return err
 }
 
-// wrap divides a line into rows that fit on a terminal, of which those after the first are indented; what does not fit in
-// the most that it may have is cut.
+// wrap divides a line into rows that fit on a terminal, indented after the first; what exceeds the allowed number of rows is
+// cut off.
 func wrap(line string, width, most int) []string {
 	const indent = "      "
 	var rows []string

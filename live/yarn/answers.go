@@ -1,7 +1,7 @@
 package yarn
 
-// The answers of the resource manager's and of MapReduce's application master's REST API, as far as they are read (Hadoop
-// 3.3, ResourceManagerRest and MapredAppMasterRest). Instants are milliseconds since 1970, 0 where there is none.
+// The answers of the REST APIs of the resource manager and of MapReduce's application master, limited to the fields that are
+// used (Hadoop 3.3, ResourceManagerRest and MapredAppMasterRest). Times are milliseconds since 1970; 0 means none.
 
 type application struct {
 	ID           string

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// cluster answers as a resource manager and, behind its proxy, as the application master of one MapReduce job would at any
-// instant of it. The shapes are those of Hadoop 3.3.6.
+// cluster answers as a resource manager and, behind its proxy, as the application master of a MapReduce job would at any time
+// of the job. The layouts are those of Hadoop 3.3.6.
 type cluster struct {
 	*httptest.Server
 	mu      sync.Mutex
 	start   time.Time
-	now     float64 // seconds after the start
+	now     float64 // seconds since the start
 	tasks   []*work
 	asked   []string
 	kind    string // of the application

@@ -14,7 +14,7 @@ import (
 	"straggler/schema"
 )
 
-// masterAPI is that of MapReduce's application masters.
+// masterAPI is the API of MapReduce's application masters.
 var masterAPI = rest.API{Path: "/ws/v1/mapreduce/", Name: "MapReduce's application master"}
 
 // mapReduce polls the application master of a job. A poll requests the job, the list of its tasks with their progress, and the
@@ -25,17 +25,18 @@ type mapReduce struct {
 	app    string
 	rows   *rows
 	read   map[string]string    // by task: its state when its attempts were last read
-	readAt map[string]time.Time // when that was
-	unread int                  // tasks whose attempts are still to be read
+	readAt map[string]time.Time // and the time of that
+	unread int                  // tasks whose attempts must still be read
 	skew   time.Duration
 }
 
 const (
-	// attemptsAPoll bounds the tasks whose attempts are requested in a poll. An answer has some 500 bytes.
+	// attemptsAPoll bounds the tasks whose attempts are requested in a poll. An answer has about 500 bytes.
 	attemptsAPoll = 50
-	// perTask is how much sooner than after the pause of polls the next request about a single task follows.
+	// perTask divides the pause between polls, which gives the pause between requests about single tasks.
 	perTask = 10
-	// copiesEvery is how often the attempts of a task that runs are asked for again: it may have a copy by now.
+	// copiesEvery is the interval at which the attempts of a running task are requested again, since it may have a copy by
+	// then.
 	copiesEvery = 15 * time.Second
 )
 
@@ -68,7 +69,7 @@ func (m *mapReduce) Poll(ctx context.Context) (*live.State, error) {
 	if len(list.Jobs.Job) == 0 {
 		return nil, fmt.Errorf("%w: the application master of %s has no job yet", live.ErrAway, m.app)
 	}
-	j := &list.Jobs.Job[0] // a master has one
+	j := &list.Jobs.Job[0] // a master has a single job
 	if m.rows == nil {
 		m.rows = newRows(m.app, m.c.Address())
 	}
@@ -111,7 +112,7 @@ func (m *mapReduce) Poll(ctx context.Context) (*live.State, error) {
 func (m *mapReduce) get(ctx context.Context, path string, into any) error {
 	err := m.c.Get(ctx, path, nil, into)
 	if errors.Is(err, rest.ErrNotFound) && path == "jobs" {
-		return fmt.Errorf("%w: %w", live.ErrAway, err) // a master that starts or ends
+		return fmt.Errorf("%w: %w", live.ErrAway, err) // a master that is starting or ending
 	}
 	return err
 }
@@ -130,7 +131,7 @@ func (m *mapReduce) due(list []task) []*task {
 		switch {
 		case t.StartTime <= 0 || seen && state == t.State && t.State != "RUNNING":
 		case t.State != "RUNNING":
-			// in an order that has nothing to do with when they ran, so that the first that are read are like the others
+			// in an order unrelated to when they ran, so that the first ones read are representative
 			out = append(out, entry{t, 1, float64(schema.InputKey(t.ID, nil))})
 		case !seen || state != t.State || time.Since(m.readAt[t.ID]) > copiesEvery:
 			out = append(out, entry{t, 0, t.Progress / float64(1+time.Now().UnixMilli()-t.StartTime)})

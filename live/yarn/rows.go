@@ -17,10 +17,10 @@ import (
 type rows struct {
 	schema.Trace
 	keys   *schema.Keys
-	phases map[string]int // by type of task, places in Trace.Phases
-	byID   map[string]int // attempts, places in Trace.Attempts
+	phases map[string]int // by type of task, indices in Trace.Phases
+	byID   map[string]int // attempts, indices in Trace.Attempts
 	of     map[string][]int
-	shares map[schema.Key]float64 // that running attempts report as done
+	shares map[schema.Key]float64 // reported by running attempts
 }
 
 func newRows(app, source string) *rows {
@@ -136,8 +136,9 @@ func (r *rows) copies(task string, a *attempt) schema.Null[bool] {
 	return schema.Some(false)
 }
 
-// slots notes as the slots of a machine the most attempts of the job that it has run at once. What a resource manager would
-// give to the job it does not say; containers that the job has had are the best that is known of it.
+// slots sets the slots of a machine to the largest number of the job's attempts that it has run at once. The application
+// master does not say what the resource manager would give to the job, so the containers that it has had are the best
+// estimate.
 func (r *rows) slots() {
 	type edge struct {
 		at    schema.Time
@@ -167,7 +168,7 @@ func (r *rows) slots() {
 	}
 }
 
-// progress takes a task's figure of the list, which is that of its best attempt, where only one runs.
+// progress uses a task's figure in the list, which is that of its best attempt, if only one is running.
 func (r *rows) progress(t *task) {
 	var one *schema.Attempt
 	for _, k := range r.of[t.ID] {
@@ -183,13 +184,13 @@ func (r *rows) progress(t *task) {
 	}
 }
 
-// number is the last one of an id such as task_1326232085508_0004_m_000017.
+// number returns the last number of an id such as task_1326232085508_0004_m_000017.
 func number(id string) (int64, bool) {
 	n, err := strconv.ParseInt(id[strings.LastIndexByte(id, '_')+1:], 10, 32)
 	return n, err == nil && n >= 0
 }
 
-// host is that of an address with a port.
+// host returns the host of an address with a port.
 func host(address string) string {
 	if h, _, err := net.SplitHostPort(address); err == nil {
 		return h

@@ -16,17 +16,17 @@ import (
 	"straggler/schema"
 )
 
-// managerAPI is that of resource managers.
+// managerAPI is the API of resource managers.
 var managerAPI = rest.API{Path: "/ws/v1/cluster/", Name: "YARN's resource manager"}
 
 // Source watches one application of a resource manager, of any framework that reports on its tasks.
 type Source struct {
 	address string // the manager's
-	app     string // "": the only one that runs
+	app     string // "": the only running one
 	o       rest.Options
 	manager *rest.Client
-	of      framework   // the application's own source, once it is found
-	last    *live.State // that it gave
+	of      framework   // the application's own source, once found
+	last    *live.State // returned by it
 }
 
 // framework is a source with connections.
@@ -35,7 +35,7 @@ type framework interface {
 	Close()
 }
 
-// New watches an application of a manager by its id, or where that is "" the only one that runs.
+// New watches an application of a manager by its id; "" means the only running one.
 func New(address, app string, o rest.Options) (*Source, error) {
 	c, err := rest.New(address, managerAPI, o)
 	if err != nil {
@@ -44,9 +44,8 @@ func New(address, app string, o rest.Options) (*Source, error) {
 	return &Source{address: c.Address(), app: app, o: o, manager: c}, nil
 }
 
-// Manager takes apart an address that is surely of a resource manager: by one of the pages that it has of itself or of
-// applications, or by the port that its pages have unless configured otherwise (yarn.resourcemanager.webapp.address and its
-// https sibling).
+// Manager parses an address that certainly belongs to a resource manager: it has one of the manager's pages about itself or
+// applications, or the default port of its pages (yarn.resourcemanager.webapp.address and its https equivalent).
 func Manager(address string) (manager, app string, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -65,7 +64,7 @@ func Manager(address string) (manager, app string, ok bool) {
 	return "", "", false
 }
 
-// page is the path of a page about an application: what its own server shows through the proxy, or the manager's own.
+// page matches the path of a page about an application: its own server through the proxy, or the manager's page.
 var page = regexp.MustCompile(`^(.*)/(?:proxy|cluster/app)/(application_\d+_\d+)(?:/.*)?$`)
 
 // Close closes the connections.
@@ -112,7 +111,7 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	return s.ended(app), nil
 }
 
-// find finds the application and what reads it.
+// find finds the application and its source.
 func (s *Source) find(ctx context.Context) error {
 	app, err := s.pick(ctx)
 	if err != nil {
@@ -141,7 +140,7 @@ func (s *Source) find(ctx context.Context) error {
 	return nil
 }
 
-// pick is the application that is named, or the only one that runs and that can be watched.
+// pick returns the named application, or the only running one that can be watched.
 func (s *Source) pick(ctx context.Context) (*application, error) {
 	if s.app != "" {
 		return s.one(ctx, s.app)
@@ -172,7 +171,7 @@ func (s *Source) list(ctx context.Context) ([]application, error) {
 	return list.Apps.App, nil
 }
 
-// Running lists the ids of the applications that run and that can be watched.
+// Running lists the ids of running applications that can be watched.
 func (s *Source) Running(ctx context.Context) ([]string, error) {
 	list, err := s.list(ctx)
 	return idsOf(list), err

@@ -18,8 +18,8 @@ import (
 	"straggler/whatif/policy"
 )
 
-// nightly is a job of 24 maps on six machines, two at a time each, and two reduces. Map 7 takes 120 s instead of 10, and a
-// copy of it that is started at 30 s takes 10.
+// nightly is a job of 24 maps on six machines, two at a time on each, and two reduces. Map 7 takes 120 s instead of 10, and a
+// copy of it that starts at 30 s takes 10.
 func nightly(copied bool) []*work {
 	var tasks []*work
 	for i := range 24 {
@@ -59,7 +59,7 @@ func poll(tb testing.TB, s *yarn.Source) *live.State {
 	return st
 }
 
-// What was polled of a job is in the end what the master said of it, attempt by attempt, whether it was seen from its start
+// The polled rows of a job finally equal what the master reported, attempt by attempt, whether it was watched from its start
 // or only at its end.
 func TestRowsOfTheJob(t *testing.T) {
 	for _, every := range []float64{3, 1000} {
@@ -102,8 +102,8 @@ func TestRowsOfTheJob(t *testing.T) {
 	}
 }
 
-// LATE copies the task that reports the least progress when it has run for a minute, and the rest of its time is estimated
-// by its progress: within a tenth after half a minute.
+// LATE copies the task that reports the least progress when it has run for a minute, and the remaining time is estimated from
+// its progress: within a tenth after half a minute.
 func TestDecisionsByProgress(t *testing.T) {
 	c := newCluster(t, nightly(false)...)
 	s := source(t, c, "")
@@ -144,7 +144,7 @@ func TestDecisionsByProgress(t *testing.T) {
 	}
 }
 
-// A poll asks for the attempts of tasks that run first, and of a bounded number of tasks; the rest follows.
+// A poll requests the attempts of running tasks first, and of a bounded number of tasks; the rest follow in later polls.
 func TestRequestsAreBounded(t *testing.T) {
 	var tasks []*work
 	for i := range 300 {
@@ -179,7 +179,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// Each thing that can be wrong with an application has words that say what to do.
+// Every fault of an application gives an error that says what to do.
 func TestFaultyClusters(t *testing.T) {
 	for _, x := range []struct {
 		name, app string
@@ -204,7 +204,7 @@ func TestFaultyClusters(t *testing.T) {
 	}
 }
 
-// A master that is gone when its job has ended is no fault: the manager says when that was.
+// It is not a fault if a master is gone after its job has ended: the manager reports the end.
 func TestEndOfTheMaster(t *testing.T) {
 	c := newCluster(t, nightly(false)...)
 	s := source(t, c, app)
@@ -221,7 +221,7 @@ func TestEndOfTheMaster(t *testing.T) {
 	}
 }
 
-// The pages of a resource manager that people copy the address of are known; a driver's are not taken for them.
+// Pages of a resource manager whose addresses people copy are recognised; a driver's pages are not mistaken for them.
 func TestManagersAddresses(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://rm:8088":                                      "http://rm:8088 ",
@@ -243,7 +243,7 @@ func TestManagersAddresses(t *testing.T) {
 	}
 }
 
-// A manager on which nothing runs, which writes its list as null or as an empty object, is said to run nothing.
+// A manager without running applications, which writes its list as null or as an empty object, is reported as such.
 func TestNothingRuns(t *testing.T) {
 	for _, answer := range []string{`{"apps":null}`, `{"apps":{}}`, `{"apps":{"app":[]}}`} {
 		c := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(answer)) }))

@@ -20,12 +20,12 @@ import (
 	"straggler/schema"
 )
 
-// manager answers as a resource manager does of one Spark application, and as its web proxy. What the proxy says was taken down
-// from Hadoop 3.3.6's WebAppProxyServlet: a request under /proxy/ID/ goes to the driver, without the headers that are not on a
-// list; before the driver has registered it is redirected to the manager's page of the application, and after its end to the
-// same path under the address that the application left, which is the History Server's page of it. Where the cluster is
-// secured, a page warns whoever is not the application's owner, once; a driver that is gone is an error 500 with a page, and an
-// application that is not known one of 404.
+// manager simulates a resource manager with one Spark application, and its web proxy. The proxy's answers were recorded from
+// Hadoop 3.3.6's WebAppProxyServlet: a request under /proxy/ID/ goes to the driver, without headers that are not on a list.
+// Before the driver has registered, it is redirected to the manager's page of the application, and after its end to the same
+// path under the address that the application left, its page in the History Server. On a secured cluster, a page warns
+// everyone but the application's owner, once. A driver that is gone is an error 500 with a page, and an unknown application
+// an error 404.
 type manager struct {
 	*httptest.Server
 	driver  *livetest.Server
@@ -83,7 +83,7 @@ func (m *manager) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// approved is whether the client has said that it wants to go on, after it was warned.
+// approved reports whether the client has agreed to continue after the warning.
 func (m *manager) approved(w http.ResponseWriter, r *http.Request) bool {
 	name := "checked_" + app
 	cookie, err := r.Cookie(name)
@@ -101,7 +101,8 @@ func (m *manager) application() object {
 }
 
 // A Spark application is watched through the manager's proxy from before its driver answers until after its end, when the
-// proxy sends on to a History Server; at its driver's own address, which sends every request to the proxy, it is the same.
+// proxy redirects to a History Server. At its driver's own address, which redirects every request to the proxy, the result is
+// the same.
 func TestSparkThroughTheProxy(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/labelled/clean/*.zstd")
 	if err != nil || len(paths) != 1 {
