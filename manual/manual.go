@@ -50,7 +50,7 @@ func page(c *cobra.Command, version string) string {
 	return b.String()
 }
 
-// asIs is a section whose lines are kept: help texts are laid out by hand.
+// asIs writes a section whose lines are kept: help texts are laid out by hand.
 func asIs(b *strings.Builder, heading, text string) {
 	if text = strings.Trim(text, "\n"); text == "" {
 		return

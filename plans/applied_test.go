@@ -10,9 +10,9 @@ import (
 	"straggler/schema"
 )
 
-// Advice does what it says: testdata/lab.py --applied pasted its settings and hints into a real session as they stand. With a
-// hint the query has the operator that it asks for, with settings its skewed partitions were split; the query of the log that
-// was advised on had neither.
+// Advice works: testdata/lab.py --applied pasted its settings and hints unchanged into a real session. With a hint the query
+// has the requested operator, and with settings its skewed partitions were split; the query for which the advice was given
+// had neither.
 func TestAppliedAdvice(t *testing.T) {
 	type wanted struct {
 		Operator, Detail string
@@ -53,7 +53,7 @@ func TestAppliedAdvice(t *testing.T) {
 	}
 }
 
-// finalPlans are the operators that each query of a log ran, by its description.
+// finalPlans returns the operators that each query of a log ran, by its description.
 func finalPlans(t *testing.T, log string) map[string][]schema.PlanNode {
 	_, eng := analysed(t, "testdata/"+log+".zstd")
 	type node struct {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// What Spark's CoalesceShufflePartitions does where nothing is set (SQLConf, Spark 3.2 to 4.0).
+// Defaults of Spark's CoalesceShufflePartitions (SQLConf, Spark 3.2 to 4.0).
 const (
 	defaultAdvisory = 64 << 20 // spark.sql.adaptive.advisoryPartitionSizeInBytes
 	defaultLeast    = 1 << 20  // spark.sql.adaptive.coalescePartitions.minPartitionSize
 )
 
-// sizeTolerance is how far the size of a partition that Spark plans with may be below its real one: it keeps the sizes of large
-// outputs to a power of 1.1 (MapStatus.compressSize).
+// sizeTolerance is the largest ratio of a partition's real size to the one with which Spark plans: it stores the sizes of
+// large outputs as powers of 1.1 (MapStatus.compressSize).
 const sizeTolerance = 1.1
 
 // coalescedTo is the size up to which adaptive execution coalesces partitions: a task with more has a single partition.

@@ -18,8 +18,8 @@ func (q *query) find() []schema.QueryFinding {
 	return append(append(rows, q.splits()...), q.joins()...)
 }
 
-// skew finds the operator that the skewed tasks of a phase worked for. It ignores partitions that adaptive execution coalesced
-// or split, since they do not correspond to keys.
+// skew finds the operator for which the skewed tasks of a phase worked. It ignores partitions that adaptive execution
+// coalesced or split, since they do not correspond to keys.
 func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 	kept := p.skewed[:0:0]
 	for i := range p.skewed {
@@ -58,11 +58,11 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 	by, _ := q.tree.consumer(n.NodeID)
 	switch {
 	case n.Kind == schema.ExchangeNode && n.Keys.V == "":
-		return row, false // rows are dealt out one by one, or come from one place
-	case n.Kind == schema.ExchangeNode || certain && by != nil: // of a scan: its table is bucketed by the keys
+		return row, false // rows are distributed one by one, or come from one place
+	case n.Kind == schema.ExchangeNode || certain && by != nil: // for a scan: its table is bucketed by the keys
 		q.name(&row, n, certain)
 		if read := q.tree.readOf(n.NodeID); read != nil && read.Split {
-			return row, false // the split says what there is to say
+			return row, false // covered by the finding about the split
 		}
 	case !certain:
 		return row, false
@@ -70,7 +70,7 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 		row.Kind, row.NodeID, row.Operator, row.Tables, row.Exchange = schema.SkewedScan, n.NodeID, n.Operator, n.Tables, n.Fingerprint
 	}
 	if own, known := q.readBy(n, worst.AttemptID); n.Operator == "InMemoryTableScan" && row.Rows.OK {
-		row.Rows = schema.Null[float64]{V: own, OK: known} // what the task itself counts are batches
+		row.Rows = schema.Null[float64]{V: own, OK: known} // the task itself counts batches
 	}
 	for _, id := range p.reads {
 		if q.tree.node(id).Coalesced {
@@ -83,13 +83,13 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 }
 
 const (
-	// leastRatio is how many times the median's data a task has at least: with less, half of it is less than what the others
-	// have. Twice the median is usual where there are few keys a partition: of 50 keys dealt out to 24, the fullest has four or
-	// five.
+	// leastRatio is the least ratio of a skewed task's data to the median: below it, half of the task has less than the
+	// others have. Twice the median is normal with few keys per partition: of 50 keys over 24 partitions, the fullest has
+	// four or five.
 	leastRatio = 2
-	// leastShare is the part of its query's time that skewed tasks took longer, summed, from which it is worth saying, and felt
-	// the seconds from which it is whatever the query took. Estimates: the even queries of the tests reach 0.03, the skewed
-	// ones begin at 0.08.
+	// leastShare is the least extra time of skewed tasks, summed, as a share of their query's time, for a finding; felt is
+	// the number of seconds that suffices for any query. Estimates: the even queries of the tests reach 0.03, the skewed ones
+	// begin at 0.08.
 	leastShare = 0.05
 	felt       = 10
 )
@@ -181,7 +181,7 @@ func (q *query) splits() []schema.QueryFinding {
 		skewed := q.rows[counter{read.NodeID, 0, "number of skewed partitions"}]
 		exchange := q.tree.exchangeBelow(read)
 		if read.Kind != schema.ShuffleReadNode || !read.Split || exchange == nil || skewed == 0 {
-			continue // the other side of a split partition is read again, and not split
+			continue // the other side of a split partition is read again, but not split
 		}
 		row := q.finding(schema.SplitByAQE)
 		row.Tasks, row.Partitions = int64(parts), schema.Some(int64(skewed))

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// explodes is how many times its larger input a join gives at least to be said to explode: a join by a key that is unique
-	// in one input gives at most 1 ×; with ten, the key repeats in both. leastExploded is below what takes a task a second.
-	// Estimates.
+	// explodes is the least ratio of a join's output to its larger input for an exploding join: a join by a key that is
+	// unique in one input gives at most 1 ×; with ten, the key repeats in both. leastExploded is fewer rows than a task
+	// outputs in a second. Estimates.
 	explodes      = 10
 	leastExploded = 1_000_000
-	// worthShuffle is the size from which shuffling a side is worth avoiding: smallSide, so that what would be broadcast is
-	// always the smaller. An estimate.
+	// worthShuffle is the size from which shuffling a side is worth avoiding. It equals smallSide, so that the side to be
+	// broadcast is always the smaller one. An estimate.
 	worthShuffle = smallSide
-	// defaultBroadcast is spark.sql.autoBroadcastJoinThreshold where it is not set (SQLConf, Spark 1.1 to 4.0).
+	// defaultBroadcast is the default of spark.sql.autoBroadcastJoinThreshold (SQLConf, Spark 1.1 to 4.0).
 	defaultBroadcast = 10 << 20
 )
 
@@ -152,8 +152,8 @@ func (q *query) broadcastThreshold() float64 {
 	return sizeOr(set, defaultBroadcast)
 }
 
-// counted is a metric of an operator over all tasks. An engine that is not Spark's own reports zero for what it does not
-// measure, so that zero is unknown there.
+// counted returns a metric of an operator over all tasks. Engines other than Spark's own report zero for what they do not
+// measure, so zero is unknown there.
 func (q *query) counted(n *operatorRow, metric string) (float64, bool) {
 	v, ok := q.rows[counter{n.NodeID, 0, metric}]
 	if native := nativeRows[n.Engine]; !ok && metric == outputRows && native != "" {

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// broadcasts is a query that joins orders with customers, which are sent to every task.
+// broadcasts is a query that joins orders with customers, which are broadcast.
 func broadcasts(operator string, size float64, settings map[string]string, version string) *query {
 	q := joined(operator, "Inner", settings, version)
 	q.tree.nodes[5].Kind, q.tree.nodes[5].Operator = schema.BroadcastNode, "BroadcastExchange"
@@ -17,14 +17,14 @@ func broadcasts(operator string, size float64, settings map[string]string, versi
 	return q
 }
 
-// shuffles is a query that shuffles both sides of a join, of these sizes.
+// shuffles is a query that shuffles both sides of a join, with the given sizes.
 func shuffles(operator, joinType string, left, right float64, settings map[string]string, version string) *query {
 	q := joined(operator, joinType, settings, version)
 	q.rows = map[counter]float64{{4, 0, "data size"}: left, {6, 0, "data size"}: right}
 	return q
 }
 
-// gives is a join of so many rows from so many.
+// gives is a join with the given numbers of input and output rows.
 func gives(keys string, left, right, out float64) *query {
 	q := joined("SortMergeJoin", "Inner", nil, "3.5.6")
 	q.tree.nodes[1].Keys = schema.Null[string]{V: keys, OK: keys != ""}
@@ -32,7 +32,7 @@ func gives(keys string, left, right, out float64) *query {
 	return q
 }
 
-// Joins of the wrong kind are found by what they measured, and only where the node is eligible for the advice.
+// Joins of the wrong kind are found by their metrics, and only if the node is eligible for the advice.
 func TestJoins(t *testing.T) {
 	const gib, mib = 1 << 30, 1 << 20
 	off := map[string]string{"spark.sql.adaptive.enabled": "false"}
@@ -111,7 +111,7 @@ func TestJoins(t *testing.T) {
 	}
 }
 
-// Of real logs: one joins 300 rows with 100 000 and gets 6 000 000; the ten joins of the other are as they should be.
+// Real logs: one joins 300 rows with 100 000 and outputs 6 000 000; the ten joins of the other are fine.
 func TestRealJoins(t *testing.T) {
 	for name, want := range map[string]string{"spark/apache/app-20200706201101-0003": "exploding_join of BroadcastHashJoin by i2: 6e+06 rows, 60 times", "spark/rapids-tools/nds_q72_dataproc_2_2.zstd": ""} {
 		_, eng := analysed(t, ingesttest.Corpus(t, name)[0])

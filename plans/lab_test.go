@@ -19,16 +19,16 @@ import (
 	"straggler/store"
 )
 
-// expected is what testdata/lab.py says is true of a query.
+// expected is the truth about a query according to testdata/lab.py.
 type expected struct {
-	Found   string // the kind of the finding, where it is no skew
+	Found   string // the kind of the finding, if it is not skew
 	Kind    string
 	Keys    string
 	Side    string
 	Source  string
 	Other   string
 	Split   bool
-	Unsplit bool // a join of which adaptive execution splits no side, whatever is set
+	Unsplit bool // a join of which adaptive execution splits no side with any settings
 }
 
 // analysed is a store of a log on which detect and causes have run.
@@ -57,8 +57,8 @@ func analysed(t *testing.T, log string) (*store.Store, engine.Engine) {
 	return st, eng
 }
 
-// Real Spark with skew of known place, adaptive execution on and off: operator, keys, side and tables are right in at least 95
-// % of the queries, nothing is found in those that are even, and no settings are advised for what they do not help.
+// Real Spark with skew at known places, with adaptive execution on and off: operator, keys, side and tables are right in at
+// least 95 % of the queries, even queries have no findings, and no settings are advised where they do not help.
 func TestLab(t *testing.T) {
 	truths, _ := filepath.Glob("testdata/*aqe*.json")
 	cases, right := 0, 0
@@ -69,7 +69,7 @@ func TestLab(t *testing.T) {
 		}
 		var truth struct {
 			AQE     bool
-			Queries map[string][]expected // none of what is even; else the first is to be found, and the others may be
+			Queries map[string][]expected // empty for even queries; otherwise the first must be found, and the others may be
 		}
 		if err := json.Unmarshal(text, &truth); err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func TestLab(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := map[schema.Key]string{} // of a query, or of the one that started it: Delta merges by several
+		names := map[schema.Key]string{} // of a query, or of the one that started it: Delta merges with several
 		for q, err := range engine.Read[struct {
 			ID          schema.Key          `col:"query_id"`
 			Description schema.Null[string] `col:"description"`
@@ -147,9 +147,9 @@ func (e *expected) is(f *schema.QueryFinding) bool {
 		f.Tables.V == e.Source && f.Other.V == e.Other
 }
 
-// The same query on two nights, of which the second has a dimension that outgrew the threshold of a broadcast, and on two of
-// which the second has the same data without its statistics: it is the same query, its plan is another, and the joins are those
-// that were run.
+// The same query runs on two nights, with a dimension that outgrew the broadcast threshold on the second, and on two more,
+// with the same data but without statistics on the second: it is the same query with another plan, and the joins are those
+// that ran.
 func TestNights(t *testing.T) {
 	nights, _ := filepath.Glob("testdata/*-night[13].json")
 	for _, first := range nights {

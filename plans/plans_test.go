@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// joined is a query that joins orders with customers, as Spark writes the plan.
+// joined is a query that joins orders with customers, with a plan as Spark writes it.
 func joined(operator, joinType string, settings map[string]string, version string) *query {
 	q := &query{settings: settings, rows: map[counter]float64{}, byPhase: map[schema.Key]*phase{}}
 	q.QueryID, q.Version = 1, schema.Some(version)
@@ -45,7 +45,7 @@ func skewedPhase(bytes, median float64) *phase {
 	return p
 }
 
-// Each setting is advised where the session does not have it and the partition needs it, and only for joins that Spark splits.
+// Each setting is advised if the session does not have it and the partition needs it, and only for joins that Spark splits.
 func TestRemedies(t *testing.T) {
 	const gib, mib = 1 << 30, 1 << 20
 	on := map[string]string{"spark.sql.adaptive.enabled": "true"}
@@ -56,8 +56,8 @@ func TestRemedies(t *testing.T) {
 		version            string
 		bytes, median      float64
 		remedy             schema.Remedy
-		apply, whyNot      []string // what they say
-		not                []string // and what they do not
+		apply, whyNot      []string // contained in them
+		not                []string // and not contained
 	}{
 		{name: "adaptive execution is off", operator: "SortMergeJoin", joinType: "Inner", settings: map[string]string{"spark.sql.adaptive.enabled": "false"}, version: "3.5.6", bytes: gib, median: 20 * mib,
 			remedy: schema.SplitJoin, apply: []string{`spark.conf.set("spark.sql.adaptive.enabled", "true")`}, not: []string{"Threshold", "Factor", "advisory"}},
@@ -107,7 +107,7 @@ func TestUnsplit(t *testing.T) {
 	for _, c := range []struct {
 		name, version string
 		change        func(q *query)
-		whyNot        string // "" a split is advised
+		whyNot        string // "" if a split is advised
 	}{
 		{name: "as Spark plans it", version: "3.2.4", change: func(*query) {}},
 		{name: "an aggregate over the other exchange", version: "3.5.6", change: func(q *query) { q.tree.nodes[2].Kind, q.tree.nodes[2].Operator = schema.AggregateNode, "SortAggregate" }, whyNot: "on the left one stands a SortAggregate"},
@@ -126,13 +126,13 @@ func TestUnsplit(t *testing.T) {
 	}
 }
 
-// third puts another exchange into the phase of the join of a query.
+// third adds another exchange to the phase of a query's join.
 func third(q *query) {
 	q.tree.add(operatorRow{QueryID: 1, NodeID: 8, ParentID: schema.Some[schema.Key](1), Kind: schema.ExchangeNode, Operator: "Exchange", Keys: schema.Some("id")})
 }
 
-// An exchange of a subquery feeds no join of the query that takes its value, and a scan that the subquery prunes comes from no
-// exchange.
+// An exchange of a subquery feeds no join of the query that uses its value, and a scan pruned by the subquery does not come
+// from an exchange.
 func TestSubqueries(t *testing.T) {
 	q := joined("SortMergeJoin", "Inner", map[string]string{"spark.sql.adaptive.enabled": "false"}, "3.5.6")
 	q.tree.nodes[3].Kind = schema.FilterNode // the left input is bucketed
@@ -149,7 +149,7 @@ func TestSubqueries(t *testing.T) {
 	}
 }
 
-// A bucket is what an exchange would have brought: the join above the scan needs it, by its keys on that side.
+// A bucket replaces an exchange: the join above the scan needs it, by its keys on that side.
 func TestBuckets(t *testing.T) {
 	q := joined("SortMergeJoin", "Inner", map[string]string{}, "3.5.6")
 	q.tree.nodes[3].Kind, q.tree.nodes[5].Kind = schema.FilterNode, schema.FilterNode
@@ -169,7 +169,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// A small other side may go to every task, where the kind of join allows it.
+// A small other side may be broadcast if the kind of join allows it.
 func TestBroadcast(t *testing.T) {
 	q := joined("SortMergeJoin", "LeftAnti", map[string]string{}, "2.4.8")
 	q.rows[counter{6, 0, "data size"}] = 30 << 20
@@ -183,8 +183,8 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// Partitions that were put together are no skewed tasks, and those that were split are said to be; a single partition that is
-// over what adaptive execution puts together is one.
+// Coalesced partitions are not skewed tasks, and split ones are reported as such; a single partition larger than what
+// adaptive execution coalesces is one.
 func TestCoalesced(t *testing.T) {
 	q := joined("SortMergeJoin", "Inner", map[string]string{"spark.sql.adaptive.coalescePartitions.parallelismFirst": "false"}, "3.5.6")
 	q.tree.nodes[2].Kind, q.tree.nodes[2].Coalesced = schema.ShuffleReadNode, true
@@ -210,7 +210,7 @@ func TestCoalesced(t *testing.T) {
 	}
 }
 
-// Without the rows of each side a join has two, and neither is said to be skewed.
+// Without the numbers of rows of each side, a join has two sides, and neither is called skewed.
 func TestUnknownSide(t *testing.T) {
 	q := joined("SortMergeJoin", "Inner", map[string]string{}, "3.5.6")
 	delete(q.rows, counter{4, 100, "records read"})
@@ -235,11 +235,11 @@ func TestSplitSaves(t *testing.T) {
 	}
 }
 
-// Skew is said where it takes a twentieth of its query, or ten seconds.
+// Skew is reported if it takes a twentieth of its query, or ten seconds.
 func TestFelt(t *testing.T) {
 	for _, c := range []struct {
 		seconds float64
-		query   float64 // how long it took
+		query   float64 // its duration
 		said    bool
 	}{{0.4, 10, false}, {0.6, 10, true}, {9, 3600, false}, {11, 3600, true}} {
 		q := joined("SortMergeJoin", "Inner", map[string]string{}, "3.5.6")
@@ -260,7 +260,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Photon reads an exchange by an operator of its own over the one that has the keys: the join needs the exchange all the same.
+// Photon reads an exchange through an operator of its own above the one that has the keys: the join needs the exchange all
+// the same.
 func TestPhotonExchange(t *testing.T) {
 	q := joined("ShuffledHashJoin", "Inner", map[string]string{}, "3.5.0")
 	q.tree.nodes[2].Operator, q.tree.nodes[2].Engine = "ShuffleExchangeSource", schema.PhotonEngine

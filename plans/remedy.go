@@ -128,8 +128,8 @@ func (q *query) broadcastLine(row *schema.QueryFinding, by *operatorRow, can boo
 	return fmt.Sprintf("%s; it took %s here", hint, inBytes(size))
 }
 
-// hintOf is a hint for an input of a join over one table, "" where it is over none or several. Spark takes the name that the
-// query gives an input, which is its alias where it has one; the log does not have it.
+// hintOf returns a hint for an input of a join over one table; "" if it has none or several. Spark uses the name that the
+// query gives an input, its alias if it has one; the log does not contain it.
 func hintOf(name, table, other string) string {
 	switch {
 	case table == "" || strings.Contains(table, ","):

@@ -21,7 +21,7 @@ var keywords = strings.Fields(`SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFF
 
 var commands = []string{`\d`, `\timing`, `\q`, `\?`}
 
-// Do gives the completions of the word before the cursor, and the length of that word. It implements readline's
+// Do returns the completions of the word before the cursor, and the length of that word. It implements readline's
 // AutoCompleter.
 func (c *completer) Do(line []rune, pos int) ([][]rune, int) {
 	text := string(line[:pos])
@@ -82,7 +82,7 @@ func (c *completer) words(left, word string) []string {
 	return slices.Concat(slices.Compact(columns), tables, keywords)
 }
 
-// named gives the tables that a text names.
+// named returns the tables that a text names.
 func (c *completer) named(text string) []*schema.Table {
 	var out []*schema.Table
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !wordRune(r) || r == '.' })
@@ -94,7 +94,7 @@ func (c *completer) named(text string) []*schema.Table {
 	return out
 }
 
-// columnsOf gives the columns of a table, by its name or by its alias in the statement.
+// columnsOf returns the columns of a table, by its name or by its alias in the statement.
 func (c *completer) columnsOf(name, text string) []string {
 	for _, t := range c.tables {
 		alias := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(t.Name) + `\s+(as\s+)?` + regexp.QuoteMeta(name) + `\b`)

@@ -19,14 +19,14 @@ import (
 type Options struct {
 	In       io.ReadCloser
 	Out, Err io.Writer
-	History  string     // file of the history, "" for none
+	History  string     // file with the history, "" for none
 	Width    func() int // of the terminal
 
 	// OnInterrupt sets what Ctrl-C does; nil sets it back to what it did before the shell.
 	OnInterrupt func(func())
 }
 
-// maxRows is how many rows of an answer are shown.
+// maxRows is the number of rows shown of an answer.
 const maxRows = 400
 
 // session is one run of a shell.
@@ -131,7 +131,7 @@ func (s *session) options() table.Options {
 
 var errStopped = errors.New("stopped")
 
-// answer runs a statement and shows its rows. Ctrl-C ends it and not the shell.
+// answer runs a statement and shows its rows. Ctrl-C ends the statement, not the shell.
 func (s *session) answer(ctx context.Context, sql string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

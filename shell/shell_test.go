@@ -17,7 +17,7 @@ import (
 	"straggler/store"
 )
 
-// typist types lines, as readline would hand them on.
+// typist types lines, as readline would pass them on.
 type typist struct {
 	lines   []string
 	at      int
@@ -99,7 +99,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// Ctrl-C while a statement runs ends it, at once, and nothing else.
+// Ctrl-C while a statement runs ends the statement at once, and nothing else.
 func TestInterruptStopsTheStatement(t *testing.T) {
 	handler := func() {}
 	p := &typist{lines: []string{"SELECT count(*) FROM range(1000000000000) a, range(1000000) b;", "SELECT 'still here' AS s;"}}
@@ -108,7 +108,7 @@ func TestInterruptStopsTheStatement(t *testing.T) {
 		if do != nil && set == 0 {
 			set++
 			handler = do
-			go handler() // the key is pressed as soon as it does something
+			go handler() // the key is pressed as soon as it has an effect
 		}
 	}})
 	if !strings.Contains(errs, "stopped") || !strings.Contains(out, "still here") {

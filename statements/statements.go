@@ -1,4 +1,4 @@
-// Package statements takes a program and gives how often each of its statements runs, for tests of how work grows with the size
+// Package statements takes a program and returns how often each of its statements runs, to test how work grows with the size
 // of its input.
 package statements
 
@@ -13,10 +13,11 @@ import (
 	"testing"
 )
 
-// Program is a program whose statements are counted: by the compiler, so what is new counts too.
+// Program is a program whose statements are counted by the compiler, including any that are added later.
 type Program string
 
-// Build builds the main package of a directory so that the statements of some packages are counted, which must be one of them.
+// Build builds the main package of a directory so that the statements of some packages are counted; the main package must be
+// among them.
 func Build(t *testing.T, dir string, packages ...string) Program {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
@@ -26,7 +27,7 @@ func Build(t *testing.T, dir string, packages ...string) Program {
 	return Program(program)
 }
 
-// Run runs it and gives how often each block of statements ran, by its place.
+// Run runs the program and returns how often each block of statements ran, by position.
 func (p Program) Run(t *testing.T, args ...string) map[string]int {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,8 +57,8 @@ func (p Program) Run(t *testing.T, args ...string) map[string]int {
 	return ran
 }
 
-// Linear fails where a program of four times the tasks runs a statement more than eight times as often; 16 times would be the
-// square, and what sorts runs five times. A loop may just be reaching its bound, so that each task has some runs more: spare.
+// Linear fails if a program with four times the tasks runs a statement more than eight times as often; 16 times would be
+// quadratic, and sorting runs five times. A loop may just be reaching its bound, which adds a few runs per task: spare.
 func Linear(t *testing.T, of string, tasks, spare int, before, after map[string]int) {
 	t.Helper()
 	total := 0

@@ -12,9 +12,9 @@ import (
 
 // Web pages returned instead of an answer: by proxies, logins, and errors.
 
-// approval is the cookie with which the proxy of a secured YARN forwards a request to an application of another user. Without
-// it the proxy answers once with a page that warns of scripts in the application's pages, and sets a cookie; JSON has no
-// scripts. (Hadoop's WebAppProxyServlet: PROXY_APPROVED, and the cookie checked_application_….)
+// approval is the query parameter that makes the proxy of a secured YARN forward a request to an application of another user.
+// Without it the proxy answers once with a page that warns of scripts in the application's pages, and sets a cookie; JSON has
+// no scripts. (Hadoop's WebAppProxyServlet: PROXY_APPROVED, and the cookie checked_application_….)
 const approval = "proxyapproved"
 
 // warns reports whether a page is that warning.
