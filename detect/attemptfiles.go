@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
 	"straggler/engine"
 	"straggler/schema"
 	"straggler/store"
@@ -113,6 +115,37 @@ func (f *attemptFiles) groups(ctx context.Context, phases span, yield func(*atte
 		}
 	}
 	return nil
+}
+
+// share has workers process the row groups, in any order; each calls the function that it gets from worker.
+func (f *attemptFiles) share(ctx context.Context, worker func() func(*attemptGroup) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	work := make(chan *attemptGroup)
+	group.Go(func() error {
+		defer close(work)
+		return f.groups(ctx, span{all: true}, func(g *attemptGroup) bool {
+			select {
+			case work <- g:
+				return true
+			case <-ctx.Done():
+				g.close()
+				return false
+			}
+		})
+	})
+	for range workers {
+		group.Go(func() error {
+			process := worker()
+			for g := range work {
+				err := process(g)
+				if g.close(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // openGroups opens a file.

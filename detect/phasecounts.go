@@ -1,9 +1,10 @@
 package detect
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"straggler/engine"
 	"straggler/schema"
@@ -53,15 +54,14 @@ func (p *part) countByPhase(ctx context.Context, eng engine.Engine) (contained b
 	if err != nil {
 		return false, err
 	}
-	c := attemptCounts{part: p, check: !p.whole, phase: numbers[int64]("phase_id"), application: numbers[int64]("application_id"), input: numbers[int64](store.InputColumn)}
-	contained = true
-	var failed error
-	err = files.groups(ctx, span{all: true}, func(g *attemptGroup) bool {
-		defer g.close()
-		contained, failed = c.add(g)
-		return contained && failed == nil
+	err = files.share(ctx, func() func(*attemptGroup) error {
+		c := attemptCounts{part: p, check: !p.whole, phase: numbers[int64]("phase_id"), application: numbers[int64]("application_id"), input: numbers[int64](store.InputColumn)}
+		return c.add
 	})
-	if err = cmp.Or(failed, err); err != nil || !contained {
+	if errors.Is(err, errNotContained) {
+		return false, nil
+	}
+	if err != nil {
 		return false, err
 	}
 	for i := range p.scanned {
@@ -74,6 +74,9 @@ func (p *part) countByPhase(ctx context.Context, eng engine.Engine) (contained b
 	return true, nil
 }
 
+// errNotContained is the error of an attempt that names a phase or an application of another input.
+var errNotContained = errors.New("an attempt of another input")
+
 // attemptCounts counts attempts, most of which name the same phase, application and input as the previous one.
 type attemptCounts struct {
 	part                      *part
@@ -83,8 +86,8 @@ type attemptCounts struct {
 	finder                    phaseFinder
 }
 
-// add counts those of a row group; false if an attempt of an input names a phase or an application of another.
-func (c *attemptCounts) add(g *attemptGroup) (contained bool, err error) {
+// add counts those of a row group.
+func (c *attemptCounts) add(g *attemptGroup) error {
 	columns := []*storedColumn[int64]{&c.phase, &c.application, &c.input}
 	for k, column := range columns {
 		c.rows[k] = engine.Resized(c.rows[k], g.Rows())
@@ -93,7 +96,7 @@ func (c *attemptCounts) add(g *attemptGroup) (contained bool, err error) {
 			err = column.read(c.rows[k], 0, nil)
 		}
 		if err != nil {
-			return false, g.damaged(err)
+			return g.damaged(err)
 		}
 	}
 	phase, application, input := c.rows[0], c.rows[1], c.rows[2]
@@ -105,13 +108,13 @@ func (c *attemptCounts) add(g *attemptGroup) (contained bool, err error) {
 			continue
 		}
 		if c.check && !(c.part.owns(of, "phases", schema.Key(phase[from])) && c.part.owns(of, "applications", schema.Key(application[from]))) {
-			return false, nil
+			return errNotContained
 		}
 		if i, found := c.finder.find(c.part.scanned, schema.Key(phase[from])); found {
-			c.part.scanned[i].attempts += uint32(to - from)
+			atomic.AddUint32(&c.part.scanned[i].attempts, uint32(to-from))
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // phaseFinder finds phases in a list ordered by id: the first one with an id, which mostly is the one after the previous

@@ -40,6 +40,7 @@ type figurer struct {
 	repeated []int32 // rows of tasks with several attempts
 	again    []int64 // these tasks, in order
 	suspects []int32 // rows that may be slow
+	keys     []uint64
 	beaten   []bool
 	values   [4][]float64
 	slow     []slowAttempt

@@ -36,10 +36,7 @@ func (f *figurer) outliers(a *attempts, t *thresholds) []slowAttempt {
 		}
 		f.suspects = append(f.suspects, int32(i))
 	}
-	byID := func(i, j int32) int { return cmp.Compare(a.id[i], a.id[j]) }
-	if !slices.IsSortedFunc(f.suspects, byID) {
-		slices.SortFunc(f.suspects, byID)
-	}
+	f.sortByID(a.id)
 	for _, i := range f.suspects {
 		f.judge(a, int(i), t)
 	}
@@ -48,6 +45,31 @@ func (f *figurer) outliers(a *attempts, t *thresholds) []slowAttempt {
 		slices.SortFunc(out, bySlowAttempt)
 	}
 	return out
+}
+
+// sortByID orders the suspects by the ids of attempts. Those of a phase mostly lie close together, so that an id and its row are
+// one number.
+func (f *figurer) sortByID(ids []int64) {
+	least, most, sorted := int64(math.MaxInt64), int64(math.MinInt64), true
+	last := int64(math.MinInt64)
+	for _, i := range f.suspects {
+		id := ids[i]
+		least, most, sorted, last = min(least, id), max(most, id), sorted && id >= last, id
+	}
+	switch {
+	case sorted:
+	case uint64(most)-uint64(least) < 1<<32:
+		f.keys = f.keys[:0]
+		for _, i := range f.suspects {
+			f.keys = append(f.keys, (uint64(ids[i])-uint64(least))<<32|uint64(uint32(i)))
+		}
+		slices.Sort(f.keys)
+		for k, key := range f.keys {
+			f.suspects[k] = int32(key)
+		}
+	default:
+		slices.SortStableFunc(f.suspects, func(i, j int32) int { return cmp.Compare(ids[i], ids[j]) })
+	}
 }
 
 func bySlowAttempt(a, b slowAttempt) int {
