@@ -140,7 +140,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 		on = s.visited(task, on)
 	}
 	ok := func(m int32) bool {
-		return len(s.p.Machines) == 1 || s.p.Machines[m].Name == "" || !slices.Contains(on, m)
+		return !slices.Contains(on, m) || len(s.p.Machines) == 1 || s.p.Machines[m].Name == ""
 	}
 	free := &s.free[s.p.Phases[i].Class]
 	if machine >= 0 {

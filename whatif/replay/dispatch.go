@@ -225,16 +225,12 @@ func (s *Sim) claim(queue int32) {
 	}
 }
 
-// slotFor is the slot that an attempt had in the log, else another on its machine, else the next free one.
+// slotFor is the slot that an attempt had in the log, else another of its executor, else the next free one.
 func (s *Sim) slotFor(own int32) int32 {
 	if s.free[0].has(own) {
 		return own
 	}
-	e := s.slots[own].executor // the slots of an executor are adjacent
-	if n := s.free[0].after(e); n >= 0 && s.slots[n].executor == e {
-		return n
-	}
-	return s.free[0].from(own)
+	return s.free[0].from(s.slots[own].executor) // the slots of an executor are adjacent, and its number is that of the first
 }
 
 // launchLogged starts an attempt of the log on a slot.

@@ -94,7 +94,7 @@ func (s *Sim) whole(a *Running) float64 {
 func (s *Sim) noise(ph int32, a *Running) float64 {
 	s.out.Drew = true
 	if a.noise != a.noise {
-		a.noise = float32(max(-0.9, s.o.Sigma*normal(s.noiseBits(ph, a))))
+		a.noise = errorOf(s.o.Sigma, s.noiseBits(ph, a))
 	}
 	return float64(a.noise)
 }
