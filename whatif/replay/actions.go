@@ -183,7 +183,7 @@ func (s *Sim) copy(i, task, slot int32) {
 		waits = s.p.Attempts[first].Gated
 	}
 	w := s.workOf(i, task)
-	took, reports := s.copyTakes(i, task, int32(t.copies), m, &w)
+	took, reports := s.copyTakes(i, task, slot, &w)
 	if s.phases[i].reading != nil {
 		took = s.slowed(i, int32(t.copies), took)
 	}
@@ -205,20 +205,20 @@ func (s *Sim) firstAttempt(i, task int32) int32 {
 	return ph.launches[task-p.FirstTask]
 }
 
-// copyTakes draws how long a copy takes, in µs, and how it makes progress.
-func (s *Sim) copyTakes(i, task, number, machine int32, w *work) (took int64, reports workload.Curve) {
+// copyTakes draws how long the latest copy of a task takes on a slot, in µs, and how it makes progress.
+func (s *Sim) copyTakes(i, task, slot int32, w *work) (took int64, reports workload.Curve) {
 	p := &s.p.Phases[i]
 	s.out.Drew = true
 	ratio := float32(1)
 	if p.Ratios > 0 {
-		k := s.drawnRatio(i, task, number, w)
+		k := s.drawnRatio(i, task, int32(s.task(task).copies), w)
 		ratio = s.p.Ratios[k]
 		if len(s.p.RatioOf) > 0 && len(s.p.Points) > 0 {
 			reports = s.p.Attempts[s.p.RatioOf[k]].Reports
 		}
 	}
-	by := float64(w.seconds) * float64(ratio) * float64(s.p.Machines[machine].At(s.now))
-	if machine != w.machine {
+	by := float64(w.seconds) * float64(ratio) * float64(s.factorOn(slot, s.now))
+	if s.slots[slot].machine != w.machine {
 		by *= float64(p.Far)
 	}
 	return max(int64(by*1e6+0.5), 1), reports

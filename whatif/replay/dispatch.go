@@ -250,10 +250,10 @@ func (s *Sim) launch(i, place int32, x *turn, slot int32, lag int64) {
 		switch {
 		case s.o.Took != nil:
 		case x.slot < 0: // planned on a normal machine
-			dur = scale(dur, s.p.Machines[now].At(s.now))
+			dur = scale(dur, s.factorOn(slot, s.now))
 		case slot != x.slot && int(x.slot) < len(s.p.Slots):
-			if was := s.slots[x.slot].machine; was != now {
-				dur = scale(dur, s.p.Machines[now].At(s.now)/s.p.Machines[was].At(x.key))
+			if s.slots[x.slot].machine != now {
+				dur = scale(dur, s.factorOn(slot, s.now)/s.factorOn(x.slot, x.key))
 			}
 		}
 		m = now

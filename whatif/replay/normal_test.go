@@ -53,4 +53,3 @@ func BenchmarkErrorOf(b *testing.B) {
 	}
 	_ = sum
 }
-

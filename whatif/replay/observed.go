@@ -328,7 +328,7 @@ func (o *Observed) slot(machine int32) int32 {
 	n := int32(len(o.p.Slots))
 	o.p.Slots = append(o.p.Slots, workload.Slot{Machine: machine, Executor: n, Till: workload.Forever})
 	o.p.Machines[machine].Slots = append(o.p.Machines[machine].Slots, n)
-	o.s.slots = append(o.s.slots, slotRun{at: -1, next: -1, kept: keptOf(&o.p.Slots[n])})
+	o.s.slots = append(o.s.slots, slotRun{at: -1, next: -1, kept: keptOf(&o.p, int(n))})
 	o.s.free[0].grow(len(o.p.Slots))
 	return n
 }

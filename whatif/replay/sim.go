@@ -114,12 +114,26 @@ type slotRun struct {
 // cache.
 type kept struct {
 	machine, executor int32
+	factor            float32 // of its machine; NaN where that changes, see factorOn
 	class             workload.Class
 	leaves            bool // it is removed at some time
 }
 
-func keptOf(x *workload.Slot) kept {
-	return kept{x.Machine, x.Executor, x.Class, x.Till < workload.Forever}
+func keptOf(p *workload.Pool, slot int) kept {
+	x := &p.Slots[slot]
+	factor := nan32
+	if m := &p.Machines[x.Machine]; len(m.Windows) == 0 {
+		factor = m.Factor
+	}
+	return kept{x.Machine, x.Executor, factor, x.Class, x.Till < workload.Forever}
+}
+
+// factorOn is the factor of the machine of a slot of the pool at an instant.
+func (s *Sim) factorOn(slot int32, at int64) float32 {
+	if f := s.slots[slot].factor; f == f {
+		return f
+	}
+	return s.p.Machines[s.slots[slot].machine].At(at)
 }
 
 type queueRun struct {
@@ -406,7 +420,7 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	for n := range s.slots {
 		s.slots[n] = slotRun{at: -1, next: -1}
 		if n < len(p.Slots) {
-			s.slots[n].kept = keptOf(&p.Slots[n])
+			s.slots[n].kept = keptOf(p, n)
 		}
 	}
 	for c := range s.free {
