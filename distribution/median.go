@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Median sorts v and gives its middle value, the mean of the two middle ones of an even number, NaN of none.
+// Median sorts v and returns its median: the middle value, or the mean of the two middle ones; NaN if v is empty.
 func Median(v []float64) float64 {
 	slices.Sort(v)
 	n := len(v)

@@ -1,7 +1,7 @@
-// Package notify takes findings whose state has changed, and gives a message to an address: generic JSON, or what Slack
-// takes.
+// Package notify takes findings whose state has changed, and sends a message to an address: as generic JSON, or in Slack's
+// format.
 //
-//  1. message.go is what is said: a Message of Changes.
+//  1. message.go composes a message: a Message of Changes.
 //  2. sent.go keeps what was sent, in memory or in a file, so that a change is sent once and an undelivered one again.
 //  3. send.go delivers it.
 //
@@ -14,7 +14,7 @@ import (
 	"unicode"
 )
 
-// State is that of a finding.
+// State is the state of a finding.
 type State string
 
 const (
@@ -22,39 +22,39 @@ const (
 	Fixed State = "fixed"
 )
 
-// Change is a finding that is open, or was and is no more.
+// Change is a finding that is open, or that was open and is closed.
 type Change struct {
 	ID          string `json:"id"` // the same every time
 	State       State  `json:"state"`
 	Application string `json:"application"`
 	Severity    string `json:"severity,omitempty"`
-	Subject     string `json:"subject"` // one line; hostile as the log it comes from
+	Subject     string `json:"subject"` // one line; as untrusted as the log it comes from
 	Detail      string `json:"detail,omitempty"`
 }
 
-// Message is what is sent at once.
+// Message is a set of changes that are sent together.
 type Message struct {
 	Kind    string   `json:"kind"` // audit, watch
 	Title   string   `json:"title"`
 	Changes []Change `json:"changes"`
-	More    int      `json:"more"` // changes that are left out
+	More    int      `json:"more"` // number of changes left out
 }
 
 // maxChanges bounds the changes of a message: Slack shows 4,000 characters.
 const maxChanges = 20
 
-// New makes a message of changes.
+// New returns a message of changes.
 func NewMessage(kind, title string, changes []Change) *Message {
 	n := min(len(changes), maxChanges)
 	return &Message{Kind: kind, Title: title, Changes: changes[:n], More: len(changes) - n}
 }
 
-// text is the message in plain words.
+// text returns the message as plain text.
 func (m *Message) text() string {
 	return m.lines(func(s string) string { return s }, func(s string) string { return s })
 }
 
-// slack is the message in Slack's markup, in which only &, < and > need escapes, and * and ` around names could open
+// slack returns the message in Slack's markup, in which only &, < and > must be escaped, and * and ` around names could start
 // markup of their own.
 func (m *Message) slack() string {
 	return m.lines(func(s string) string { return "*" + s + "*" }, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "_", "_\u200b", "~", "∼").Replace)
@@ -75,7 +75,7 @@ func (m *Message) lines(bold, escape func(string) string) string {
 	return b.String()
 }
 
-// oneLine is a text on one line, without what no one sees, and not too long.
+// oneLine returns a text as one line, without invisible characters, and truncated.
 func oneLine(s string, most int) string {
 	var b strings.Builder
 	n := 0

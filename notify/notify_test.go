@@ -29,8 +29,8 @@ var changes = []Change{
 	{ID: "2", State: Fixed, Application: "etl", Subject: "a\nb\x1b[31m *c*"},
 }
 
-// Both formats are JSON with a text; Slack's has its markup's characters escaped, and neither has anything that a terminal
-// obeys.
+// Both formats are JSON with a text. Slack's has the characters of its markup escaped, and neither contains anything that
+// controls a terminal.
 func TestFormats(t *testing.T) {
 	var got map[string]any
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// A message of many changes has the first, and says how many it leaves out.
+// A message of many changes contains the first ones, and says how many it leaves out.
 func TestManyChanges(t *testing.T) {
 	m := NewMessage("audit", "many", make([]Change, 57))
 	if len(m.Changes) != maxChanges || m.More != 57-maxChanges || !strings.Contains(m.text(), "37 more") {
@@ -66,7 +66,7 @@ func TestManyChanges(t *testing.T) {
 	}
 }
 
-// A failing server is asked twice, one that refuses once; no error holds the address; nothing is sent elsewhere.
+// A failing server is tried twice, one that refuses once; no error contains the address; nothing is sent elsewhere.
 func TestFailures(t *testing.T) {
 	elsewhere := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
@@ -96,7 +96,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// The address comes from a file or the environment, and what is none is said without showing it.
+// The address comes from a file or the environment, and an invalid one is reported without showing it.
 func TestAddress(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hook")
 	for content, ok := range map[string]bool{"https://hooks.example/T/SECRET\nmore": true, "": false, "SECRET": false, "ftp://x/SECRET": false} {
@@ -111,7 +111,8 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// Over nights: a finding is said when it opens and when it is fixed, once each; what was not delivered is said the next night.
+// Over several nights, a finding is sent when it opens and when it is fixed, once each; undelivered changes are sent the next
+// night.
 func TestOncePerChange(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sent")
 	night := func(delivered bool, now ...Change) (said []string) {
@@ -140,7 +141,7 @@ func TestOncePerChange(t *testing.T) {
 	}{
 		{true, nil, ""}, {true, []Change{fixed}, ""}, {false, []Change{open}, "a open"}, {true, []Change{open}, "a open"}, {true, []Change{open}, ""},
 		{true, []Change{fixed}, "a fixed"}, {true, []Change{fixed}, ""}, {true, []Change{open}, "a open"},
-		// the night after a fix says nothing of it by itself
+		// the night after a fix does not mention it by itself
 		{false, []Change{fixed}, "a fixed"}, {false, nil, "a fixed"}, {true, nil, "a fixed"}, {true, nil, ""},
 		{true, []Change{open}, "a open"}, {false, []Change{fixed}, "a fixed"}, {true, []Change{open}, ""}, {true, nil, ""}, {true, []Change{fixed}, "a fixed"},
 	} {
@@ -154,8 +155,8 @@ func TestOncePerChange(t *testing.T) {
 	}
 }
 
-// After a message that was not delivered the next waits for twice as long as before it, and for half an hour at most; after one
-// that was, it does not wait.
+// After an undelivered message the wait before the next is twice as long as before, and at most half an hour; after a
+// delivered one there is none.
 func TestRetry(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	var r Retry

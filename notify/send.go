@@ -16,7 +16,7 @@ import (
 	"straggler/spelling"
 )
 
-// ErrAddress is returned when there is no address to send to, or none that can be one.
+// ErrAddress is returned if there is no address to send to, or an invalid one.
 var ErrAddress = errors.New("notify")
 
 // Format is the form of a message.
@@ -24,10 +24,10 @@ type Format string
 
 const (
 	JSON  Format = "json"
-	Slack Format = "slack" // what Slack, Mattermost and Rocket.Chat take from incoming webhooks
+	Slack Format = "slack" // accepted by incoming webhooks of Slack, Mattermost and Rocket.Chat
 )
 
-// Sender sends messages to one address. The address is as good as a password, and is in none of its errors.
+// Sender sends messages to one address. The address is a secret, like a password, and is in none of its errors.
 type Sender struct {
 	address string
 	format  Format
@@ -35,10 +35,10 @@ type Sender struct {
 	pause   time.Duration // before the second try
 }
 
-// Variable names the environment variable of the address.
+// Variable is the environment variable with the address.
 const Variable = "STRAGGLER_NOTIFY_URL"
 
-// New makes a Sender of a format, to the address on the first line of a file, or where none is named in the environment.
+// New returns a Sender of a format, to the address in the first line of a file or, if no file is named, in the environment.
 func New(format, file string, env func(string) string) (*Sender, error) {
 	if format != string(JSON) && format != string(Slack) {
 		return nil, fmt.Errorf("%w: there is no message format %q; %s", ErrAddress, format, spelling.Choices(format, []string{string(JSON), string(Slack)}))
@@ -63,7 +63,7 @@ func New(format, file string, env func(string) string) (*Sender, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }
 
-// Send sends a message, and tries once more where the server or the network fails.
+// Send sends a message, and tries once more if the server or the network fails.
 func (s *Sender) Send(ctx context.Context, m *Message) error {
 	body, err := s.body(m)
 	if err != nil {
@@ -84,17 +84,17 @@ func (s *Sender) Send(ctx context.Context, m *Message) error {
 	return err
 }
 
-// Retry says when to send again what was not delivered, for whoever has something to say every second: after 1, 2, 4 … 32
-// minutes. The zero value is for the first message.
+// Retry determines when to send undelivered messages again, for senders that have something to say every second: after 1, 2,
+// 4 … 32 minutes. The zero value is for the first message.
 type Retry struct {
 	next time.Time
 	wait time.Duration
 }
 
-// Due is whether a message may be sent at an instant.
+// Due reports whether a message may be sent at a time.
 func (r *Retry) Due(now time.Time) bool { return !now.Before(r.next) }
 
-// Note notes what became of a message.
+// Note records the outcome of a message.
 func (r *Retry) Note(now time.Time, err error) {
 	if err == nil {
 		*r = Retry{}
@@ -104,7 +104,7 @@ func (r *Retry) Note(now time.Time, err error) {
 	r.next = now.Add(r.wait)
 }
 
-// post sends a body; again is whether another try may succeed.
+// post sends a body; again reports whether another try may succeed.
 func (s *Sender) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address, bytes.NewReader(body))
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Sender) post(ctx context.Context, body []byte) (again bool, err error) 
 			return false, ctx.Err()
 		}
 		var u *url.Error
-		if errors.As(err, &u) { // it has the address in it, and what it wraps may have the host
+		if errors.As(err, &u) { // it contains the address, and the wrapped error may contain the host
 			err = u.Err
 		}
 		return true, fmt.Errorf("notify: the message was not delivered: %s", s.without(err.Error()))
@@ -134,7 +134,7 @@ func (s *Sender) post(ctx context.Context, body []byte) (again bool, err error) 
 	}
 }
 
-// without is a text without the parts of the address that may be in it.
+// without removes the parts of the address that a text may contain.
 func (s *Sender) without(text string) string {
 	u, err := url.Parse(s.address)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Sender) without(text string) string {
 	return text
 }
 
-// body is a message in the sender's format.
+// body returns a message in the sender's format.
 func (s *Sender) body(m *Message) ([]byte, error) {
 	if s.format == Slack {
 		return json.Marshal(map[string]string{"text": m.slack()})

@@ -11,26 +11,26 @@ import (
 	"slices"
 )
 
-// Sent is what was sent of each finding last. The zero value keeps it in memory.
+// Sent records the state in which each finding was last sent. The zero value keeps it in memory.
 type Sent struct {
 	file    string
 	kept    sentFile
 	changed bool // since it was read
 }
 
-// sentFile is what the file holds.
+// sentFile is the content of the file.
 type sentFile struct {
 	States      map[string]State  `json:"states"`      // of findings that were sent as open
-	Undelivered map[string]Change `json:"undelivered"` // that were fixed, which no later night sends again
+	Undelivered map[string]Change `json:"undelivered"` // fixed findings, which no later night sends again
 }
 
-// ErrSent is returned when the file of what was sent cannot be used.
+// ErrSent is returned if the file of sent findings cannot be used.
 var ErrSent = errors.New("what was notified")
 
-// maxSent bounds the file. Findings that are fixed leave it.
+// maxSent bounds the file. Fixed findings are removed from it.
 const maxSent = 64 << 20
 
-// ReadSent reads what was sent from a file, which need not exist yet.
+// ReadSent reads the record from a file, which need not exist yet.
 func ReadSent(file string) (*Sent, error) {
 	t := &Sent{file: file}
 	info, err := os.Stat(file)
@@ -50,11 +50,11 @@ func ReadSent(file string) (*Sent, error) {
 	return t, nil
 }
 
-// Unsent are those of the findings whose state was not sent yet, and those that were fixed earlier, of which a message was not
-// delivered, by id. One that is fixed counts only where it was sent as open.
+// Unsent returns the findings whose state has not been sent yet, and those that were fixed earlier and whose message was not
+// delivered, by id. A fixed one counts only if it was sent as open.
 func (t *Sent) Unsent(now []Change) []Change {
 	for _, c := range now {
-		if _, ok := t.kept.Undelivered[c.ID]; ok && c.State == Open { // again
+		if _, ok := t.kept.Undelivered[c.ID]; ok && c.State == Open { // opened again
 			delete(t.kept.Undelivered, c.ID)
 			t.changed = true
 		}
@@ -71,7 +71,7 @@ func (t *Sent) Unsent(now []Change) []Change {
 	return news
 }
 
-// Delivered notes what was delivered, and writes it where there is a file.
+// Delivered records what was delivered, and writes it if there is a file.
 func (t *Sent) Delivered(news []Change) error {
 	if t.kept.States == nil {
 		t.kept.States = map[string]State{}
@@ -88,7 +88,7 @@ func (t *Sent) Delivered(news []Change) error {
 	return t.write()
 }
 
-// Failed notes what was not delivered: the next audit says by itself what is still open, but not what was fixed.
+// Failed records what was not delivered: the next audit reports open findings again by itself, but not fixed ones.
 func (t *Sent) Failed(news []Change) error {
 	if t.kept.Undelivered == nil {
 		t.kept.Undelivered = map[string]Change{}
@@ -106,7 +106,7 @@ func (t *Sent) write() error {
 	if t.file == "" || !t.changed {
 		return nil
 	}
-	text, err := json.MarshalIndent(t.kept, "", " ") // in the order of the ids
+	text, err := json.MarshalIndent(t.kept, "", " ") // sorted by id
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrSent, err)
 	}

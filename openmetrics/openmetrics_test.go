@@ -160,7 +160,7 @@ func TestDashboardNames(t *testing.T) {
 	}
 }
 
-// Every query of the dashboard, evaluated by Prometheus itself on the file, gives something.
+// Every query of the dashboard, evaluated by Prometheus itself on the file, gives a result.
 func TestDashboardQueries(t *testing.T) {
 	tool := promtool(t)
 	var b strings.Builder

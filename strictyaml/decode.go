@@ -12,16 +12,16 @@ import (
 	"straggler/spelling"
 )
 
-// Checker is a string type that knows which of its values are right.
+// Checker is a string type that checks its own values.
 type Checker interface{ Check() error }
 
-// Decoder is a type that reads its own values.
+// Decoder is a type that decodes itself.
 type Decoder interface{ DecodeNode(*Node) error }
 
-// Decode puts a file into a struct, whose other values stay as they are. Fields carry `yaml:"name"`, numbers may have
-// bounds, `min:"…" max:"…"`, and strings that must not be empty are `required:"true"`. A field may be a struct, a list, an
-// array, a pointer, a string, a bool, an int or a float, or a Decoder; of any other kind it is an error whatever the file
-// says. Errors begin with name:line:column.
+// Decode decodes a file into a struct; values that the file does not have stay unchanged. Fields are tagged `yaml:"name"`;
+// numbers may have bounds, `min:"…" max:"…"`, and strings that must not be empty are `required:"true"`. A field may be a
+// struct, a list, an array, a pointer, a string, a bool, an int or a float, or a Decoder; any other kind is an error whatever
+// the file contains. Errors begin with name:line:column.
 func Decode(name string, data []byte, into any) error {
 	v := reflect.ValueOf(into).Elem()
 	if err := supported(v.Type(), nil); err != nil {
@@ -41,7 +41,7 @@ func Decode(name string, data []byte, into any) error {
 	return nil
 }
 
-// supported reports a field of a kind that is not read, wherever it is in the type.
+// supported reports a field of an unsupported kind anywhere in the type.
 func supported(t reflect.Type, above []reflect.Type) error {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[Decoder]()) || slices.Contains(above, t) {
 		return nil
@@ -65,10 +65,10 @@ func supported(t reflect.Type, above []reflect.Type) error {
 	return fmt.Errorf("strictyaml: values of type %v are not read", t)
 }
 
-// Decode puts the node into what the pointer points to, as the function does.
+// Decode decodes the node into what the pointer points to, as the function does.
 func (n *Node) Decode(into any) error { return decode(n, reflect.ValueOf(into).Elem(), "") }
 
-// decode puts a node into a value. The tag of its field has the bounds of numbers.
+// decode decodes a node into a value. The tag of its field has the bounds of numbers.
 func decode(n *Node, v reflect.Value, tag reflect.StructTag) error {
 	if d, ok := v.Addr().Interface().(Decoder); ok {
 		return d.DecodeNode(n)
@@ -183,7 +183,7 @@ func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
-// Names are the names that a struct type takes, in order.
+// Names returns the names that a struct type accepts, in order.
 func Names(t reflect.Type) []string {
 	var out []string
 	for f := range t.Fields() {

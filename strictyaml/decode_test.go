@@ -70,7 +70,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Scalars of every style are what YAML says.
+// Scalars of every style have the values that YAML defines.
 func TestScalars(t *testing.T) {
 	for text, want := range map[string]string{
 		"a b":            "a b",
@@ -91,7 +91,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// A file cannot make the reader large, deep or slow, and not by means of others either.
+// A file cannot make the reader use much memory, depth or time, not even indirectly.
 func TestHostileFiles(t *testing.T) {
 	laughs := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {
@@ -123,7 +123,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// A type that cannot be read is an error before any file says so.
+// A type that cannot be decoded is an error for any file.
 func TestUnsupportedKinds(t *testing.T) {
 	for _, into := range []any{
 		&struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Node is a value of a file and where it stands.
+// Node is a value in a file, with its position.
 type Node struct {
 	Kind         Kind
 	Text         string  // of a scalar
@@ -22,10 +22,10 @@ type Node struct {
 	Line, Column int     // from 1
 }
 
-// Field is a name of a mapping and its value.
+// Field is a name in a mapping and its value.
 type Field struct{ Name, Value *Node }
 
-// Kind is what a node is.
+// Kind is the kind of a node.
 type Kind string
 
 const (
@@ -34,12 +34,12 @@ const (
 	Mapping Kind = "mapping"
 )
 
-// Errorf is an error at a node.
+// Errorf returns an error at the position of a node.
 func (n *Node) Errorf(format string, args ...any) error {
 	return &positionError{n.Line, n.Column, fmt.Sprintf(format, args...)}
 }
 
-// positionError is what is wrong at a position of a file.
+// positionError is an error at a position of a file.
 type positionError struct {
 	line, column int
 	what         string
@@ -47,16 +47,16 @@ type positionError struct {
 
 func (p *positionError) Error() string { return fmt.Sprintf("%d:%d: %s", p.line, p.column, p.what) }
 
-// The library parses by recursion, and a stack that overflows ends the process; and it takes time with the square of the
-// names of a mapping. So a file is measured before.
+// The library parses recursively, and a stack overflow ends the process; its time grows with the square of the number of
+// names in a mapping. So files are measured first.
 const (
 	maxBytes  = 1 << 20
 	maxTokens = 1 << 15 // some ten thousand lines; at most a second
-	maxFlow   = 64      // brackets and braces inside one another
-	maxBlock  = 256     // the column of a dash or of a name; blocks inside one another stand further and further to the right
+	maxFlow   = 64      // nesting of brackets and braces
+	maxBlock  = 256     // column of a dash or a name, which grows with the nesting of blocks
 )
 
-// parse gives the value of a file, nil where it holds none.
+// parse returns the value of a file; nil if it has none.
 func parse(data []byte) (*Node, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%d bytes; %d are read", len(data), maxBytes)
@@ -68,7 +68,7 @@ func parse(data []byte) (*Node, error) {
 	if err := checkTokens(tokens); err != nil {
 		return nil, err
 	}
-	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // Decode says it better
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // Decode has a better error
 	if err != nil {
 		var syntax yaml.Error
 		if errors.As(err, &syntax) && syntax.GetToken() != nil {
@@ -93,7 +93,7 @@ func parse(data []byte) (*Node, error) {
 	return root, nil
 }
 
-// checkTokens refuses what is nested too deeply, and what is not read.
+// checkTokens rejects too much nesting, and unsupported syntax.
 func checkTokens(tokens token.Tokens) error {
 	depth := 0
 	for _, t := range tokens {
@@ -117,12 +117,12 @@ func checkTokens(tokens token.Tokens) error {
 	return nil
 }
 
-// at is a node without a value where a token stands.
+// at returns a node without a value at the position of a token.
 func at(t *token.Token) *Node {
 	return &Node{Kind: Scalar, Line: t.Position.Line, Column: t.Position.Column}
 }
 
-// convert gives the node of one of the library's.
+// convert converts one of the library's nodes.
 func convert(from ast.Node) (*Node, error) {
 	n := at(from.GetToken())
 	switch from := from.(type) {
@@ -163,7 +163,7 @@ func convertMapping(n *Node, values []*ast.MappingValueNode) (*Node, error) {
 		if name.Kind != Scalar {
 			return nil, name.Errorf("a name is one value and not a %s", name.Kind)
 		}
-		if i == 0 && before(name, n) { // the library gives the colon's position
+		if i == 0 && before(name, n) { // the library returns the position of the colon
 			n.Line, n.Column = name.Line, name.Column
 		}
 		value, err := convert(v.Value)
@@ -177,7 +177,7 @@ func convertMapping(n *Node, values []*ast.MappingValueNode) (*Node, error) {
 
 func before(a, b *Node) bool { return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column }
 
-// number reads the text of a scalar, an integer where whole is set.
+// number parses the text of a scalar, as an integer if whole is set.
 func (n *Node) number(whole bool) (float64, error) {
 	x, err := parseFloat(n.Text)
 	const exact = 1 << 53 // beyond it not every integer is a float64
