@@ -244,6 +244,16 @@ func (k *known) spark() bool {
 	return len(k.d.Trust.Applications.Rows) > 0
 }
 
+// workflow reports whether all applications are workflows, whose tasks are programs with files: they have no keys and no shuffle.
+func (k *known) workflow() bool {
+	for _, a := range k.d.Trust.Applications.Rows {
+		if !slices.Contains([]string{"nextflow", "workflow", "wta"}, a.Framework) {
+			return false
+		}
+	}
+	return len(k.d.Trust.Applications.Rows) > 0
+}
+
 // sparkSQL reports whether any application used Spark SQL.
 func (k *known) sparkSQL() bool {
 	for n := range k.f.settings {

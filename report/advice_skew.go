@@ -92,6 +92,10 @@ func (k *known) split(g *skewed, settings bool) Advice {
 	for _, j := range k.d.Cost.Jobs.Rows {
 		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= max(1, worthJob*j.Loss.CompletionS.V)
 	}
+	if k.workflow() {
+		a.Title = fmt.Sprintf("Divide the input of %s %s of %s", prose.PluralWord(len(partitions), "task", "tasks"), prose.Join(partitions), phase)
+		a.Action = "Divide the input among more tasks, or give these tasks more processors if their program can use them. A copy of a task reads the same data and is as slow, so leave them alone otherwise."
+	}
 	if app := AppOf(k.d, o.Application); app != "" {
 		a.Title += " in " + app
 	}

@@ -203,6 +203,24 @@ func TestSplitOnlyWhatIsLarge(t *testing.T) {
 	}
 }
 
+// Tasks of a workflow are programs that read files: no key can be salted, and nothing is shuffled.
+func TestWorkflowsHaveNoKeys(t *testing.T) {
+	for framework, keys := range map[string]bool{"spark": true, "mapreduce": true, "canonical": true, "nextflow": false, "workflow": false} {
+		var d Document
+		d.Trust.Applications.Rows = make([]Application, 1)
+		d.Trust.Applications.Rows[0].Framework = framework
+		d.Trust.Applications.Total = 1
+		o := Outlier{}
+		o.Task, o.CostS, o.ExcessS, o.InputBytes = 7, schema.Some(5.0), schema.Some(5.0), schema.Some(int64(1<<30))
+		o.Causes = []Attribution{{AttributionRow: AttributionRow{Cause: schema.DataSkew, Seconds: 5}}}
+		d.Outliers.Rows = []Outlier{o}
+		got := adviseSkew(&known{&d, &facts{}})
+		if len(got) != 1 || strings.Contains(got[0].Action, "key") != keys || strings.Contains(got[0].Title, "partition") != keys {
+			t.Errorf("%s: %+v", framework, got)
+		}
+	}
+}
+
 // If copies ran already, the saving of earlier ones is that of a replay of Spark's speculation, and not the whole cost of
 // transient slowness.
 func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {
