@@ -36,6 +36,12 @@ func (m *moments) interval95(mean float64, fixed bool) Interval {
 	return Interval{mean, mean - half, mean + half}
 }
 
+// atMost limits an interval from above: no job saves more than the time it takes.
+func (i Interval) atMost(seconds float64) Interval {
+	i.High = min(i.High, seconds) // NaN stays
+	return i
+}
+
 // variance is the variance of the sample; 0 if values differ only by rounding.
 func (m *moments) variance() float64 {
 	deviations := m.squares - m.sum/m.n*m.sum
@@ -185,7 +191,7 @@ func (q *groupTotal) group() Group {
 	jobs := len(q.before)
 	return Group{
 		Jobs: jobs, Before: timesOf(q.before), After: timesOf(q.after),
-		Saving: spread.interval95(q.sum/n, !q.varies), Share: ratio(q.sum/n, plain), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
+		Saving: spread.interval95(q.sum/n, !q.varies).atMost(plain), Share: ratio(q.sum/n, plain), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
 		Copies: q.copies / n, Wins: q.wins / n, Kills: q.kills / n, WasteS: q.waste / n,
 	}
 }
@@ -280,7 +286,7 @@ func (t *tally) done() []JobSaving {
 		}
 		plain := &t.c.none[j]
 		jobs[j] = JobSaving{
-			Saving: t.spread[j].interval95(t.sum[j]/n, !t.varies[j]), Share: ratio(t.sum[j]/n, float64(plain.Took)/1e6),
+			Saving: t.spread[j].interval95(t.sum[j]/n, !t.varies[j]).atMost(float64(plain.Took) / 1e6), Share: ratio(t.sum[j]/n, float64(plain.Took)/1e6),
 			SlotChange: ratio(t.slots[j]/n, float64(plain.Slots)/1e6) - 1, Copies: t.copies[j] / n, WasteS: t.waste[j] / n,
 			Idle: t.spread[j].squares == 0 && t.copies[j] == 0,
 		}

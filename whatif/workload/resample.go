@@ -96,6 +96,12 @@ func (q *Pool) outlive(p *Pool, seed int64) {
 	}
 }
 
+// farthest is how many times the longest attempt of its phase an attempt of another run may take. The log shows none that took
+// so long; a normal distribution of logarithms goes on for days where five tasks took 33 s or 910 s, and one such draw would be
+// the whole interval. An estimate: with a scatter of 50 %, a draw for the longest attempt is limited once in 150 million, with
+// one of 150 % once in 170.
+const farthest = 10
+
 // Again draws durations, in µs by attempt, of another run of the same jobs with the same faults: each attempt with the scatter
 // of its phase, each machine with its variation from phase to phase (MODEL.md, sections 2 and 5), and all with the scatter that
 // they share.
@@ -119,6 +125,7 @@ func (p *Pool) Again(seed int64) []int64 {
 		f := &p.Phases[i]
 		r := drawOf(seed, drawAgain, f.Key)
 		first := math.Sqrt2 * p.Scatter.First * drawOf(seed, drawFirst, f.Key).NormFloat64()
+		limit := farthest * float64(longest(took[f.First:p.attemptsUpTo(i)]))
 		for a := f.First; a < p.attemptsUpTo(i); a++ {
 			k := p.machineOf(&p.Attempts[a])
 			m := &on[k]
@@ -133,10 +140,19 @@ func (p *Pool) Again(seed int64) []int64 {
 			if began := at.Key + at.Lag; p.Scatter.SD > 0 {
 				z += math.Sqrt2 * p.Scatter.SD * shared.mean(began, began+took[a])
 			}
-			took[a] = int64(float64(took[a]) * math.Exp(z))
+			took[a] = int64(min(float64(took[a])*math.Exp(z), limit))
 		}
 	}
 	return took
+}
+
+// longest is 0 for a phase without attempts.
+func longest(took []int64) int64 {
+	most := int64(0)
+	for _, t := range took {
+		most = max(most, t)
+	}
+	return most
 }
 
 // ReplayLuck is the error of the replay of job j for a seed, as a standard normal number.

@@ -135,3 +135,27 @@ type moments struct{ n, sum, squares float64 }
 
 func (m *moments) add(x float64) { m.n, m.sum, m.squares = m.n+1, m.sum+x, m.squares+x*x }
 func (m *moments) sd() float64   { return math.Sqrt(m.squares/m.n - m.sum/m.n*m.sum/m.n) }
+
+// Five tasks of which three took half a minute and two a quarter of an hour have an enormous scatter; another run of them does
+// not last for days.
+func TestAnotherRunOfFewUnlikeTasks(t *testing.T) {
+	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
+	tr := &schema.Trace{
+		Applications: []schema.Application{{ApplicationID: 1, Framework: "nextflow"}},
+		Jobs:         []schema.Job{{JobID: 1, ApplicationID: 1, SubmitTime: at(0), FinishTime: at(910)}},
+		Phases:       []schema.Phase{{PhaseID: 1, JobID: 1, Kind: "process"}},
+	}
+	for i, took := range []float64{33, 39, 35, 908, 910} {
+		tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: schema.Key(1 + i), PhaseID: 1, JobID: 1, ApplicationID: 1, Task: int64(i),
+			Status: schema.Success, StartTime: at(0), FinishTime: at(took)})
+	}
+	p := workload.Build(workloadtest.FromTrace(tr)).Pools[0]
+	most, least := int64(0), int64(math.MaxInt64)
+	for seed := range int64(200) {
+		took := p.Again(seed)
+		most, least = max(most, slices.Max(took)), min(least, slices.Max(took))
+	}
+	if most > 10*910e6 || least >= 910e6 {
+		t.Errorf("the longest task takes %d to %d s in other runs", least/1e6, most/1e6)
+	}
+}
