@@ -30,7 +30,10 @@ func sqlCommand(e *env) *cobra.Command {
 		Short: "Query a store in SQL: one query, a file, or a shell",
 		Long: `Sql runs one query over the tables of a store and writes its rows. Without a query it opens a shell on a terminal, and
 reads a query from standard input elsewhere. It can read the tables and nothing else: no file, no network, no change.
-straggler schema lists the tables.`,
+straggler schema lists the tables.
+
+Keys are integers of up to 19 digits, exact in every encoding. Programs that read JSON's numbers as doubles, such as JavaScript,
+change those over 2^53 (16 digits): write CAST(job_id AS STRING) for them, as the JSON of other verbs does.`,
 		Example: `  straggler sql --store lake "SELECT count(*) AS attempts FROM attempts"
   straggler sql --store lake "SELECT machine, factor, verdict FROM machine_health ORDER BY factor DESC" -o machines.csv
   straggler sql --store lake -f worst.sql --as json`,
