@@ -44,31 +44,19 @@ func dollyBing(ctx context.Context, t *table) error { return dollyWorkload(ctx, 
 func dollyWorkload(ctx context.Context, t *table, i int) error {
 	x := &traces[i]
 	seed := uint64(i) + 1
-	s, err := t.straggling(ctx, x, seed, dollyPhases)
+	s, err := t.straggling(ctx, x, seed, dollyForms[0])
 	if err != nil {
 		return err
 	}
-	got, err := t.underLoad(ctx, x.cluster(seed, s, dollyLoad, dollyPhases), s.known(),
-		nil, []string{"admission", "preempt"}, []string{"admission", "fcfs"}, []string{"budget", "0.03"}, []string{"budget", "0.01"})
+	got, err := t.underLoad(ctx, x.cluster(seed, s, dollyLoad, dollyForms[0]), s.known(), nil, []string{"admission", "preempt"}, []string{"budget", "0.01"})
 	if err != nil {
 		return err
 	}
-	note := fmt.Sprintf("solved: %.3f of the tasks straggle, those of large jobs %.2f of 2 to 12 times; clones of ten tasks %d; as gains of means %.2f of all jobs, %.2f of small ones; ",
-		s.p, s.large, policy.Clones(smallJob, s.p, 0.05), got[0].ofMeans, got[0].smallOfMeans) + workloadNote
-	row := func(section, quantity string, published, ours, tolerance float64) {
-		t.rebuilt(section, x.name+": "+quantity, published, ours, tolerance, note)
-	}
-	row("§5.2", "Dolly over "+x.deployed+": completion time off", x.gain[x.deployed], got[0].all, x.gain[x.deployed]/4)
-	row("§5.2", "Dolly over "+x.deployed+", jobs of at most ten tasks", x.smallGain[x.deployed], got[0].small, x.smallGain[x.deployed]/4)
-	if i == 0 {
-		t.rebuilt("§5.4", x.name+": Dolly over LATE with a budget of 3 %", 0.38, got[3].all, 0.095,
-			"small jobs that come together are refused here, of which the paper's lose 'negligible': how jobs come is not in the text, and what other loads and the gain of means give is the band; "+note)
-	}
-	t.baseline("§5.4", x.name+": a budget of 1 % gains less than one of 5 % (1) or not (0)", 1, better(got[4].all, got[0].all), 0, "so does first come first served; "+note)
+	note := fmt.Sprintf("at a load of 20 %% and with small jobs of three to ten tasks; %s; ", s) + workloadNote
+	t.baseline("§5.4", x.name+": a budget of 1 % gains less than one of 5 % (1) or not (0)", 1, better(got[2].all, got[0].all), 0, "so does first come first served; "+note)
 	t.baseline("§5.5", x.name+": gain of preemption less that of admission control", [2]float64{0.01, 0.02}[i], got[1].all-got[0].all, 0.05, "a policy that does nothing has no difference either; "+note)
-	row("§5.5", "gain of admission control less that of first come first served", 0.14, got[0].all-got[2].all, 0.05)
 	t.notTried("§2.1.2", x.name+": blacklisting, the better of windows of 5 min and 1 h: mean completion time off", [2]float64{0.084, 0.062}[i],
-		"stragglers are 'spread out uniformly through the cluster': how uneven they were on machines, which is all that blacklisting has to go by, is not in the paper")
+		"stragglers are 'spread out uniformly through the cluster': the paper does not say how unevenly they fell on machines, which is all that blacklisting uses")
 	if i == 0 {
 		t.figure("§5.2", "figure 8c: gains of jobs of at most ten tasks, Facebook", "completion time off",
 			distribution("Dolly", got[0].each), quantiles("Dolly", 0.5, 0.75, 0.6, 0.9))
@@ -78,38 +66,52 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 			return err
 		}
 	}
-	return t.dollyBand(ctx, x, seed, note)
+	return t.dollyBands(ctx, x, seed)
 }
 
 // dollyLoads are the least and the greatest load that §2.2's 3 % implies, see workloadNote.
 var dollyLoads = [2]float64{0.17, 0.25}
 
-// dollyBand computes the headline over the parameters that the paper leaves open: the load, the phases of a job, and whether an
-// average improvement is one of means.
-func (t *table) dollyBand(ctx context.Context, x *trace, seed uint64, note string) error {
-	var all, small, less []float64 // less: with a budget of 3 %
-	for phases := 1; phases <= bandPhases; phases++ {
-		s, err := t.straggling(ctx, x, seed, phases)
+// dollyForms are the jobs of §5.2. Those of at most ten tasks have two phases: for them the delay of delay assignment, which is
+// for data that one phase reads from another, is 'crucial to the above improvements' (§5.2). If they had one to ten tasks, no
+// share of stragglers would give Facebook's the 49 % of §2.1.1, because those of one or two tasks, one in each phase, gain
+// nothing at the median rate. The paper does not say how many they have.
+var dollyForms = [2]jobForm{{phases: 2, least: 3}, {phases: 2, least: smallJob}}
+
+// dollyBands computes the numbers of §5.2, §5.4 and §5.5 over what the paper leaves open: the load, the tasks of small jobs, and
+// whether an average improvement is one of means.
+func (t *table) dollyBands(ctx context.Context, x *trace, seed uint64) error {
+	var all, small, less, control []float64 // less: with a budget of 3 %; control: admission control less first come first served
+	var solutions []string
+	for _, form := range dollyForms {
+		s, err := t.straggling(ctx, x, seed, form)
 		if err != nil {
 			return err
 		}
+		solutions = append(solutions, s.String())
 		for _, load := range dollyLoads {
-			got, err := t.underLoad(ctx, x.cluster(seed, s, load, phases), s.known(), []string{"budget", "0.05"}, []string{"budget", "0.03"})
+			got, err := t.underLoad(ctx, x.cluster(seed, s, load, form), s.known(), nil, []string{"budget", "0.03"}, []string{"admission", "fcfs"})
 			if err != nil {
 				return err
 			}
 			all, small = append(all, got[0].all, got[0].ofMeans), append(small, got[0].small, got[0].smallOfMeans)
 			less = append(less, got[1].all, got[1].ofMeans)
+			control = append(control, got[0].all-got[2].all, got[0].ofMeans-got[2].ofMeans)
 		}
 	}
-	note = "band over a load of 17 to 25 %, one phase or two, gains of jobs or of means, which LATE and Mantri share; " + note
+	note := func(v []float64) string {
+		return fmt.Sprintf("gains of jobs and of their mean, at loads of 17 and 25 %%: %.2f with small jobs of three to ten tasks (%s), %.2f with all of them of ten (%s); ",
+			v[:4], solutions[0], v[4:], solutions[1]) + workloadNote
+	}
 	for _, over := range []string{"LATE", "Mantri"} {
-		t.band("§5.2", x.name+": Dolly over "+over+": over load and metric", x.gain[over], all, note)
-		t.band("§5.2", x.name+": Dolly over "+over+", jobs of at most ten tasks: over load and metric", x.smallGain[over], small, note)
+		t.band("§5.2", x.name+": Dolly over "+over, x.gain[over], all, note(all))
+		t.band("§5.2", x.name+": Dolly over "+over+", jobs of at most ten tasks", x.smallGain[over], small, note(small))
 	}
 	if x.gain3 > 0 {
-		t.band("§5.4", x.name+": Dolly over LATE with a budget of 3 %: over load and metric", x.gain3, less, note)
+		t.band("§5.4", x.name+": Dolly over LATE with a budget of 3 %", x.gain3, less,
+			"here small jobs that arrive together are refused clones, and the paper's lose a 'negligible' part of their gain: it does not say how jobs arrive; "+note(less))
 	}
+	t.band("§5.5", x.name+": gain of admission control less that of first come first served", 0.14, control, "'reduces the gains by nearly 14%' is read as points; here large jobs that come first take nearly all of the budget, and how jobs arrive is not in the paper; "+note(control))
 	return nil
 }
 
@@ -152,15 +154,15 @@ func dollyAssignment(ctx context.Context, t *table) error {
 	const seed = 2
 	x := &traces[1]
 	var cac, cc, delay, apart, six []float64
-	note := "over phases of a job and the share of a later phase's task that is reading: "
+	note := "band over the phases of a job, and over the share of their time that tasks of later phases spend reading: "
 	above := 1.0
-	s, err := t.straggling(ctx, x, seed, bandPhases)
+	s, err := t.straggling(ctx, x, seed, dollyForms[0])
 	if err != nil {
 		return err
 	}
 	for _, a := range assignmentScales {
 		reading := fmt.Sprint(a.transfer)
-		got, err := t.underLoad(ctx, x.cluster(seed, s, dollyLoad, a.phases), append(s.known(), "transfer", reading),
+		got, err := t.underLoad(ctx, x.cluster(seed, s, dollyLoad, jobForm{a.phases, dollyForms[0].least}), append(s.known(), "transfer", reading),
 			[]string{"assignment", "cac"}, []string{"assignment", "cc"}, []string{"assignment", "delay"})
 		if err != nil {
 			return err
@@ -175,14 +177,14 @@ func dollyAssignment(ctx context.Context, t *table) error {
 		cac, cc, apart = append(cac, got[0].small), append(cc, got[1].small), append(apart, got[1].small-got[0].small)
 	}
 	note += "reading takes 35 % longer under contention (§4.3: 32 and 39 %); " + workloadNote
-	note = "'CAC's gains drop quickly' with phases, of which the paper says only that jobs have 'maximum of 6'; " + note
+	note = "'CAC's gains drop quickly' with phases; the paper says only that jobs have a 'maximum of 6'; " + note
 	t.band("§5.3", "small jobs with CAC over LATE (Bing)", 0.17, cac, note)
 	t.band("§5.3", "small jobs with CC over LATE (Bing)", 0.26, cc, note)
-	t.baseline("§5.3", "small jobs with delay assignment over LATE (Bing)", 0.37, mid(delay), 0.09, "the number of §5.2, which counts there; "+note)
+	t.baseline("§5.3", "small jobs with delay assignment over LATE (Bing)", 0.37, mid(delay), 0.09, "this is a number of §5.2, where it counts; "+note)
 	t.band("§5.3", "figure 12: delay assignment over LATE, jobs of six phases (Bing)", 0.31, six,
-		"ten tasks in six phases are a task or two in each, of which few are slower than the median: which jobs figure 12 is of, and how many tasks they have, is not in the text; "+note)
+		"ten tasks in six phases are one or two in each, few of which are slower than the median, so there is little to gain; the text does not say of which jobs figure 12 is, and how many tasks they have; "+note)
 	t.band("§5.3", "CC over LATE less CAC over LATE, small jobs (Bing)", 0.09, apart, note)
-	t.rebuilt("§5.3", "delay assignment is better than CC and than CAC for small jobs (1) or not (0)", 1, above, 0, "in all of ours; "+note)
+	t.rebuilt("§5.3", "delay assignment is better than CC and than CAC for small jobs (1) or not (0)", 1, above, 0, "the same over the whole band; "+note)
 	return nil
 }
 
@@ -212,14 +214,15 @@ const (
 	dollyJobs  = 400
 	dollyTask  = 30.0 // s
 
-	dollyLoad   = 0.2 // see workloadNote
-	dollyPhases = 1   // of a job; with two, and half of ten tasks in each, two fifths of Facebook's tasks would have to be stragglers
-	bandPhases  = 2   // the most in the band, and the fewest if one reads the output of another (§5.3)
+	dollyLoad = 0.2 // see workloadNote
 )
 
-const workloadNote = "stragglers as §2.1 has them in the trace, which is under LATE at Facebook and under Mantri at Bing (§2); what is left under the other is 'similar' (§2.1, footnote 2), and is compared in the band only: 2 to 12 times slower (slowdown ratio of small jobs 6 to 8), with the probability that gives small jobs what §2.1.1 says they would gain at the median rate; " +
-	"those of large jobs are as likely, and as much less slow as §2.1.1's figure for all jobs asks (speculation 'effectively mitigates stragglers in large jobs'). Jobs of at most ten tasks have the share that §2.2 says, the others a power law, whose exponent gives the smallest 90 % their share of the resources. " +
-	"Dolly knows that probability. Gains are means of those of jobs ('the average improvement in each bin'). Assumed: 400 jobs under fair sharing, at most a tenth of the slots to a job, one phase where nothing else is said, 30 s a task, and a load of 20 % ('cloning each of the smallest 90% three times increases overall utilization by merely 3%', with their 6 % of it, implies 17 to 25 %)"
+const workloadNote = "LATE and Mantri share one result, because what they leave is 'similar' (§2.1, footnote 2). Stragglers are those of §2.1, left by LATE in Facebook's trace and by Mantri in Bing's (§2): 2 to 12 times slower (the slowdown ratio of small jobs is 6 to 8), and as likely as makes small jobs gain at the median rate what §2.1.1 says; " +
+	"those of large jobs are as likely, and so much less slow that all jobs gain what it says (speculation 'effectively mitigates stragglers in large jobs'). The share of jobs of at most ten tasks is §2.2's; the others follow a power law whose exponent gives the smallest 90 % of the jobs their share of the resources. " +
+	"Dolly knows the probability of stragglers. Assumed: 400 jobs under fair sharing, at most a tenth of the slots for a job, two phases if nothing else is said, 30 s a task, and a load of 17 to 25 % ('cloning each of the smallest 90% three times increases overall utilization by merely 3%', and they have 6 % of it)"
+
+// jobForm is the number of phases of the jobs, and the fewest tasks that one has.
+type jobForm struct{ phases, least int }
 
 // smallJob is the largest number of tasks of a small job, over all of its phases: 'jobs with ≤ 10 tasks' (§2.2).
 const smallJob = 10
@@ -228,18 +231,22 @@ const smallJob = 10
 // of large jobs are slowed by a part of that.
 type straggling struct{ p, large float64 }
 
+func (s straggling) String() string {
+	return fmt.Sprintf("solved: %.3f of the tasks straggle, those of large jobs %.2f of 2 to 12 times", s.p, s.large)
+}
+
 // known gives Dolly the true probability. An estimate from all tasks would be dominated by the large jobs, nearly all of whose
 // stragglers are less than twice as slow as the median here, and so are not stragglers by §2.1.2.
 func (s straggling) known() []string { return []string{"p", fmt.Sprint(s.p), "period", "1e9"} }
 
 // straggling returns the distribution of stragglers in a trace whose jobs have the given number of phases.
-func (t *table) straggling(ctx context.Context, x *trace, seed uint64, phases int) (straggling, error) {
-	return solved(t.solved, fmt.Sprint("stragglers of ", x.name, seed, phases), func() (straggling, error) { return x.solve(ctx, seed, phases) })
+func (t *table) straggling(ctx context.Context, x *trace, seed uint64, form jobForm) (straggling, error) {
+	return solved(t.solved, fmt.Sprint("stragglers of ", x.name, seed, form), func() (straggling, error) { return x.solve(ctx, seed, form) })
 }
 
 // solve finds the distribution of stragglers: first the probability, from what small jobs would gain at the median rate, then
 // how much less the tasks of large jobs are slowed, from what all jobs would gain.
-func (x *trace) solve(ctx context.Context, seed uint64, phases int) (s straggling, err error) {
+func (x *trace) solve(ctx context.Context, seed uint64, form jobForm) (s straggling, err error) {
 	ideal, err := named("medianrate")
 	if err != nil {
 		return s, err
@@ -248,7 +255,7 @@ func (x *trace) solve(ctx context.Context, seed uint64, phases int) (s stragglin
 		low := 0.0
 		for range 9 {
 			*of = (low + high) / 2
-			pool, err := x.cluster(seed, s, dollyLoad, phases).Build()
+			pool, err := x.cluster(seed, s, dollyLoad, form).Build()
 			if err != nil {
 				return err
 			}
@@ -328,24 +335,24 @@ func gainOf(pool *workload.Pool, before, after []float64) (g gains) {
 
 // cluster draws the cluster and the jobs, at a load. The tasks of a job are divided among its phases as evenly as possible
 // ('over 91% of the jobs with ≤ 10 tasks have equal number of tasks in their phases', §3.2), but no phase is empty.
-func (x *trace) cluster(seed uint64, s straggling, load float64, phases int) *workload.Plan {
+func (x *trace) cluster(seed uint64, s straggling, load float64, form jobForm) *workload.Plan {
 	r := rand.New(rand.NewPCG(seed, 13))
 	pl := &workload.Plan{}
 	for range dollySlots / 12 {
 		pl.Machines = append(pl.Machines, workload.PlanMachine{Slots: [workload.Classes]int{12, 0}})
 	}
 	work := 0.0
-	for _, n := range x.sizes(r, dollyJobs) {
+	for _, n := range x.sizes(r, dollyJobs, form.least) {
 		j := workload.PlanJob{Name: "large", Limit: dollySlots / 10}
 		if n <= smallJob {
 			j.Name = "small"
 		}
-		for p := range phases {
+		for p := range form.phases {
 			j.Phases = append(j.Phases, workload.PlanPhase{Kind: "map"})
 			if p > 0 {
 				j.Phases[p] = workload.PlanPhase{Kind: "reduce", After: []int{p - 1}}
 			}
-			for range max((n+phases-1-p)/phases, 1) {
+			for range max((n+form.phases-1-p)/form.phases, 1) {
 				t := workload.PlanTask{Seconds: dollyTask * (0.9 + 0.2*r.Float64()), Bytes: 64 << 20, Luck: 1}
 				if u, slower := r.Float64(), 1+10*r.Float64(); u < s.p {
 					if n > smallJob {
@@ -367,10 +374,10 @@ func (x *trace) cluster(seed uint64, s straggling, load float64, phases int) *wo
 	return pl
 }
 
-// sizes draws the numbers of tasks of n jobs: small ones uniformly from 1 to 10, the others from a power law whose exponent is
-// solved for, so that the smallest 90 % of the jobs have their share of all tasks. One job is drawn from each n-th part of the
-// distribution, so that the share of small jobs is exactly the paper's.
-func (x *trace) sizes(r *rand.Rand, n int) []int {
+// sizes draws the numbers of tasks of n jobs: small ones uniformly from the least to ten, the others from a power law whose
+// exponent is solved for, so that the smallest 90 % of the jobs have their share of all tasks. One job is drawn from each n-th
+// part of the distribution, so that the share of small jobs is exactly the paper's.
+func (x *trace) sizes(r *rand.Rand, n, least int) []int {
 	u := make([]float64, n)
 	for i := range u {
 		u[i] = (float64(i) + r.Float64()) / float64(n)
@@ -380,7 +387,7 @@ func (x *trace) sizes(r *rand.Rand, n int) []int {
 		out := make([]int, n)
 		for i, v := range u {
 			if v < x.small {
-				out[i] = 1 + int(v/x.small*10)
+				out[i] = least + int(v/x.small*float64(smallJob+1-least))
 				continue
 			}
 			rest := (1 - v) / (1 - x.small)

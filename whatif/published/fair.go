@@ -38,7 +38,7 @@ func fairWaits(ctx context.Context, t *table) error {
 		return err
 	}
 	t.rebuilt("§4.2", "the same, simulated: share of 3000 tasks that start locally within the wait", 0.986, ours, 0.01,
-		"100 nodes kept busy by 60 s maps that end at any time; tasks of a job of their own, under fair sharing with T1 = 15 s and T2 without end")
+		"100 nodes kept busy by maps of 60 s that end at random times; each of the 3000 tasks is a job of its own, under fair sharing with T1 = 15 s and an endless T2")
 	return nil
 }
 
@@ -107,11 +107,11 @@ seeds: 3
 	}
 	ours := r.mean("fair", nodeLocal)
 	t.baseline("§4.1", "figure 5: five jobs with sticky slots on 100 nodes of one slot: locality under 50 % (1) or not (0)", 1, better(ours, 0.5), 0,
-		fmt.Sprintf("ours %.1f %%; 1 − (4/5)³ = 48.8 %% of the blocks have a replica on a fifth of the nodes. Maps of about 20 s, 4000 a job, assumed", 100*ours))
+		fmt.Sprintf("ours %.1f %%; 1 − (4/5)³ = 48.8 %% of the blocks have a replica on a fifth of the nodes; assumed: 4000 maps a job, of about 20 s", 100*ours))
 	return nil
 }
 
-const smallNote = "without delay is FIFO, since 'sticky slots do not occur in Hadoop due to a bug' and 'FIFO performed the same'; scans 'take 9s per map task' (§6.2.4); 10 Gbps a rack assumed; jobs are submitted a tenth faster than the slots can do them, so that these are always busy, for the 10 to 20 minutes that the benchmarks took; Hadoop's heartbeats of seconds, its start-up of jobs and its counting of running tasks are not modelled"
+const smallNote = "FIFO is the scheduler without delay, because 'sticky slots do not occur in Hadoop due to a bug' and 'FIFO performed the same'; scans 'take 9s per map task' (§6.2.4); assumed: 10 Gbps per rack, and jobs submitted a tenth faster than the slots can run them, so that all slots are busy for the 10 to 20 minutes that the benchmarks took; not modelled: Hadoop's heartbeats of several seconds, its start of jobs and its count of running tasks"
 
 // scanSeconds is the duration of a map of a scan, s: 'IO-bound scan jobs as in the previous experiments, which take 9s per map
 // task' (§6.2.4).
@@ -175,7 +175,7 @@ func fairSmallJobs(ctx context.Context, t *table) error {
 		t.baseline("§6.2.1", job+"rack locality without delay", x.rack, r.mean("fifo", rackLocal), 0.1, smallNote)
 		quantity := fmt.Sprintf("figure 12, %d maps: throughput with delay over without", x.maps)
 		if x.maps == 3 {
-			const start = "'job initialization becomes a bottleneck': how long it takes is not in the paper"
+			const start = "'job initialization becomes a bottleneck', and the paper does not say how long it takes"
 			t.notTried("§6.2.1", job+"node locality with delay", x.dnode, start)
 			t.notTried("§6.2.1", job+"rack locality with delay", x.drack, start)
 			t.notTried("§6.2.1", quantity, x.gain, start)
@@ -194,19 +194,19 @@ func fairSmallJobs(ctx context.Context, t *table) error {
 			return err
 		}
 		fixed = append(fixed, gain(far))
-		local, note := smallNote, fmt.Sprintf("gains %.2f over %s; ", gains, linksNote(links))+smallNote
+		local, note := smallNote, fmt.Sprintf("band: gains of %.2f over %s; ", gains, linksNote(links))+smallNote
 		if x.maps == 100 {
 			soon, err := t.smallJobs(ctx, over(mostLink), x.maps, x.jobs, 0.1)
 			if err != nil {
 				return err
 			}
-			local = fmt.Sprintf("18 slots are near every block, so that one comes free every 9/18 = 0.5 s, and none of the waits of 15 s ends without it: with waits of 0.1 s ours would be %.2f; what leaves 6 %% away from their data is not in the paper; ",
+			local = fmt.Sprintf("every block is on nodes with 18 slots, one of which becomes free every 9/18 = 0.5 s, so every wait of 15 s ends with a local slot; with waits of 0.1 s ours would be %.2f; the paper does not say why 6 %% of its maps ran away from their data; ",
 				soon.mean(short, nodeLocal)) + smallNote
-			note = fmt.Sprintf("no one cost of a far read gives both gains of figure 12: at the paper's own localities, the one that has jobs of ten maps gain 1.7 times, %.2f times as long, has these gain %.2f, and in ours, with that in place of the network, they gain %.2f and %.2f; ",
+			note = fmt.Sprintf("no single cost of a remote read gives both gains of figure 12: with the paper's localities, jobs of ten maps gain 1.7 times if a remote map takes %.2f times as long, and jobs of a hundred then gain %.2f; with that cost in place of the network, ours gain %.2f and %.2f; ",
 				tenMapsFar, farGain(x.node, x.dnode, tenMapsFar), fixed[0], fixed[1]) + note
 		}
 		t.rebuilt("§6.2.1", job+"node locality with delay", x.dnode, r.mean(delay, nodeLocal), 0.05, local)
-		t.baseline("§6.2.1", job+"rack locality with delay", x.drack, r.mean(delay, rackLocal), 0.05, "nearly all are in the rack without delay, too; "+smallNote)
+		t.baseline("§6.2.1", job+"rack locality with delay", x.drack, r.mean(delay, rackLocal), 0.05, "nearly all are rack-local without delay, too; "+smallNote)
 		t.band("§6.2.1", quantity, x.gain, gains, note)
 	}
 	return nil
@@ -242,7 +242,7 @@ seeds: 1
 	}
 	fair, fifo := r.mean("fair", makespan), r.mean("fifo", makespan)
 	t.rebuilt("§6.2.6", "a batch of five jobs: fair sharing takes longer than FIFO (1) or not (0)", 1, better(fifo, fair), 0,
-		fmt.Sprintf("ours %.0f s and %.0f s; 30 s a map and 60 s a reduce, all computing, assumed", fair, fifo))
+		fmt.Sprintf("ours %.0f s and %.0f s; assumed: maps of 30 s and reduces of 60 s, which only compute", fair, fifo))
 	var over []float64
 	text := ""
 	for _, m := range []float64{9, 60} {
@@ -256,8 +256,8 @@ seeds: 1
 		}
 	}
 	t.band("§6.2.6", "a batch of five jobs: time under fair sharing over that under FIFO", 26.2/22.1, over,
-		"band over 9 and 60 s a map (§6.1) and 60 and 300 s a reduce ('expensive mathematical computations'), of which the paper does not say how long they took: "+text+"one rack, as Hadoop sees EC2 (§6); reduces all compute")
-	const why = "how long a map and a reduce took is not in the paper, and two unknown times meet any two numbers"
+		"band over maps of 9 and 60 s (§6.1) and reduces of 60 and 300 s ('expensive mathematical computations'), whose durations the paper does not give: "+text+"one rack, because EC2 gives no topology (§6); reduces only compute")
+	const why = "the paper gives no duration of a map or a reduce, and two unknown durations fit any two numbers"
 	t.notTried("§6.2.6", "five jobs of 100 GB under fair sharing (min)", 26.2, why)
 	t.notTried("§6.2.6", "the same under FIFO (min)", 22.1, why)
 	return nil
@@ -267,7 +267,7 @@ seeds: 1
 // possible bandwidths of the racks' links.
 func fairSplit(ctx context.Context, t *table) error {
 	var over []float64
-	note := "over links of "
+	note := "band over links of "
 	for _, link := range []int{60, 250, 1250} {
 		r, err := t.simulated(ctx, fmt.Sprintf(`
 name: split
@@ -282,11 +282,11 @@ seeds: 1
 		}
 		plain, split := r.mean("fifo", makespan), r.mean("fifo-split", makespan)
 		over = append(over, plain/split)
-		note += fmt.Sprintf("%d MB/s a rack: %.1f and %.1f min; ", link, plain/60, split/60)
+		note += fmt.Sprintf("%d MB/s per rack: %.1f and %.1f min; ", link, plain/60, split/60)
 	}
 	t.band("§6.2.5", "single job: time with standard reduces over that with copy-compute splitting", 12.9/11.8, over,
-		"what the 34 racks' links carried ('little gain [...] unless the network bandwidth is very limited'), and what copies took of the processors ('fairly CPU-intensive'), is not in the paper; "+note+
-			"a tenth of the nodes, maps and reduces, 13 nodes a rack as there; 15 s a map and 120 s a reduce assumed")
+		"the paper does not give the bandwidth of the 34 racks' links ('little gain [...] unless the network bandwidth is very limited') nor the processor time that copying took ('fairly CPU-intensive'); "+note+
+			"a tenth of the nodes, maps and reduces, with 13 nodes per rack as in the paper; assumed: maps of 15 s and reduces of 120 s")
 	return nil
 }
 
@@ -304,11 +304,11 @@ func fairBenchmark(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	const note = "arrivals, the times of maps and reduces and what they write are drawn, since the paper's three schedules are not public; its own three gave 1.9, 2.5 and 5 times on average, 4.6, 10 and 14 at most, and met is what lies within their range; the median of seven seeds, after the paper's median of three"
+	const note = "arrivals, durations and outputs of maps and reduces are drawn, because the paper's three schedules are not public; these gave 1.9, 2.5 and 5 times on average and 4.6, 10 and 14 at most, and any value in their range is met; ours is the median of seven seeds, as the paper shows the median of three"
 	t.rebuilt("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO", 3.45, median(gains["copycompute"].mean), 1.55, note)
 	t.rebuilt("§6.1", "figure 10: the most that one of them gains", 9.3, median(gains["copycompute"].most), 4.7, note)
 	t.rebuilt("§6.1", "figure 10: fair sharing alone has some of them done in half the time or less (1) or not (0)", 1, better(2, median(gains["fair"].most)+1e-9), 0,
-		fmt.Sprintf("'fair sharing can cut response times in half', which is not said of the average: with copy-compute splitting, by which jobs gain more, that is '1.8-2x'; the most that one gains is %.2f at the median, the mean %.2f; ",
+		fmt.Sprintf("'fair sharing (figure (a)) can cut response times in half' is read as the gain of some jobs: on average, jobs gain '1.8-2x' with copy-compute splitting, and less without it, since 'some jobs are still delayed'; the most that one gains is %.2f (median of the seeds), the mean %.2f; ",
 			median(gains["fair"].most), median(gains["fair"].mean))+note)
 	t.rebuilt("§6.1", "figure 11: locality with delay scheduling", 0.995, median(gains["fair-all"].local), 0.01, "99 to 100 %")
 	if len(t.arrivals) > 0 {

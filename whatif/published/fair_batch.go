@@ -21,8 +21,8 @@ const (
 	batchEarly     = 0.05 // share of the maps after which reduces start: 'as soon as its first few maps finish' (§5.1)
 )
 
-const batchNote = "20 schedules as in the paper, at each of mean intervals of 10, 30 and 60 s, which it does not give; assumed: the exponent of the Zipf distribution is 1, maps take 10 s, the reduces of a job in all as long as its maps, a fifth of it copying; " +
-	"reduces start after 5 % of the maps; a starved job kills after 60 s. Slowdown is over the time of the job alone with copy-compute splitting"
+const batchNote = "20 schedules as in the paper, at mean intervals of 10, 30 and 60 s each, which it does not give; assumed: a Zipf distribution with exponent 1, maps of 10 s, reduces that take in all as long as the maps of their job and copy for a fifth of it; " +
+	"reduces start after 5 % of the maps; a starved job kills tasks after 60 s. Slowdown is relative to the time of the job alone with copy-compute splitting"
 
 // batchSchedule draws the jobs of a schedule.
 func batchSchedule(seed uint64, gap float64) *workload.Plan {
@@ -119,17 +119,17 @@ func fairFigures(ctx context.Context, t *table) error {
 		}
 	}
 	t.rebuilt("§5.3", "figure 8: mean time of the batches is less under FIFO than under fair sharing, at each interval (1) or not (0)", 1, slices.Min(less), 0,
-		fmt.Sprintf("'always best, even with copy-compute splitting'; the better of fair sharing's takes %.2f times as long; ", ahead)+batchNote)
+		fmt.Sprintf("'always best, even with copy-compute splitting'; the best variant of fair sharing takes %.2f times as long; ", ahead)+batchNote)
 	t.band("§5.3", "figure 8: share of schedules whose batch is over first under FIFO", 1, first,
-		fmt.Sprintf("read of each schedule, where the row above is of their means; %.2f; in the others FIFO takes as long, or up to %.1f %% longer, when the job that is over last waits for its turn; ", first, 100*(behind-1))+batchNote)
+		fmt.Sprintf("'always best' read as in each schedule, where the row above is about the means; %.2f; in the other schedules FIFO takes as long, or up to %.1f %% longer, because the job that ends last had to wait for its turn; the paper does not give the schedules; ", first, 100*(behind-1))+batchNote)
 	t.baseline("§5.3", "figure 9: mean of the largest slowdowns under FIFO, at the interval at which it is largest", 90, slices.Max(longest), 45, "'routinely reach 90x'; "+batchNote)
 	for n, x := range []struct{ without, note string }{
-		{"fair sharing", "without copy-compute splitting, and with it, on machines that take 3, 6 and 10 reduces for the one that computes; "},
+		{"fair sharing", "without copy-compute splitting, and with it on machines that hold 3, 6 and 10 reduces, one of which computes; "},
 		{"preemption under fair sharing", ""},
-		{"copy-compute splitting under fair sharing", "of machines that take 3, 6 and 10 reduces for the one that computes ('several times higher', §5.2); "},
+		{"copy-compute splitting under fair sharing", "machines hold 3, 6 and 10 reduces, one of which computes ('several times higher', §5.2); "},
 	} {
 		t.band("§5.3", "figure 9: slowdown is so many times as large without "+x.without, 2, halves[n],
-			fmt.Sprintf("'each cut slowdown in half', of 'averages of maximum and mean slowdowns' in turn %.2f; ", halves[n])+x.note+batchNote)
+			fmt.Sprintf("'each cut slowdown in half'; for the averages of maximum and of mean slowdowns in turn: %.2f; ", halves[n])+x.note+batchNote)
 	}
 	return nil
 }

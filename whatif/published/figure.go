@@ -67,11 +67,11 @@ var drawings = []drawn{
 	{"MANTRI", "§6.5", "Figure 20: recomputations that protection eliminates", "share", [][2]string{
 		{"eliminated, median job", "recomputations eliminated, median job"}, {"by replication", "part of that by replication"}, {"by pre-computation", "part of that by pre-computation"}}},
 	{"DOLLY", "§5.2", "Figure 7: completion time that Dolly takes off, over LATE", "share", [][2]string{
-		{"Facebook", "Facebook: Dolly over LATE: over load and metric"}, {"Facebook, ≤ 10 tasks", "Facebook: Dolly over LATE, jobs of at most ten tasks: over load and metric"},
-		{"Bing", "Bing: Dolly over LATE: over load and metric"}, {"Bing, ≤ 10 tasks", "Bing: Dolly over LATE, jobs of at most ten tasks: over load and metric"}}},
+		{"Facebook", "Facebook: Dolly over LATE"}, {"Facebook, ≤ 10 tasks", "Facebook: Dolly over LATE, jobs of at most ten tasks"},
+		{"Bing", "Bing: Dolly over LATE"}, {"Bing, ≤ 10 tasks", "Bing: Dolly over LATE, jobs of at most ten tasks"}}},
 	{"DOLLY", "§5.2", "Figure 7: completion time that Dolly takes off, over Mantri", "share", [][2]string{
-		{"Facebook", "Facebook: Dolly over Mantri: over load and metric"}, {"Facebook, ≤ 10 tasks", "Facebook: Dolly over Mantri, jobs of at most ten tasks: over load and metric"},
-		{"Bing", "Bing: Dolly over Mantri: over load and metric"}, {"Bing, ≤ 10 tasks", "Bing: Dolly over Mantri, jobs of at most ten tasks: over load and metric"}}},
+		{"Facebook", "Facebook: Dolly over Mantri"}, {"Facebook, ≤ 10 tasks", "Facebook: Dolly over Mantri, jobs of at most ten tasks"},
+		{"Bing", "Bing: Dolly over Mantri"}, {"Bing, ≤ 10 tasks", "Bing: Dolly over Mantri, jobs of at most ten tasks"}}},
 	{"DOLLY", "§5.3", "Figure 11: ways of assigning intermediate data, jobs of at most ten tasks (Bing)", "share", [][2]string{
 		{"CAC", "small jobs with CAC over LATE (Bing)"}, {"CC", "small jobs with CC over LATE (Bing)"}, {"delay assignment", "small jobs with delay assignment over LATE (Bing)"}}},
 	{"FAIR", "§6.2.1", "Table 3: node locality without delay scheduling", "share", [][2]string{

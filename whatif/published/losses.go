@@ -17,9 +17,9 @@ const (
 	phaseHours = 27.3         // Table 1: 670 years over 215 400 phases
 )
 
-const lossesNote = "jobs of Bing's sizes by the traces of the same cluster in Dolly's §2.2, 61 % of at most ten tasks a phase and a power law beyond, at most 1000; phases one after the other, log-normal with median 8 (§3.2) and mean 16 (Table 1); waves, outliers and skew as in §6.3; " +
-	"27.3 h of computing a phase that reads 8.6 MB/s, of which a twentieth at most is left for others (Table 1: computing over phases, data over computing, network over data); half of the losses on 5 % of the machines (§4.2), as many as have 1 % of the phases see recomputations (§4.1). " +
-	"Assumed: 1000 machines of one slot at a load of half; outputs are looked for when a phase begins; the first third of the jobs only teaches how likely a machine loses outputs; copies take no bandwidth"
+const lossesNote = "The number of tasks of a job's phases is drawn as Dolly's §2.2 has it for jobs in Bing's traces: at most ten for 61 %, a power law beyond, at most 1000. Phases run one after the other; their number is log-normal with median 8 (§3.2) and mean 16 (Table 1). Tasks per slot, outliers and skew are as in §6.3. " +
+	"A phase takes 27.3 h of computing and reads 8.6 MB/s, and its outputs are at most a twentieth of that (Table 1: computing over phases, data over computing, network over data). Half of the losses are on 5 % of the machines (§4.2), and as many as make 1 % of the phases see recomputations (§4.1). " +
+	"Assumed: 1000 machines of one slot each at half load; a phase notices at its start which inputs are lost; from the first third of the jobs only the machines' loss rates are learned; copies take no bandwidth"
 
 // lossScale is what the paper leaves open: how losses cluster on a machine, a bad time being a number of instants within some
 // hours at each of which the machine loses a share of the outputs it holds; and the size of a task's output as a share of its
@@ -32,12 +32,12 @@ type lossScale struct {
 	phase    *phaseScale
 }
 
-var lossScales = []lossScale{{0.02, 5, 0.2, 0.05, &phaseScales[0]}, {1, 1, 0, 0.005, &phaseScales[alikeScale]}, {0.9, 40, 20, 0.05, &phaseScales[alikeScale]}, {0.9, 40, 20, 0.005, &phaseScales[0]}}
+var lossScales = []lossScale{{0.02, 5, 0.2, 0.05, &phaseScales[mixedScale]}, {1, 1, 0, 0.005, &phaseScales[alikeScale]}, {0.9, 40, 20, 0.05, &phaseScales[alikeScale]}, {0.9, 40, 20, 0.005, &phaseScales[mixedScale]}}
 
 func (x lossScale) String() string {
-	text := fmt.Sprintf("%.0f %% of what a machine holds at %d instants of %g h, outputs %g %% of what is read", 100*x.share, x.instants, x.hours, 100*x.output)
+	text := fmt.Sprintf("%.0f %% of the outputs on a machine are lost at each of %d instants within %g h, outputs are %g %% of inputs", 100*x.share, x.instants, x.hours, 100*x.output)
 	if x.phase.alike {
-		text += ", outliers of a phase alike"
+		text += ", the outliers of a phase are alike"
 	}
 	return text
 }
@@ -70,7 +70,7 @@ func (x lossScale) plan() *workload.Plan {
 	}
 	work, phases := make([]float64, lossJobs), 0
 	bing := &traces[1]
-	for n, size := range append(bing.sizes(r, lossLearnt), bing.sizes(r, lossJobs-lossLearnt)...) {
+	for n, size := range append(bing.sizes(r, lossLearnt, 1), bing.sizes(r, lossJobs-lossLearnt, 1)...) {
 		size = min(size, lossRacks*rackServers)
 		j := workload.PlanJob{Limit: max(int(float64(size)/waves(r)+0.5), 1)}
 		for i := range min(max(int(8*math.Exp(1.18*r.NormFloat64())+0.5), 2), 150) {
@@ -140,20 +140,20 @@ type lost struct {
 // mantriLosses is figure 7 and §6.5.
 func mantriLosses(ctx context.Context, t *table) error {
 	var got []lost
-	note := "band over how losses gather on a machine, how large outputs are, and whether outliers of a phase are alike: "
+	note := "band over how losses cluster on a machine, how large outputs are, and whether the outliers of a phase are alike: "
 	for n, x := range lossScales {
 		l, err := t.losses(ctx, x.plan(), x, uint64(n))
 		if err != nil {
 			return err
 		}
 		got = append(got, l)
-		note += fmt.Sprintf("%s, %d times, which %.1f %% of the phases see; ", x, l.bad, 100*l.phases)
+		note += fmt.Sprintf("%s, %d such times, %.1f %% of the phases see recomputations; ", x, l.bad, 100*l.phases)
 	}
 	note += lossesNote
 	const (
-		ends    = "a large job of few waves ends on an outlier of figure 2 in nearly every phase here: how many phases have any is not in the paper; "
-		rarely  = "P(loss) · t_redo > t_rep asks for a loss in some hundred outputs where outputs are so much smaller than what it takes to make them, so that nearly all copies are of what stays: 84 % would be of machines that lose nearly all, and are known to; "
-		shortly = "a recomputation takes a task's time of the several that a phase takes, and large jobs see one in few of their phases: what else it made wait ('some of the longest waiting times') is not in the paper; "
+		ends    = "here nearly every phase of a large job ends with an outlier of figure 2; the paper does not say how many phases have none; "
+		rarely  = "outputs are small beside the time to make them, so P(loss) · t_redo > t_rep holds where one in some hundred outputs is lost, and most replicas are never needed; 84 % would need machines that are known to lose nearly all of their outputs; the paper does not say how losses are distributed within a machine; "
+		shortly = "here a recomputation delays a phase by the time of a task, and few phases of a large job see one; the paper does not say what else waited ('some of the longest waiting times'); "
 	)
 	for _, row := range []struct {
 		section, quantity string

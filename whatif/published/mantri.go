@@ -65,12 +65,12 @@ func workConserving(ctx context.Context, t *table) error {
 
 // mantriDeployed has the measurements of a production cluster.
 func mantriDeployed(_ context.Context, t *table) error {
-	const why = "measured on a production cluster, on jobs of which nothing else is published"
+	const why = "measured on a production cluster with jobs about which nothing else is published"
 	t.notTried("§6.2", "jobs that occupy the cluster half of the time: completion time off by at least", 0.321, why)
 	t.notTried("§6.2", "jobs that use fewer resources with Mantri", 0.55, why)
 	t.notTried("§6.2", "four representative jobs: completion time off", 0.25, why)
 	t.notTried("§6.2", "four representative jobs: resources off", 0.10, why)
-	t.notTried("§6.2", "error of the estimated time left", 0.029, "progress is not in any log here; replays assume an error of 3 %")
+	t.notTried("§6.2", "error of the estimated time left", 0.029, "no log here has progress reports; replays assume an error of 3 %")
 	t.notTried("§6.2 table 2", "Group By: completion time of the reduce phase off, mean of ten runs", 0.315, why)
 	t.notTried("§6.2 table 2", "Group By: completion time of the job off, mean of ten runs", 0.126, why)
 	return nil
@@ -135,7 +135,7 @@ func figure9(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	const note = "replayed; the order of the normal tasks is read off the text"
+	const note = "replayed; the order of the normal tasks follows the text"
 	t.baseline("§5.1 figure 9", "baseline (t)", 7, baseline, 0, note)
 	t.replayed("§5.1 figure 9", "slot time of the outlier when it is duplicated (t)", 3, cost, 0.1, note)
 	t.replayed("§5.1 figure 9", "duplication ends earlier than the baseline (1) or not (0)", 1, better(duplicate, baseline), 0, fmt.Sprintf("ours %.2f t", duplicate))

@@ -15,36 +15,51 @@ import (
 
 // Mantri's §6.3: the reductions by straggler mitigation strategies in phases drawn from the distributions of §3.1 and §4.
 
-const phasesNote = "phases as §3.1 and §4 have them: waves log-normal with median 2.11 and deviation 12.37; outliers as long as in figure 2(b), their share exponential with 25 % of the phases over 15 %, each of one cause: its data in 40 % of the phases, none that data explains in 18 %, either in the rest; other tasks as figure 3(b) has them. " +
-	"Progress is linear and known to 3 %. A copy has the data of its original, since duplicates are 'mostly not useful', though the paper's simulator has its time 'sampled from the same distribution of tasks' (§6.1), as rows of their own have it. " +
-	"LATE and Dryad act in the last wave, and Hadoop copies there 'any task that has read less data than the others' (§7)"
+const phasesNote = "Phases are drawn from the distributions of §3.1 and §4: tasks per slot are log-normal with median 2.11 and standard deviation 12.37; the share of outliers in a phase is exponential, and exceeds 15 % in a quarter of the phases; outliers last as long as in figure 2(b). More data explains all outliers in 40 % of the phases, none in 18 %, and half of them in the others (figure 3(a)); all other tasks are as in figure 3(b). " +
+	"Progress is linear and known to 3 %. A copy has as much data as its original, because the paper calls duplicates 'mostly not useful'; its simulator takes a copy's duration 'from the same distribution of tasks' (§6.1), which has rows of its own here. " +
+	"LATE and Dryad act once all tasks have started, and Hadoop then copies 'any task that has read less data than the others' (§7)"
 
 // phaseScale is what the paper leaves open about a phase.
 type phaseScale struct {
 	task    float64 // s, of a normal task
 	wide    float64 // times 5 to 40 slots
 	longest float64 // longest outlier, times the median
+	spread  float64 // of the data and the time of tasks that are not outliers, from 1 − spread to 1 + spread times the median
 	phases  int
 	alike   bool // the outliers of a phase all have the same one of figure 2's three lengths
 	sampled bool // a copy takes as long as another task of its phase, whatever its data
 }
 
-// phaseScales divide Table 1's 27.3 h per phase between longer tasks and more slots, and end 'heavy and long' tails of outliers
-// at 15 times the median or, by a Pareto distribution through figure 2's two quantiles, at 50. Figure 2(b) covers all outliers:
-// it leaves open whether those of one phase have one length, as with a skewed key or a busy time of the cluster. The first
-// scale is the one drawn in figures.
+// phaseScales divide Table 1's 27.3 h per phase between longer tasks and more slots.
+//
+// In the first two all of the data's variation affects the tasks' time. Their slots and their longest outliers are solved for
+// §4.2's coefficients of variation of data size, 0.34 and 3.1 at the 50th and 90th percentiles of phases: the former grows with
+// the number of tasks, of which more are outliers then, or with the spread of tasks that are not; the latter needs outliers of at
+// least 40 times the median, because a share p of tasks with k times the data has a coefficient of at most (k − 1)/(2√k), at
+// p = 1/(k + 1).
+//
+// The paper does not say that time follows data in the phases where data varies most, so in the others the outliers are less
+// long, and data varies less than in the paper. Figure 2(b) covers all outliers: it leaves open whether those of one phase have
+// one length, as with a skewed key or a busy time of the cluster. The first scale is the one drawn in figures.
 var phaseScales = []phaseScale{
-	{task: 540, wide: 1, longest: 15, phases: 250}, {task: 180, wide: 3.3, longest: 15, phases: 250}, {task: 72, wide: 11, longest: 15, phases: 100},
-	{task: 150, wide: 3.3, longest: 50, phases: 250}, {task: 640, wide: 1, longest: 15, phases: 250, alike: true}, {task: 110, wide: 3.3, longest: 50, phases: 250, alike: true},
+	{task: 172, wide: 3, longest: 60, phases: 500}, {task: 249, wide: 2, longest: 60, spread: 0.4, phases: 500},
+	{task: 616, wide: 1, longest: 15, phases: 250}, {task: 188, wide: 3.3, longest: 15, phases: 250}, {task: 60, wide: 11, longest: 15, phases: 100},
+	{task: 594, wide: 1, longest: 15, phases: 250, alike: true}, {task: 155, wide: 3.3, longest: 50, phases: 250, alike: true},
 }
 
-// alikeScale is the one that differs from the first only in that.
-const alikeScale = 4
+const (
+	solvedScales = 2 // the first ones, which have the paper's variation of data
+	mixedScale   = 2 // outliers of any length in a phase
+	alikeScale   = 5 // differs from it only in that they are alike
+)
 
 func (x *phaseScale) String() string {
-	text := fmt.Sprintf("%g s on %.0f to %.0f slots, up to %g times", x.task, 5*x.wide, 40*x.wide, x.longest)
+	text := fmt.Sprintf("%g s on %.0f to %.0f slots, outliers up to %g times", x.task, 5*x.wide, 40*x.wide, x.longest)
+	if x.spread > 0 {
+		text += fmt.Sprintf(", other tasks' data within %.0f %%", 100*x.spread)
+	}
 	if x.alike {
-		text += " and alike"
+		text += ", outliers alike"
 	}
 	return text
 }
@@ -107,6 +122,9 @@ func (x *phaseScale) tasks(r *rand.Rand, n int) []workload.PlanTask {
 			} else {
 				t.Luck = times
 			}
+		} else if x.spread > 0 {
+			data := 1 + x.spread*(2*r.Float64()-1)
+			t.Bytes, t.Seconds = int64(data*float64(t.Bytes)), data*t.Seconds
 		}
 		tasks[i] = t
 	}
@@ -160,7 +178,7 @@ func mantriPhases(ctx context.Context, t *table) error {
 		v := dataVariation(phases)
 		median, ninth, last = append(median, percentile(v, 0.5)), append(ninth, percentile(v, 0.9)), append(last, lastWave(phases))
 	}
-	note := fmt.Sprintf("of our first scale; of all of them %.2f and %.2f; ", median, ninth) + phasesNote
+	note := fmt.Sprintf("solved for in the first two of our scales, over 6000 phases, of which 500 are replayed; ours is the first scale's, those of all of them are %.2f and %.2f; ", median, ninth) + phasesNote
 	t.baseline("§4.2", "coefficient of variation of data size, median phase", 0.34, median[0], 0.17, note)
 	t.baseline("§4.2", "coefficient of variation of data size, 90th percentile of phases", 3.1, ninth[0], 1.55, note)
 	t.mitigationBands(found, last)
@@ -173,8 +191,8 @@ func mantriPhases(ctx context.Context, t *table) error {
 		more = min(more, better(percentile(x["late-early"].slots, 0.5), percentile(x["late"].slots, 0.5)-1e-9))
 	}
 	t.rebuilt("§6.3", "early LATE takes more time than LATE at the 50th percentile (1) or not (0)", 1, worse, 0,
-		"in all of ours; a copy costs the phase nothing here unless it takes the slot of a task that waits, and the paper does not say what else made copies cost time; "+phasesNote)
-	t.rebuilt("§6.3", "early LATE uses more resources than LATE at the 50th percentile (1) or not (0)", 1, more, 0, "in all of ours; "+phasesNote)
+		"the same in all scales; here a copy costs time only if it takes the slot of a waiting task; the paper does not say what else made copies cost time; "+phasesNote)
+	t.rebuilt("§6.3", "early LATE uses more resources than LATE at the 50th percentile (1) or not (0)", 1, more, 0, "the same in all scales; "+phasesNote)
 	first := found[0]
 	m, h := first["mantri"], first["hadoop"]
 	curve := func(name, policy string) Curve { return distribution(name, first[policy].time) }
@@ -185,7 +203,7 @@ func mantriPhases(ctx context.Context, t *table) error {
 		quantiles("Mantri", 0.03, 0.5, 0.07, 0.75), quantiles("Hadoop", -0.159, 0.5))
 	t.figure("§6.3", "figure 16: ideal references", off, curve("Mantri", "mantri"), curve("NoSkew", "noskew"), curve("NoSkew and ChopTail", "choptail"))
 	t.baseline("§6.3", "Mantri is worse than NoSkew+ChopTail at the 50th percentile (1) or not (0)", 1, better(percentile(m.time, 0.5), percentile(first["choptail"].time, 0.5)), 0,
-		"so is everything that does less; "+phasesNote)
+		"so is every policy that does less; "+phasesNote)
 	return nil
 }
 
@@ -279,11 +297,12 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 	for _, x := range found {
 		skewed = max(skewed, percentile(x["noskew"].time, 0.5))
 	}
+	outliers := fmt.Sprintf("our phases lose more to outliers than the paper's: NoSkew, which the paper's Mantri equals, takes up to %.2f off at the median (last row); ", skewed)
 	var each []string
 	for n := range found {
 		each = append(each, phaseScales[n].String())
 	}
-	scales := "over how Table 1's 27.3 h a phase divide, how long outliers take, and whether those of a phase are alike: tasks of " + strings.Join(each, ", ") + "; "
+	scales := "band over how Table 1's 27.3 h a phase divide, how long outliers last, whether time follows the data that §4.2's coefficients of variation are of (in the first two), and whether the outliers of a phase are alike: tasks of " + strings.Join(each, "; ") + "; "
 	for _, row := range []struct {
 		quantity  string
 		published float64
@@ -292,18 +311,18 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 	}{
 		{"Mantri: completion time off, 50th percentile of phases by lifetime", 0.21, time("mantri", 0.5), ""},
 		{"Mantri: completion time off, 75th percentile", 0.42, time("mantri", 0.75), ""},
-		{"Mantri: resources off, 50th percentile", 0.03, slots("mantri", 0.5), fmt.Sprintf("phases here lose more to stragglers than the paper's: NoSkew, with which its Mantri is on par, takes up to %.2f off at the median (last row); ", skewed)},
-		{"Mantri: resources off, 75th percentile", 0.07, slots("mantri", 0.75), "phases here lose more to stragglers than the paper's (last row); "},
-		{"Hadoop: completion time off, 50th percentile", 0.069, time("hadoop", 0.5), "half of the outliers that it copies have more data, and so have their copies; "},
-		{"Hadoop: resources off, 50th percentile (negative: uses more)", -0.159, slots("hadoop", 0.5), "its copies are fewer than published, see its restarts per task; "},
+		{"Mantri: resources off, 50th percentile", 0.03, slots("mantri", 0.5), outliers},
+		{"Mantri: resources off, 75th percentile", 0.07, slots("mantri", 0.75), outliers},
+		{"Hadoop: completion time off, 50th percentile", 0.069, time("hadoop", 0.5), "half of the outliers that it copies have more data, and their copies have it too; "},
+		{"Hadoop: resources off, 50th percentile (negative: uses more)", -0.159, slots("hadoop", 0.5), "it makes fewer copies than in the paper, see its restarts per task; "},
 		{"MapReduce: share of phases without gain", 0.8, without("mapreduce"), ""},
 		{"Dryad: share of phases without gain", 0.5, without("dryad"), ""},
 		{"restarts per task, average phase: Mantri", 0.2, copies("mantri"), ""},
-		{"restarts per task, average phase: Dryad", 0.2, copies("dryad"), "a quarter of the last wave is longer than the 75th percentile, and is copied as the rule of §7 has it; "},
+		{"restarts per task, average phase: Dryad", 0.2, copies("dryad"), "at least a quarter of the last wave runs longer than the 75th percentile and is copied by the rule of §7, and the last wave is half of the tasks of the average phase; the paper does not say what else limits copies; "},
 		{"restarts per task, average phase: LATE", 0.06, copies("late"), ""},
-		{"restarts per task, average phase: Hadoop", 0.56, copies("hadoop"), fmt.Sprintf("at the published waves %.2f to %.2f of the tasks of the average phase run at most when all have started, about all of which would have to be copied; ", slices.Min(last), slices.Max(last))},
+		{"restarts per task, average phase: Hadoop", 0.56, copies("hadoop"), fmt.Sprintf("with the published numbers of tasks per slot, at most %.2f to %.2f of the tasks of the average phase still run when all have started: nearly all of them would have to be copied, for which the phase's own slots do not suffice; the paper does not say how many idle slots of other jobs copies got; ", slices.Min(last), slices.Max(last))},
 		{"success of restarts, average phase: Mantri", 0.70, wins("mantri"), ""},
-		{"success of restarts, average phase: LATE", 0.15, wins("late"), "its copies lose where outliers have more data, so more skew of data than ours would be needed; "},
+		{"success of restarts, average phase: LATE", 0.15, wins("late"), "its copies lose to outliers that have more data, which are half of the outliers (figure 3(a)); the paper does not say what else made copies lose; "},
 		{"Mantri less NoSkew at the 50th percentile", 0, func(x map[string]*reductions) float64 {
 			return percentile(x["mantri"].time, 0.5) - percentile(x["noskew"].time, 0.5)
 		}, ""},
@@ -318,7 +337,7 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 		if widest == 0 { // this is a difference in Mantri's reduction
 			widest = 0.21
 		}
-		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, row.cause+strings.Join(each, ", ")+"; "+scales+phasesNote)
+		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, row.cause+strings.Join(each, ", ")+": "+scales+phasesNote)
 	}
 }
 
@@ -326,12 +345,12 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 // outliers have any length: if the outliers of a phase were alike, their copies would be as long as they are.
 func (t *table) sampledBands(ctx context.Context) error {
 	var mantri, hadoop, late []float64
-	scales := ""
+	var scales []string
 	for _, x := range phaseScales {
 		if x.alike {
 			continue
 		}
-		scales += ", " + x.String()
+		scales = append(scales, x.String())
 		x.sampled = true
 		phases, err := x.draw()
 		if err != nil {
@@ -354,7 +373,7 @@ func (t *table) sampledBands(ctx context.Context) error {
 		{"success of restarts, average phase: LATE, a copy's time sampled from its phase", 0.15, late},
 	} {
 		t.bandOf("§6.1", row.quantity, row.published, row.published, row.ours,
-			fmt.Sprintf("%.3f%s; copies gain more than published, so that the paper's have more of what made their originals slow than a sample of the phase has; %s", row.ours, scales, phasesNote))
+			fmt.Sprintf("copies gain more than in the paper, so its copies must share more of what made their originals slow than a sample from the phase does; %.3f: tasks of %s; %s", row.ours, strings.Join(scales, "; "), phasesNote))
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func TestSWIM(t *testing.T) {
 	}
 	ctx, x := context.Background(), &traces[0]
 	dolly, fair := table{lab: l, paper: "DOLLY"}, table{lab: l, paper: "FAIR"}
-	solved, err := dolly.straggling(ctx, x, 1, dollyPhases)
+	solved, err := dolly.straggling(ctx, x, 1, dollyForms[0])
 	if err != nil {
 		t.Fatal(err)
 	}

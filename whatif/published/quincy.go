@@ -20,9 +20,9 @@ func quincyPaper() Paper {
 }
 
 // solveNote explains what the times measure.
-const solveNote = "time of one decision after an event (a task ends, a task comes) with fair shares and preemption, the dearest mode, in wall-clock time of this machine; " +
-	"met is anything up to twice the published; an event's time is the least of three equal runs, so that what else the machine does counts less; " +
-	"assumed: one task a machine, racks of 30, eight tasks a machine, inputs of 256 MB on three machines, two of them in one rack; the paper's solver starts anew each time, ours goes on from the last flow"
+const solveNote = "wall-clock time, on this machine, of one decision after an event (a task ends or is submitted) with fair shares and preemption, the slowest mode; " +
+	"anything up to twice the published time is met; an event's time is the least of three equal runs, so that other load on the machine counts less; " +
+	"assumed: racks of 30 machines that run one task each, eight tasks per machine in all, inputs of 256 MB on three machines, two of them in one rack; the paper's solver starts from scratch each time, ours from the last flow"
 
 // quincySolves is §6's measurement of the solver: 250 machines, and 2500 with 100 jobs.
 func quincySolves(ctx context.Context, t *table) error {
@@ -149,9 +149,9 @@ func (w *solveWorld) schedule() error {
 }
 
 // clusterNote states the assumptions of the experiment.
-const clusterNote = "band over 2 to 10 s of computing per GB, of which the paper says nothing, and reading one takes 10 s, and over draws of the jobs, which come a second apart, all at once, or ten seconds apart; rebuilt: eight racks of 30 machines, one task a machine, 1 Gbit/s a machine, 6 or 1 Gbit/s a rack (with ξ 2 and 20), disks of 100 MB/s; " +
-	"30 jobs of 20 to 219 tasks that read 1 GB each, on three machines: in turn sorts (all data goes on to a quarter as many reduces), word counts (a twentieth goes on, to a tenth as many) and scans; " +
-	"the paper's jobs, their sizes, when they come and how long its tasks compute are not in the text, nor which of its jobs and networks 'up to' is of; its greedy queues are our fifo and fair, which give a free machine the nearest task"
+const clusterNote = "band over 2 to 10 s of computing per GB (our text of the paper gives none; reading a GB takes 10 s) and over draws of the jobs, which are submitted one second apart, all at once, or ten seconds apart; rebuilt: eight racks of 30 machines, one task per machine, 1 Gbit/s per machine, 6 or 1 Gbit/s per rack (with ξ of 2 and 20), disks of 100 MB/s; " +
+	"30 jobs of 20 to 219 tasks that read 1 GB each, with three replicas: in turn sorts (all data goes to a quarter as many reduces), word counts (a twentieth of it goes to a tenth as many) and scans; " +
+	"our text of the paper gives neither its jobs, their sizes, arrivals and computing times, nor the jobs and the network for which 'up to' holds; its greedy queues are our fifo and fair, which give a free machine the nearest task"
 
 // quincyDraw is what the paper leaves open: seconds of computing per GB, seconds between jobs, and the jobs themselves.
 type quincyDraw struct {
@@ -167,7 +167,7 @@ var quincyDraws = []quincyDraw{{2, 1, 62, false}, {5, 1, 63, false}, {10, 1, 64,
 func quincyCluster(ctx context.Context, t *table) error {
 	var less, faster []float64
 	var took quincyTimes
-	note := "the most that greedy queues move, and that Quincy's throughput is more by, of its modes and networks: "
+	note := "how many times as much greedy queues move, and how much higher Quincy's throughput is, at most over its modes and networks: "
 	for _, x := range quincyDraws {
 		m, err := t.quincyModes(ctx, x)
 		if err != nil {
@@ -179,14 +179,15 @@ func quincyCluster(ctx context.Context, t *table) error {
 				took[n][mode] += m.took[n][mode] / float64(len(quincyDraws))
 			}
 		}
-		note += fmt.Sprintf("%g s a GB, jobs %g s apart: %.1f times as much, %.0f %%; ", x.computing, x.gap, m.less, 100*m.faster)
+		note += fmt.Sprintf("%g s per GB, jobs %g s apart: %.1f times, %.0f %%; ", x.computing, x.gap, m.less, 100*m.faster)
 	}
 	won := 0.0
 	for n := range took { // modes are in the order of quincyModes: the last one is fair and preempts
 		if least := slices.Min(took[n][:]); took[n][3] <= least {
 			won++
 		}
-		note += fmt.Sprintf("mean job times over the draws %.0f and %.0f s without and with preemption, %.0f and %.0f s under fair sharing, at %s; ", took[n][0], took[n][1], took[n][2], took[n][3], quincyLinks[n].name)
+		note += fmt.Sprintf("mean job times over the draws at %s: %.0f and %.0f s without and with preemption, %.0f and %.0f s under fair sharing; ",
+			quincyLinks[n].name, took[n][0], took[n][1], took[n][2], took[n][3])
 	}
 	for _, n := range []int{0, 2} { // those whose tasks compute least and most
 		x := quincyDraws[n]
@@ -195,11 +196,11 @@ func quincyCluster(ctx context.Context, t *table) error {
 		if err != nil {
 			return err
 		}
-		note += fmt.Sprintf("were all jobs scans, at %g s a GB, greedy queues would move up to %.0f times as much, and Quincy's throughput would be up to %.0f %% more; ", x.computing, m.less, 100*m.faster)
+		note += fmt.Sprintf("if all jobs were scans, at %g s per GB, greedy queues would move up to %.0f times as much, and Quincy's throughput would be up to %.0f %% higher; ", x.computing, m.less, 100*m.faster)
 	}
 	note += clusterNote
 	t.band("§6", "data moved by greedy queues over that by Quincy, up to", 3.9, less, note)
-	t.band("§6", "throughput of Quincy over that of greedy queues, more by up to", 0.40, faster, "jobs over the time till all are done; "+note)
+	t.band("§6", "throughput of Quincy over that of greedy queues, more by up to", 0.40, faster, "jobs over the time until all are done; "+note)
 	t.band("§6", "networks in which fair sharing with preemption has the least mean job time of the four modes, of two", 2, []float64{won}, note)
 	return nil
 }

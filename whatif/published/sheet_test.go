@@ -28,7 +28,7 @@ func TestHTML(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{
-		"Of the 3 published numbers that count, 2 are met and 1 missed.", "Of 0 more, for which the papers leave a parameter open, 0 lie inside our band, and 0 in one that is wider than the number itself; 0 lie in one that tells nothing", "0 numbers are only of what is compared with, and 1 cannot be rebuilt.",
+		"Of the 3 published numbers that count, 2 are met and 1 missed.", "For 0 others the papers leave a parameter open: 0 lie inside our band, 0 in a band that is wider than the number itself, 0 in a band that tells nothing", "and 0 outside our band. 0 numbers only describe what is compared with, and 1 cannot be rebuilt.",
 		"A policy that does nothing: 4 to 4.5; ours without its main rule: 3", "&lt;script&gt;", "missed, rebuilt", "Not tried: 1", "<style>body{}</style>",
 		`<rect x="4%" width="92%"`, `<circle cx="73%"`, // 1 to 3 over the whole width, 2.5 at three quarters of it
 		`<rect x="4%" width="46%"`, `<circle cx="96%" cy="9" r="4" class="fdot slow"`, // 1 to 5, of which 1 to 3 is tolerated

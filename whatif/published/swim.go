@@ -12,7 +12,7 @@ import (
 // swimWindows is how many consecutive parts of a SWIM file the experiments take, each with as many jobs as they have.
 const swimWindows = 5
 
-const swimNote = "arrivals as in five parts of the SWIM file that was given, one after the other, in as many seconds as the arrivals drawn otherwise; a SWIM file has no durations, stragglers or task counts, which are as without it; "
+const swimNote = "band over five consecutive parts of the given SWIM file, whose arrivals are scaled to take as long as the drawn ones; a SWIM file has no durations, stragglers or task counts, which are drawn as without it; "
 
 // arrive gives the jobs of a plan, in the order of their arrival, the arrivals of a part of a SWIM file.
 func (t *table) arrive(pl *workload.Plan, part int) error {
@@ -41,7 +41,7 @@ func (t *table) dollySWIM(ctx context.Context, x *trace, seed uint64, s straggli
 	}
 	var all, small []float64
 	for part := range swimWindows {
-		pl := x.cluster(seed, s, dollyLoad, dollyPhases)
+		pl := x.cluster(seed, s, dollyLoad, dollyForms[0])
 		if err := t.arrive(pl, part); err != nil {
 			return err
 		}
