@@ -149,7 +149,8 @@ func some[T any](v T) schema.Null[T] { return schema.Some(v) }
 // sameBack checks that attempts are read back, with one nullable and one other column of each kind.
 func sameBack(t *testing.T, rows []schema.Attempt, order []int32, plain bool) {
 	t.Helper()
-	r := opened(t, fileOf(t, rows, order, plain))
+	data := fileOf(t, rows, order, plain)
+	r := opened(t, data)
 	n := len(rows)
 	row := func(i int) *schema.Attempt {
 		if order != nil {
@@ -166,6 +167,7 @@ func sameBack(t *testing.T, rows []schema.Attempt, order []int32, plain bool) {
 	check(t, r, "speculative", n, func(i int) schema.Null[bool] { return row(i).Speculative })
 	check(t, r, "machine", n, func(i int) schema.Null[string] { return row(i).Machine })
 	check(t, r, keyColumn, n, func(i int) schema.Null[int64] { return some(int64(7)) })
+	sameInSlices(t, data, n, row)
 }
 
 // patterns say which of n rows have a value.
