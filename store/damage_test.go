@@ -79,7 +79,7 @@ func TestDamageIsFound(t *testing.T) {
 		file := storetest.ParquetFile(t, filepath.Join(s.Where(), "tables", "attempts"))
 		c.damage(t, file)
 		found, err := s.Verify(t.Context())
-		if err != nil || len(found) == 0 || !found[0].Damage || s.path(found[0].File) != file || found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
+		if err != nil || len(found) == 0 || !errors.Is(found[0].Err, ErrDamaged) || s.path(found[0].File) != file || found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
 			t.Errorf("%s: Verify says %+v %v", c.name, found, err)
 		}
 		if _, err := scanned[schema.Attempt](t.Context(), snapshot(t, s)); err != nil || c.sees {
@@ -128,7 +128,7 @@ func TestDamagedCommits(t *testing.T) {
 			t.Errorf("%s: Begin says %v", c.name, err)
 		}
 		found, err := s.Verify(t.Context())
-		if err != nil || len(found) != 1 || found[0].File != "commits/00000001.json" || !found[0].Damage {
+		if err != nil || len(found) != 1 || found[0].File != "commits/00000001.json" || !errors.Is(found[0].Err, c.kind) {
 			t.Errorf("%s: Verify says %+v %v", c.name, found, err)
 		}
 		if newer := c.kind == ErrNewer; newer == strings.Contains(found[0].Advice, "remove") || newer != strings.Contains(found[0].Advice, "install a version") {

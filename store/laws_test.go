@@ -172,7 +172,7 @@ func TestLawOfDamage(t *testing.T) {
 				t.Setenv("STRAGGLER_CACHE", t.TempDir()) // as another machine
 				s = g.open(t)
 				found, err := s.Verify(t.Context())
-				if err != nil || len(found) != 1 || !found[0].Damage || found[0].File != file || !strings.Contains(found[0].Advice, "ingest") {
+				if err != nil || len(found) != 1 || !errors.Is(found[0].Err, ErrDamaged) || found[0].File != file || !strings.Contains(found[0].Advice, "ingest") {
 					t.Errorf("Verify says %+v %v", found, err)
 				}
 				_, err = scanned[schema.Attempt](t.Context(), snapshot(t, s))

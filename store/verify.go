@@ -20,7 +20,7 @@ type Finding struct {
 	File    string // relative to the store
 	Problem string
 	Advice  string
-	Damage  bool // rows are lost or wrong; false for files that merely take up space
+	Err     error // ErrDamaged or ErrNewer where rows cannot be read or are wrong; nil for files that merely take up space
 }
 
 const (
@@ -58,12 +58,12 @@ func (s *Store) Verify(ctx context.Context) ([]Finding, error) {
 					return found, fmt.Errorf("store: %w", err)
 				}
 				if problem := s.verifyFile(ctx, stored, t, f); problem != "" {
-					found = append(found, Finding{File: f.Path, Problem: problem, Advice: adviceRestore, Damage: true})
+					found = append(found, Finding{File: f.Path, Problem: problem, Advice: adviceRestore, Err: ErrDamaged})
 				}
 			}
 		}
 	}
-	if slices.ContainsFunc(found, func(f Finding) bool { return f.Damage && strings.HasPrefix(f.File, "commits/") }) {
+	if slices.ContainsFunc(found, func(f Finding) bool { return f.Err != nil && strings.HasPrefix(f.File, "commits/") }) {
 		return found, nil // which other files are orphans depends on the commits that could not be read
 	}
 	orphans, err := s.at.orphans(ctx, cat.files(), true)
@@ -99,13 +99,21 @@ func (s *Store) lenientCatalog(ctx context.Context) (*catalog, []Finding, error)
 			c, err = decodeCommit(data, n)
 		}
 		if err != nil {
-			found = append(found, Finding{File: e.name, Problem: err.Error(), Advice: adviceOnCommit(err), Damage: true})
+			found = append(found, Finding{File: e.name, Problem: err.Error(), Advice: adviceOnCommit(err), Err: unreadable(err)})
 			continue
 		}
 		cat.commits, cat.times = append(cat.commits, c), append(cat.times, e.modified)
 	}
 	cat.resolve()
 	return cat, found, nil
+}
+
+// unreadable returns what kind of error kept a commit from being read.
+func unreadable(err error) error {
+	if errors.Is(err, ErrNewer) {
+		return ErrNewer
+	}
+	return ErrDamaged
 }
 
 // verifyFile describes what is wrong with a file, "" if nothing is.

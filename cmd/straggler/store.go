@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -115,15 +116,18 @@ row breaks a law.`, laws.All()),
 			return nil, err
 		}
 		f := table.NewFixed("file", "problem", "advice")
-		damaged := 0
+		files := map[error]int{}
 		for _, x := range found {
 			f.Add(x.File, x.Problem, x.Advice)
-			if x.Damage {
-				damaged++
+			files[x.Err]++
+		}
+		for _, kind := range []error{store.ErrDamaged, store.ErrNewer} {
+			if n := files[kind]; n > 0 {
+				err = errors.Join(err, fmt.Errorf("%w: %s of the store", kind, count(n, "file")))
 			}
 		}
-		if damaged > 0 {
-			return f, fmt.Errorf("%w: %s of the store", store.ErrDamaged, count(damaged, "file"))
+		if err != nil {
+			return f, err
 		}
 		if len(found) == 0 {
 			e.say("the store is intact")
