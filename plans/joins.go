@@ -61,7 +61,7 @@ func (q *query) exploded(n *operatorRow, inputs []schema.Key) (schema.QueryFindi
 	row.Rows, row.Ratio = schema.Some(out), schema.Some(out/larger)
 	if n.Keys.V == "" {
 		row.Remedy = schema.Some(schema.NoneApplies)
-		row.WhyNot = schema.Some("The join has no equality of columns, so that each row of one input is held against each of the other: give it one if the question has one.")
+		row.WhyNot = schema.Some("The join has no equality of columns, so that each row of one input is compared with each row of the other: add one if the question allows.")
 		return row, true
 	}
 	row.Remedy = schema.Some(schema.FewerMatches)

@@ -103,7 +103,7 @@ func checkCall(t, before token) error {
 	case t.Kind == sqltext.Name:
 		return refused("the name of a function cannot stand in quotes here")
 	case t.hint || t.Kind != sqltext.Word || before.is(".") || !functions[name]:
-		return refused("the function %s is none of Spark's that only give a value", t.Text)
+		return refused("the function %s is not among those of Spark that only return a value", t.Text)
 	}
 	return nil
 }

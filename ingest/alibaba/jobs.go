@@ -257,13 +257,13 @@ func (r *reader) application(first, last int64) {
 	}
 	r.trace.Applications = append(r.trace.Applications, a)
 	for _, d := range []struct{ code, detail string }{
-		{"edge_cycle", "dependencies would close a cycle of tasks and are left out"},
-		{"edge_to_itself", "tasks name themselves as what they wait for; those edges are left out"},
-		{"edge_unknown_parent", "tasks wait for tasks that the trace does not have; those edges are left out"},
+		{"edge_cycle", "dependencies that would close a cycle of tasks are left out"},
+		{"edge_to_itself", "tasks that depend on themselves; those edges are left out"},
+		{"edge_unknown_parent", "dependencies on tasks that are not in the trace; those edges are left out"},
 		{"end_before_start", "instances end before they start; their ends are dropped"},
 		{"machine_errors", "errors of machines that stay have no place in the tables"},
-		{"rows_without_job", "rows have no job or task id and are left out"},
-		{"task_twice", "tasks have more than one row; the last in the order of their content counts"},
+		{"rows_without_job", "rows without a job or task id are left out"},
+		{"task_twice", "tasks with several rows; the last one in the order of their content counts"},
 	} {
 		if n := r.defects[d.code]; n > 0 {
 			r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: r.app, Code: d.code, Count: schema.Some(n), Detail: d.detail})

@@ -80,7 +80,7 @@ func readSWIM(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 		}
 		return jobs.flush(false)
 	})
-	jobs.caveat("no_tasks", "the sample knows jobs and no tasks: nothing in it can be called slow")
+	jobs.caveat("no_tasks", "the sample has jobs but no tasks: nothing in it can be called slow")
 	return errors.Join(err, jobs.flush(true))
 }
 

@@ -342,7 +342,7 @@ func (f *workflow) attempts() error {
 		}
 	}
 	f.CaveatOf(int64(len(f.tasks)), "no_rack", "the format has no racks and no remote bytes: network causes cannot be found")
-	f.CaveatOf(timeless, "no_times", "tasks have a duration and no start: nothing can be replayed or drawn on a timeline")
+	f.CaveatOf(timeless, "no_times", "tasks have a duration but no start: nothing can be replayed or drawn on a timeline")
 	return nil
 }
 
@@ -399,7 +399,7 @@ func (f *workflow) edges() {
 			}
 		}
 	}
-	f.CaveatOf(cycles, "phase_cycle", "dependencies between tasks would close a cycle of phases; those edges are left out")
+	f.CaveatOf(cycles, "phase_cycle", "dependencies between tasks that would close a cycle of phases are left out")
 }
 
 func (f *workflow) machines() {

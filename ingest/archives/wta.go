@@ -271,7 +271,7 @@ func (w *wtaReader) application() {
 		}
 	}
 	caveat("dummy_tasks", w.dummies, "tasks that only stand for a wide fan-out are left out")
-	caveat("phase_cycle", w.cycles, "dependencies between tasks would close a cycle of phases; those edges are left out")
+	caveat("phase_cycle", w.cycles, "dependencies between tasks that would close a cycle of phases are left out")
 	caveat("no_bytes", -1, "the archive has no bytes and no records: slowness is judged by duration alone")
 }
 

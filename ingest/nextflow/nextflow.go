@@ -317,7 +317,7 @@ func statusOf(word, exit string) schema.AttemptStatus {
 
 func (r *reader) caveats() {
 	r.CaveatOf(int64(len(r.Trace.Phases)), "no_edges", "the trace does not say which process waits for which")
-	r.CaveatOf(r.noMachine, "no_machine", "tasks have no hostname, which 'trace.fields' can ask for: slow machines cannot be found")
+	r.CaveatOf(r.noMachine, "no_machine", "tasks have no hostname, which has to be added to 'trace.fields': slow machines cannot be found")
 	r.CaveatOf(r.noZone, "time_zone_unknown", "times have no zone and are taken as UTC")
-	r.CaveatOf(r.derived, "start_derived", "starts are the end less realtime: the trace has no start column")
+	r.CaveatOf(r.derived, "start_derived", "starts are computed as end − realtime, since the trace has no start column")
 }

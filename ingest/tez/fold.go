@@ -428,7 +428,7 @@ func (f *fold) application(a *app) {
 	if !row.Complete {
 		f.trace.Caveats = append(f.trace.Caveats, schema.Caveat{ApplicationID: row.ApplicationID, Code: "log_incomplete", Detail: "a DAG has no end in the history"})
 	}
-	f.trace.Caveats = append(f.trace.Caveats, schema.Caveat{ApplicationID: row.ApplicationID, Code: "no_rack", Detail: "the history names no racks: what crossed racks is unknown"})
+	f.trace.Caveats = append(f.trace.Caveats, schema.Caveat{ApplicationID: row.ApplicationID, Code: "no_rack", Detail: "the history names no racks: traffic between racks is unknown"})
 }
 
 func (f *fold) appKey(id string) schema.Key {

@@ -305,7 +305,7 @@ func (s *Source) name(t *schema.Trace) {
 func (l *log) state() *live.State {
 	app := &l.trace.Applications[0]
 	st := &live.State{Trace: l.trace, Now: l.last, Ended: app.Complete,
-		Notes: []string{"a log says nothing of what running tasks have read, and Spark writes it through a buffer: what is slow is seen late"}}
+		Notes: []string{"logs do not contain what running tasks have read, and Spark writes them through a buffer: slow tasks are noticed late"}}
 	if st.Ended {
 		return st
 	}

@@ -126,10 +126,10 @@ func (s *Source) state() *live.State {
 		st.Notes = append(st.Notes, fmt.Sprintf("the History Server has found nothing new in the log since %s: the driver may be gone", time.UnixMicro(int64(s.silent)).UTC().Format(time.DateTime)))
 	}
 	if n := len(s.due); n > 0 {
-		st.Notes = append(st.Notes, fmt.Sprintf("tasks of %d stages are still to be read", n))
+		st.Notes = append(st.Notes, fmt.Sprintf("tasks of %d stages have not been read yet", n))
 	}
 	if p := s.Pause(); p >= rareS*time.Second {
-		st.Notes = append(st.Notes, fmt.Sprintf("the server takes long to answer; so as not to burden it, it is asked again after %s", p.Round(time.Second)))
+		st.Notes = append(st.Notes, fmt.Sprintf("the server takes long to answer; to limit its load it is asked again after %s", p.Round(time.Second)))
 	}
 	return st
 }

@@ -157,7 +157,7 @@ func (m *mapReduce) state(now schema.Time, at time.Time) *live.State {
 		st.Notes = live.SkewNote("master", m.skew)
 	}
 	if m.unread > 0 {
-		st.Notes = append(st.Notes, fmt.Sprintf("%d tasks are still to be read", m.unread))
+		st.Notes = append(st.Notes, fmt.Sprintf("%d tasks have not been read yet", m.unread))
 	}
 	return st
 }

@@ -163,7 +163,7 @@ func TestRequestsAreBounded(t *testing.T) {
 			running++
 		}
 	}
-	if running != 10 || !strings.Contains(strings.Join(st.Notes, "\n"), "250 tasks are still to be read") {
+	if running != 10 || !strings.Contains(strings.Join(st.Notes, "\n"), "250 tasks have not been read yet") {
 		t.Errorf("%d running attempts after the first poll; notes %q", running, st.Notes)
 	}
 	for range 5 {

@@ -150,7 +150,7 @@ func TestSparkThroughTheProxy(t *testing.T) {
 	}
 	m.state = "FINISHED"
 	st = poll(t, s)
-	if !st.Ended || st.Trace.Applications[0].Status != schema.RunSucceeded || !strings.Contains(strings.Join(st.Notes, " "), "resource manager's word") {
+	if !st.Ended || st.Trace.Applications[0].Status != schema.RunSucceeded || !strings.Contains(strings.Join(st.Notes, " "), "reported by the resource manager") {
 		t.Errorf("after its end: ended %t, %s, %q", st.Ended, st.Trace.Applications[0].Status, st.Notes)
 	}
 }
