@@ -337,7 +337,7 @@ func (t *table) mitigationBands(found []map[string]*reductions, last []float64) 
 		if widest == 0 { // this is a difference in Mantri's reduction
 			widest = 0.21
 		}
-		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, row.cause+strings.Join(each, ", ")+": "+scales+phasesNote)
+		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, row.cause+strings.Join(each, ", ")+"; "+scales+phasesNote)
 	}
 }
 
@@ -373,7 +373,7 @@ func (t *table) sampledBands(ctx context.Context) error {
 		{"success of restarts, average phase: LATE, a copy's time sampled from its phase", 0.15, late},
 	} {
 		t.bandOf("§6.1", row.quantity, row.published, row.published, row.ours,
-			fmt.Sprintf("copies gain more than in the paper, so its copies must share more of what made their originals slow than a sample from the phase does; %.3f: tasks of %s; %s", row.ours, strings.Join(scales, "; "), phasesNote))
+			fmt.Sprintf("copies gain more than in the paper, so its copies must share more of what made their originals slow than a sample from the phase does; %.3f; band over tasks of %s; %s", row.ours, strings.Join(scales, "; "), phasesNote))
 	}
 	return nil
 }
