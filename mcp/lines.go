@@ -30,16 +30,25 @@ const (
 
 // Serve answers on a pair of streams, one message per line, until the reader or the context ends. A line that is not a message
 // is answered with an error, as JSON-RPC requires, and does not end the session. Messages of a batch are answered one by one.
-// Requests received before the reader ended are answered, unless that takes too long.
-func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+// Requests received before the reader ended are answered, unless that takes too long. The reader is closed in the end, which must
+// end a read of it.
+func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
 	messages, to := io.Pipe()
 	answers := &lines{out: out, answered: make(chan struct{}, 1)}
+	passed := make(chan struct{})
 	go func() {
+		defer close(passed)
 		err := pass(in, to, answers)
 		answers.settle(ctx)
 		to.CloseWithError(err)
 	}()
-	return s.On(ctx, &sdk.IOTransport{Reader: messages, Writer: answers})
+	err := s.On(ctx, &sdk.IOTransport{Reader: messages, Writer: answers})
+	cancel()
+	messages.Close()
+	in.Close() // what it says does not matter any more
+	<-passed
+	return err
 }
 
 // lines writes whole lines from several goroutines, and counts pending requests.

@@ -2,7 +2,10 @@ package mcp_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -20,7 +23,7 @@ func TestNoMessages(t *testing.T) {
 		`[{"jsonrpc":"2.0","id":"one","method":"ping"},7,{"jsonrpc":"2.0","id":"two","method":"ping"}]`,
 		`{"jsonrpc":"2.0","id":"last","method":"ping"}`}, "\n") // without an end of the last line
 	var out bytes.Buffer
-	reporttest.Check(t, mcp.New(opened(t, false, "plain"), "test").Serve(t.Context(), strings.NewReader(in), &out))
+	reporttest.Check(t, mcp.New(opened(t, false, "plain"), "test").Serve(t.Context(), io.NopCloser(strings.NewReader(in)), &out))
 	codes, answered := map[int]int{}, map[any]bool{}
 	for line := range strings.Lines(out.String()) {
 		var a struct {
@@ -41,5 +44,23 @@ func TestNoMessages(t *testing.T) {
 		if !answered[id] {
 			t.Errorf("%s has no answer in\n%s", id, out.String())
 		}
+	}
+}
+
+// A session ends with its context though its client says nothing, and reads no more.
+func TestServeEndsWithContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, client := io.Pipe()
+	server, ended := mcp.New(opened(t, false, "plain"), "test"), make(chan error)
+	go func() { ended <- server.Serve(ctx, in, io.Discard) }()
+	if _, err := io.WriteString(client, "garbage\n"); err != nil { // which it reads
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := io.WriteString(client, "more\n"); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("it still reads: %v", err)
 	}
 }

@@ -69,7 +69,13 @@ func addLong[In any](s *Server, name, what string, do func(ctx context.Context, 
 }
 
 // Run serves standard input and output until the client or the context ends.
-func (s *Server) Run(ctx context.Context) error { return s.Serve(ctx, os.Stdin, os.Stdout) }
+func (s *Server) Run(ctx context.Context) error {
+	in, err := interruptible(os.Stdin)
+	if err != nil {
+		return err
+	}
+	return s.Serve(ctx, in, os.Stdout)
+}
 
 // On serves any transport.
 func (s *Server) On(ctx context.Context, t sdk.Transport) error { return s.server.Run(ctx, t) }
