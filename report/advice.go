@@ -56,28 +56,6 @@ type Setting struct {
 	Line    string              `col:"line" doc:"a line of a program or a hint of a statement, in place of name and value"`
 }
 
-// The least gain that is worthwhile, as a fraction of all job time, or of the time of the one job that the advice is about.
-// Estimates: a hundredth of the cluster pays for an afternoon's work, and under it gains are lost in how runs differ.
-const (
-	worth    = 0.01
-	worthJob = 0.05
-)
-
-// Thresholds for giving advice, and for its confidence. All are estimates: there are no labelled logs for advice.
-const (
-	surelySlow   = 1.1  // the least lower limit of a machine's factor that counts it among many slow ones
-	clearlySlow  = 1.25 // and that makes the advice on one machine sure, where enough of its
-	enoughPhases = 3    // phases
-	enoughTasks  = 20   // and attempts agree
-	manySlow     = 3    // so many slow machines, if they are
-	manyShare    = 4    // one in so many, are no faults of single ones
-	mainPart     = 0.25 // the least share of an outlier's excess that skew must explain for advice to split its partition
-	saidPart     = 0.15 // the least share of an excess, or of all lost time without a cause, that is worth a sentence
-	latePart     = 0.3  // the least share of lost time, due to tasks that are no outliers, that is said
-	mostlyRight  = 0.9  // mean confidence of verdicts, the share of such that are right: high from here on
-	oftenRight   = 0.7  // medium from here on
-)
-
 // rule returns the advice of one kind that applies.
 type rule struct {
 	name  string
@@ -105,12 +83,15 @@ var rules = [...]rule{
 type known struct {
 	d *Document
 	f *facts
+	thresholds
 }
 
 // advise applies all rules. Advice is sorted by savings; advice about what all runs have in common comes after that about
 // faults, and then what cannot be decided. If no advice is worthwhile, it says so.
-func advise(d *Document, f *facts) []Advice {
-	k := &known{d, f}
+func advise(d *Document, f *facts) []Advice { return adviseBy(usualThresholds(), d, f) }
+
+func adviseBy(t thresholds, d *Document, f *facts) []Advice {
+	k := &known{d, f, t}
 	if c := d.Trust.Counts; c.Attempts == 0 && c.Listed > 0 && c.Applications == 0 {
 		return []Advice{{Rule: "cannot_tell", Kind: CannotTell, Title: "Cannot tell: only a list of machines was read",
 			Action: "Read the log of the jobs that ran on them too, into the same store or the same report."}}
@@ -133,7 +114,7 @@ func advise(d *Document, f *facts) []Advice {
 				others = append(others, a)
 			case a.GainLow.OK && a.GainLow.V <= 0: // it may save nothing
 				small += a.GainS.V
-			case a.GainS.OK && !a.jobWorth && a.GainS.V < worth*d.Cost.Loss.CompletionS.V:
+			case a.GainS.OK && !a.jobWorth && a.GainS.V < k.worth*d.Cost.Loss.CompletionS.V:
 				small += a.GainS.V
 			default:
 				acts = append(acts, a)
@@ -180,7 +161,7 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 	if small > 0 {
 		a.Action += fmt.Sprintf(" All remedies together would save at most %s.", prose.Seconds(small))
 	}
-	if l.CompletionS.OK && small >= worth*l.CompletionS.V {
+	if l.CompletionS.OK && small >= k.worth*l.CompletionS.V {
 		a.Title, a.Confidence, a.Reason = "No remedy is sure to save anything", Low, "the saving of each is small, or has an interval that begins at zero"
 	}
 	if k.d.Trust.Counts.Incomplete > 0 {
@@ -226,9 +207,9 @@ func (k *known) sure(c schema.Cause) (Confidence, string) {
 	mean := f.confidence / float64(f.rated)
 	reason := fmt.Sprintf("%s, mean confidence %s", prose.Plural(f.n, "verdict", "verdicts"), prose.Percent(mean))
 	switch {
-	case mean >= mostlyRight:
+	case mean >= k.mostlyRight:
 		return High, reason
-	case mean >= oftenRight:
+	case mean >= k.oftenRight:
 		return Medium, reason
 	}
 	return Low, reason

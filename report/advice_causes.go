@@ -150,12 +150,12 @@ func adviseUnexplained(k *known) []Advice {
 	unexplained := k.lost(schema.UnexplainedCause)
 	late := k.lost(NotOutlier)
 	var out []Advice
-	if l.LostS.V > 0 && unexplained >= saidPart*l.LostS.V && unexplained >= worth*l.CompletionS.V {
+	if l.LostS.V > 0 && unexplained >= k.saidPart*l.LostS.V && unexplained >= k.worth*l.CompletionS.V {
 		a := Advice{Kind: CannotTell, Title: fmt.Sprintf("Cannot tell: %s of the lost time has no cause", prose.Seconds(unexplained)), Evidence: k.words(schema.UnexplainedCause), SQL: causeSQL(schema.UnexplainedCause),
 			Action: "More runs of the same application in one store give the model more tasks to learn from."}
 		out = append(out, a)
 	}
-	if l.LostS.V > 0 && late >= latePart*l.LostS.V && late >= worth*l.CompletionS.V {
+	if l.LostS.V > 0 && late >= k.latePart*l.LostS.V && late >= k.worth*l.CompletionS.V {
 		out = append(out, Advice{Kind: CannotTell, Title: fmt.Sprintf("%s were lost to tasks that are not outliers", prose.Upper(prose.Seconds(late))),
 			Action: "They ended late because they started late, or were only a little slower than the median. More, smaller tasks or more slots shorten such tails; no straggler remedy does."})
 	}

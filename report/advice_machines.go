@@ -13,7 +13,7 @@ import (
 
 func adviseDrain(k *known) []Advice {
 	var slow []*Machine
-	least := worth * k.d.Cost.Loss.CompletionS.V
+	least := k.worth * k.d.Cost.Loss.CompletionS.V
 	for i := range k.d.Machines.List.Rows {
 		if m := &k.d.Machines.List.Rows[i]; m.CostS.V > 0 && (BadVerdict(m.Verdict) || m.CostS.V >= least) {
 			slow = append(slow, m)
@@ -22,11 +22,11 @@ func adviseDrain(k *known) []Advice {
 	slices.SortStableFunc(slow, func(a, b *Machine) int { return -cmp.Compare(a.CostS.V, b.CostS.V) })
 	var surely []*Machine
 	for _, m := range slow {
-		if m.FactorLow.OK && m.FactorLow.V > surelySlow {
+		if m.FactorLow.OK && m.FactorLow.V > k.surelySlow {
 			surely = append(surely, m)
 		}
 	}
-	if many := k.d.Machines.List.Total; len(surely) >= manySlow && int64(len(surely))*manyShare >= many {
+	if many := k.d.Machines.List.Total; len(surely) >= k.manySlow && int64(len(surely))*k.manyShare >= many {
 		return []Advice{k.balance(surely)}
 	}
 	var out []Advice
@@ -63,9 +63,9 @@ func (k *known) drain(m *Machine) Advice {
 		a.Title = "Look at " + prose.Name(m.Machine)
 		a.Action = "Tasks on it were slower than their work explains, but it was not slow often or long enough to be called bad. Compare its disks, memory and neighbours with those of the others, and see whether the next runs show the same before taking it out of the pool."
 		a.Confidence, a.Reason = Low, "its verdict is "+string(m.Verdict)
-	case m.FactorLow.V > clearlySlow && m.Phases >= enoughPhases && m.Attempts >= enoughTasks:
+	case m.FactorLow.V > k.clearlySlow && m.Phases >= k.enoughPhases && m.Attempts >= k.enoughTasks:
 		a.Confidence, a.Reason = High, "the whole interval is well above 1×, and several phases agree"
-	case m.Attempts < enoughTasks:
+	case m.Attempts < k.enoughTasks:
 		a.Confidence, a.Reason = Medium, "the interval is above 1×, but it rests on few attempts"
 	default:
 		a.Confidence, a.Reason = Medium, "the interval is above 1×"

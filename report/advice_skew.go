@@ -22,7 +22,7 @@ func adviseSkew(k *known) []Advice {
 	var order []*skewed
 	for i := range k.d.Outliers.Rows {
 		o := &k.d.Outliers.Rows[i]
-		if skew := skewOf(o); o.CostS.V <= 0 || skew <= 0 || skew < mainPart*o.ExcessS.V || o.InputBytes.OK && o.InputBytes.V < leastPartition {
+		if skew := skewOf(o); o.CostS.V <= 0 || skew <= 0 || skew < k.mainPart*o.ExcessS.V || o.InputBytes.OK && o.InputBytes.V < leastPartition {
 			continue
 		}
 		at := phaseKey{AppOf(k.d, o.Application), PhaseTitle(o.Phase, o.PhaseAttempt), prose.MaybeName(o.PhaseName)}
@@ -90,7 +90,7 @@ func (k *known) split(g *skewed, settings bool) Advice {
 		SQL: fmt.Sprintf("SELECT phase_id, task, machine, duration_s, input_bytes, input_records FROM attempts\nWHERE phase_id IN (%s) AND status = 'success' ORDER BY input_bytes DESC NULLS LAST",
 			schema.KeyList(g.phases))}
 	for _, j := range k.d.Cost.Jobs.Rows {
-		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= max(1, worthJob*j.Loss.CompletionS.V)
+		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= max(1, k.worthJob*j.Loss.CompletionS.V)
 	}
 	if k.workflow() {
 		a.Title = fmt.Sprintf("Divide the input of %s %s of %s", prose.PluralWord(len(partitions), "task", "tasks"), prose.Join(partitions), phase)

@@ -152,7 +152,7 @@ func TestEvidenceOfASlowSpell(t *testing.T) {
 			o.Machine, o.Task, o.Phase = schema.Some(machine), 7, machine
 			d.Outliers.Rows = append(d.Outliers.Rows, o)
 		}
-		got := adviseDrain(&known{&d, &facts{}})
+		got := adviseDrain(&known{&d, &facts{}, usualThresholds()})
 		if len(got) != 1 || strings.Contains(got[0].Evidence, "task 7 of phase m2 cost most. Its machine takes 3 times") != (verdict == schema.Healthy) {
 			t.Errorf("%s: %+v", verdict, got)
 		}
@@ -197,7 +197,7 @@ func TestSplitOnlyWhatIsLarge(t *testing.T) {
 		o.CostS, o.ExcessS, o.InputBytes = schema.Some(5.0), schema.Some(5.0), c.bytes
 		o.Causes = []Attribution{{AttributionRow: AttributionRow{Cause: schema.DataSkew, Seconds: 5}}}
 		d.Outliers.Rows = []Outlier{o}
-		if got := adviseSkew(&known{&d, &facts{}}); len(got) > 0 != c.split {
+		if got := adviseSkew(&known{&d, &facts{}, usualThresholds()}); len(got) > 0 != c.split {
 			t.Errorf("%v bytes: %+v", c.bytes, got)
 		}
 	}
@@ -214,7 +214,7 @@ func TestWorkflowsHaveNoKeys(t *testing.T) {
 		o.Task, o.CostS, o.ExcessS, o.InputBytes = 7, schema.Some(5.0), schema.Some(5.0), schema.Some(int64(1<<30))
 		o.Causes = []Attribution{{AttributionRow: AttributionRow{Cause: schema.DataSkew, Seconds: 5}}}
 		d.Outliers.Rows = []Outlier{o}
-		got := adviseSkew(&known{&d, &facts{}})
+		got := adviseSkew(&known{&d, &facts{}, usualThresholds()})
 		if len(got) != 1 || strings.Contains(got[0].Action, "key") != keys || strings.Contains(got[0].Title, "partition") != keys {
 			t.Errorf("%s: %+v", framework, got)
 		}
@@ -229,7 +229,7 @@ func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {
 	d.Trust.Applications.Rows[0].Framework = "spark"
 	d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(7.5), CostS: schema.Some(15.3), CostLow: schema.Some(0.1), CostHigh: schema.Some(19.5)}}
 	d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(5.0), SavingLow: schema.Some(1.6), SavingHigh: schema.Some(8.4), Verdict: schema.Saves, Parameters: `{"quantile":0.5}`}}}
-	got := adviseSpeculation(&known{&d, &facts{copies: 22, wins: 17}})
+	got := adviseSpeculation(&known{&d, &facts{copies: 22, wins: 17}, usualThresholds()})
 	if len(got) != 1 || got[0].GainS.V != 5 || got[0].GainLow.V != 1.6 || got[0].Title != "Run copies of slow tasks earlier" {
 		t.Errorf("%+v", got)
 	}

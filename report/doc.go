@@ -11,8 +11,8 @@
 //     plans, and hours.go at which hours of the day a program's runs are slow.
 //  5. timeline.go and drawing.go reduce attempts to pictures of bounded size; replayed.go draws a replayed job.
 //  6. whatif.go reads what policies would have saved.
-//  7. facts.go and headline.go, then advice.go: the table of what to do when, and its rules in advice_machines.go,
-//     advice_skew.go, advice_plans.go, advice_speculation.go and advice_causes.go.
+//  7. facts.go and headline.go, then advice.go: the table of what to do when, by thresholds.go, and its rules in
+//     advice_machines.go, advice_skew.go, advice_plans.go, advice_speculation.go and advice_causes.go.
 //  8. evidence.go puts the evidence of an outlier into sentences; titles.go and causes.go name things.
 //  9. simulation.go builds the other document: the runs of a simulated workload.
 //  10. natural.go and sql.go are used by all of them.

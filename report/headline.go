@@ -30,7 +30,7 @@ func queryWords(d *Document) string {
 			worst, most = q, lost
 		}
 	}
-	if worst == nil || most < worth*d.Cost.Loss.CompletionS.V {
+	if worst == nil || most < usualThresholds().worth*d.Cost.Loss.CompletionS.V {
 		return ""
 	}
 	f := worst.skews()[0]
