@@ -145,3 +145,40 @@ func TestFile(t *testing.T) {
 		t.Errorf("%v, %v", entries, err)
 	}
 }
+
+// A file is there when it is complete, and before it is as it was. What a killed process left of it is gone after the next, and one
+// that another process writes at the same time is left alone.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "report.html")
+	text := func() string {
+		data, _ := os.ReadFile(name)
+		return string(data)
+	}
+	write := func(s string) func(*os.File) error {
+		return func(f *os.File) error { _, err := f.WriteString(s); return err }
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".report.html.part"), []byte("left by a killed process"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(name, write("one")); err != nil || text() != "one" {
+		t.Fatalf("%q, %v", text(), err)
+	}
+	err := Replace(name, func(f *os.File) error {
+		if err := Replace(name, write("meanwhile")); err != nil || text() != "meanwhile" {
+			t.Errorf("%q, %v", text(), err)
+		}
+		return write("two")(f)
+	})
+	if err != nil || text() != "two" {
+		t.Errorf("%q, %v", text(), err)
+	}
+	failed := errors.New("failed")
+	err = Replace(name, func(f *os.File) error { return errors.Join(write("half")(f), failed) })
+	if !errors.Is(err, failed) || text() != "two" {
+		t.Errorf("%q, %v", text(), err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"straggler/audit/measure"
+	"straggler/tempfile"
 )
 
 // Read reads a baseline; a file that does not exist is an empty one.
@@ -154,22 +155,12 @@ func (b *Baseline) Save(name string) (err error) {
 	if !bytes.Equal(now, b.read) {
 		return fmt.Errorf("%w: %s; run the audit again", ErrChanged, name)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	err = tempfile.Replace(name, func(f *os.File) error {
+		_, err := f.Write(data)
+		return errors.Join(err, f.Chmod(0o644), f.Sync())
+	})
 	if err != nil {
 		return fmt.Errorf("audit: writing the baseline: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("audit: writing the baseline: %w", err)
-		}
-	}()
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), name); err != nil {
-		return err
 	}
 	b.read = data
 	return nil

@@ -93,9 +93,9 @@ func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error 
 	case o.explain != "":
 		return explain(e, o.explain)
 	case o.schema:
-		return e.write(o.output, false, func(w io.Writer) error { _, err := w.Write(audit.ConfigSchema()); return err })
+		return e.write(o.output, func(w io.Writer) error { _, err := w.Write(audit.ConfigSchema()); return err })
 	case o.dashboard:
-		return e.write(o.output, false, func(w io.Writer) error { _, err := w.Write(openmetrics.Dashboard); return err })
+		return e.write(o.output, func(w io.Writer) error { _, err := w.Write(openmetrics.Dashboard); return err })
 	case o.baseline == "":
 		return useError("name the baseline with --baseline FILE; it need not exist yet")
 	case len(logs) == 0 && o.store == "" && len(o.accept) == 0:
@@ -235,7 +235,7 @@ func (o *auditOptions) configuration() (*audit.Config, measure.Grouping, error) 
 
 // tell writes the result in all requested encodings.
 func (o *auditOptions) tell(e *env, r rendering[*audit.Night], n *audit.Night, cfg *audit.Config) error {
-	err := e.write(o.output, false, func(w io.Writer) error { return r.write(w, n) })
+	err := e.write(o.output, func(w io.Writer) error { return r.write(w, n) })
 	if o.junit != "" {
 		err = errors.Join(err, writeFile(o.junit, func(w io.Writer) error { return render.JUnit(w, n, cfg) }))
 	}

@@ -76,7 +76,7 @@ func runCompare(ctx context.Context, e *env, o compareOptions, args []string) er
 		pair[i] = *r
 	}
 	p := audit.Compare(&pair[0], &pair[1], cfg)
-	if err = e.write(o.output, false, func(w io.Writer) error { return rendering.write(w, p) }); err != nil {
+	if err = e.write(o.output, func(w io.Writer) error { return rendering.write(w, p) }); err != nil {
 		return err
 	}
 	return unread

@@ -57,7 +57,7 @@ func runFormat(e *env, o output, name string) error {
 		rows.Add(f.Name, f.Doc, f.Detail, f.Experimental)
 		return e.rows(o, rows)
 	}
-	return e.write(o, false, func(w io.Writer) error {
+	return e.write(o, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: %s\n\n%s\n", f.Name, f.Doc, strings.TrimSpace(f.Detail))
 		if f.Experimental != "" && err == nil {
 			_, err = fmt.Fprintf(w, "\nExperimental: %s.\n", f.Experimental)

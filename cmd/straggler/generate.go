@@ -170,7 +170,7 @@ func withTruth(name string, do func(io.Writer) error) error {
 
 // log returns the log to write to.
 func (e *env) log(name string, do func(io.Writer) error) error {
-	return e.write(output{file: name}, true, func(w io.Writer) error {
+	return e.writeBinary(output{file: name}, func(w io.Writer) error {
 		z, err := generate.Compress(name, w)
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ not need straggler, except for a store in a bucket, whose tables straggler first
 			if err != nil {
 				return err
 			}
-			if err := e.write(o, false, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
+			if err := e.write(o, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
 				return err
 			}
 			if o.file != "-" {

@@ -3,10 +3,8 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +13,7 @@ import (
 
 	"straggler/spelling"
 	"straggler/table"
+	"straggler/tempfile"
 )
 
 // output configures where results are written, and how.
@@ -91,7 +90,11 @@ func (e *env) rows(o output, rows table.Rows) error {
 	if err != nil {
 		return err
 	}
-	return e.write(o, enc.Binary, func(w io.Writer) error {
+	write := e.write
+	if enc.Binary {
+		write = e.writeBinary
+	}
+	return write(o, func(w io.Writer) error {
 		opt := table.Options{}
 		if !o.toFile() && e.outTerminal {
 			opt = table.Options{MaxWidth: e.width(), Terminal: true}
@@ -101,20 +104,24 @@ func (e *env) rows(o output, rows table.Rows) error {
 	})
 }
 
+// writeBinary is write for what no terminal shows.
+func (e *env) writeBinary(o output, body func(io.Writer) error) error {
+	if e.outTerminal && !o.toFile() {
+		return useError("this encoding is binary and not written to a terminal; give -o FILE")
+	}
+	return e.write(o, body)
+}
+
 // write writes to standard output, or to a file that appears under its name when it is complete.
-func (e *env) write(o output, binary bool, body func(io.Writer) error) error {
+func (e *env) write(o output, body func(io.Writer) error) error {
 	if o.toFile() {
 		return writeFile(o.file, body)
-	}
-	if binary && e.outTerminal {
-		return useError("this encoding is binary and not written to a terminal; give -o FILE")
 	}
 	w := bufio.NewWriterSize(e.out, 64<<10)
 	return errors.Join(body(w), w.Flush())
 }
 
-// writeFile writes a temporary file next to the named one and renames it. A symbolic link is followed; anything but a
-// regular file, such as a pipe, is written to directly.
+// writeFile replaces a file. A symbolic link is followed; anything but a regular file, such as a pipe, is written to directly.
 func writeFile(name string, body func(io.Writer) error) (err error) {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
@@ -129,33 +136,27 @@ func writeFile(name string, body func(io.Writer) error) (err error) {
 		}
 		return errors.Join(body(f), f.Close())
 	}
-	dir, base := filepath.Split(name)
-	temp := filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32()))
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		var pathErr *fs.PathError
+	began, temp := false, ""
+	err = tempfile.Replace(name, func(f *os.File) error {
+		began, temp = true, f.Name()
+		w := bufio.NewWriterSize(f, 256<<10)
+		err := errors.Join(body(w), w.Flush())
+		if info, failed := os.Stat(name); failed == nil {
+			f.Chmod(info.Mode().Perm())
+		}
+		return err
+	})
+	var pathErr *fs.PathError
+	switch {
+	case err != nil && !began:
 		if errors.As(err, &pathErr) {
 			err = pathErr.Err
 		}
 		return useError("-o %s: %v", name, err)
+	case errors.As(err, &pathErr) && pathErr.Path == temp:
+		pathErr.Path = name // the file that the user knows
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(temp)
-		}
-	}()
-	w := bufio.NewWriterSize(f, 256<<10)
-	if err := errors.Join(body(w), w.Flush(), f.Close()); err != nil {
-		var pathErr *fs.PathError
-		if errors.As(err, &pathErr) && pathErr.Path == temp {
-			pathErr.Path = name // the file that the user knows
-		}
-		return err
-	}
-	if info, err := os.Stat(name); err == nil {
-		os.Chmod(temp, info.Mode().Perm())
-	}
-	return os.Rename(temp, name)
+	return err
 }
 
 // rendering is an encoding of a document of type D, and how to write it.

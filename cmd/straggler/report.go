@@ -100,7 +100,7 @@ func runReport(ctx context.Context, e *env, o reportOptions, logs []string) erro
 		return err
 	}
 	defer a.Close()
-	err = e.write(o.output, false, func(w io.Writer) error {
+	err = e.write(o.output, func(w io.Writer) error {
 		if r.name == trace {
 			return perfetto.Write(ctx, w, a.eng, apps)
 		}

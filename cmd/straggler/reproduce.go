@@ -52,38 +52,40 @@ Papers: ` + strings.Join(published.Names(), ", ") + ".",
   straggler reproduce -o published.md
   straggler reproduce --as json`,
 		ValidArgs: published.Names(),
-		RunE: func(c *cobra.Command, args []string) error {
-			for _, a := range args {
-				if !slices.Contains(published.Names(), a) {
-					return useError("no paper %q; %s", a, spelling.Choices(a, published.Names()))
-				}
-			}
-			if _, err := o.encoding(); err != nil && !o.page() {
-				return err
-			}
-			arrivals, err := swimArrivals(c.Context(), e, swim)
-			if err != nil {
-				return err
-			}
-			show, done := e.countBar("rebuilding experiments")
-			rows, figures, err := published.Run(c.Context(), args, published.Options{Watch: show, Arrivals: arrivals})
-			done()
-			if err != nil {
-				return err
-			}
-			if err := e.published(o, rows, figures); err != nil {
-				return err
-			}
-			if lost := published.Lost(rows); len(lost) > 0 {
-				return fmt.Errorf("%w: %s no longer met:\n  %s", errFound, count(int64(len(lost)), "published number"),
-					strings.ReplaceAll(strings.Join(lost, "\n  "), "\t", " "))
-			}
-			return nil
-		},
+		RunE:      func(c *cobra.Command, args []string) error { return e.reproduce(c.Context(), o, args, swim) },
 	}
 	o.flags(c, rowEncodings+"; html and md are pages")
 	c.Flags().StringVar(&swim, "swim", "", "use the arrival times of this SWIM `FILE` as well, in the experiments of Dolly and of fair scheduling")
 	return c
+}
+
+func (e *env) reproduce(ctx context.Context, o output, papers []string, swim string) error {
+	for _, p := range papers {
+		if !slices.Contains(published.Names(), p) {
+			return useError("no paper %q; %s", p, spelling.Choices(p, published.Names()))
+		}
+	}
+	if _, err := o.encoding(); err != nil && !o.page() {
+		return err
+	}
+	arrivals, err := swimArrivals(ctx, e, swim)
+	if err != nil {
+		return err
+	}
+	show, done := e.countBar("rebuilding experiments")
+	rows, figures, err := published.Run(ctx, papers, published.Options{Watch: show, Arrivals: arrivals})
+	done()
+	if err != nil {
+		return err
+	}
+	if err := e.published(o, rows, figures); err != nil {
+		return err
+	}
+	if lost := published.Lost(rows); len(lost) > 0 {
+		return fmt.Errorf("%w: %s no longer met:\n  %s", errFound, count(int64(len(lost)), "published number"),
+			strings.ReplaceAll(strings.Join(lost, "\n  "), "\t", " "))
+	}
+	return nil
 }
 
 // swimArrivals are when the jobs of a SWIM file were submitted; none without a file.
@@ -112,9 +114,9 @@ func (o *output) pageAs(kind string) bool {
 func (e *env) published(o output, rows []published.Row, figures []published.Figure) error {
 	switch {
 	case o.pageAs("html"):
-		return e.write(o, false, func(w io.Writer) error { return published.HTML(w, rows, figures, html.Style()) })
+		return e.write(o, func(w io.Writer) error { return published.HTML(w, rows, figures, html.Style()) })
 	case o.pageAs("md"):
-		return e.write(o, false, func(w io.Writer) error { return published.Markdown(w, rows) })
+		return e.write(o, func(w io.Writer) error { return published.Markdown(w, rows) })
 	}
 	f := table.NewFixed("paper", "section", "quantity", "published DOUBLE", "ours DOUBLE", "tolerance DOUBLE",
 		"idle_low DOUBLE", "idle_high DOUBLE", "ruleless_low DOUBLE", "ruleless_high DOUBLE", "kind", "verdict", "seconds DOUBLE", "note")

@@ -149,7 +149,7 @@ func (e *env) simulate(ctx context.Context, st *store.Store, w *workload.File, o
 		return errors.Join(failed, err)
 	}
 	defer eng.Close()
-	err = e.write(o.output, false, func(out io.Writer) error {
+	err = e.write(o.output, func(out io.Writer) error {
 		doc, err := report.BuildSimulation(keep, eng)
 		if err != nil {
 			return err

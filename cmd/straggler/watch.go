@@ -194,7 +194,7 @@ func (e *env) reportWatched(ctx context.Context, st *store.Store, last *live.Sta
 		return err
 	}
 	defer a.Close()
-	return e.write(output{file: o.output.file}, false, func(w io.Writer) error {
+	return e.write(output{file: o.output.file}, func(w io.Writer) error {
 		doc, err := e.document(ctx, a, report.Options{Store: o.store, Apps: selection.Applications{Named: last.Trace.Applications[0].NativeID}, Top: 50})
 		if err != nil {
 			return err

@@ -1,0 +1,63 @@
+package tempfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Replace has a function write a file under another name in its directory, and gives it its name when it is complete. The other
+// name is always the same, so that what a killed process left is overwritten by the next; if two processes write the file at
+// once, one of them takes a random name.
+func Replace(name string, write func(*os.File) error) (err error) {
+	f, err := part(name)
+	if err != nil {
+		return err
+	}
+	lock, err := locked(f)
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+		lock.Close()
+	}()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// part opens the file that is written in place of another, empty, and locked if the file system has locks.
+func part(name string) (*os.File, error) {
+	dir, base := filepath.Split(name)
+	f, err := os.OpenFile(filepath.Join(dir, "."+base+".part"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o666)
+	if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ELOOP) { // a file of another user, or a link
+		return nil, err
+	}
+	if err == nil {
+		if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) == nil && isNamed(f) { // and not complete meanwhile
+			return f, f.Truncate(0)
+		}
+		f.Close()
+	}
+	return os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32())), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+// locked is a file once more, which keeps its lock when the first is closed.
+func locked(f *os.File) (*os.File, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err != nil {
+		return nil, &fs.PathError{Op: "dup", Path: f.Name(), Err: err}
+	}
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
