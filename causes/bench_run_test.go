@@ -45,7 +45,7 @@ func BenchmarkRun(b *testing.B) {
 	b.ResetTimer()
 	from := cputime.Used()
 	for range b.N {
-		s, err := causes.Run(b.Context(), st, eng, causes.Options{})
+		s, err := causes.Run(b.Context(), st, eng, causes.Options{Again: true})
 		if err != nil {
 			b.Fatal(err)
 		}

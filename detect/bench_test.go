@@ -34,7 +34,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 	defer eng.Close()
 	for b.Loop() {
-		s, err := Run(ctx, st, eng, Options{})
+		s, err := Run(ctx, st, eng, Options{Again: true})
 		if err != nil {
 			b.Fatal(err)
 		}
