@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,10 @@ import (
 // a batch.
 const copyMemory = 256 << 20
 
+// copyLingers gives Spark time to read the message of a copy that fails: a thread of its own reads it, and Spark reports what that
+// thread has read when the process ends. On a busy machine that may be nothing.
+const copyLingers = 500 * time.Millisecond
+
 // copyCommand is the verb that executors of a cluster run: detect, causes, whatif and ingest with --engine spark://… start it.
 func copyCommand(e *env) *cobra.Command {
 	var of, pieces string
@@ -31,6 +36,7 @@ func copyCommand(e *env) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			e.lingers = copyLingers
 			if of != version {
 				return useError("this machine has straggler %s, and the caller is %s: install the same version on all machines", version, of)
 			}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -69,6 +70,7 @@ func program() (code int) {
 	}
 	if err != nil {
 		fmt.Fprintln(e.err, "straggler: "+oneMessage(err))
+		time.Sleep(e.lingers)
 	}
 	return exitCode(err)
 }
@@ -85,6 +87,7 @@ type env struct {
 	now         atomic.Pointer[spinner] // the current step
 	made        *store.Store            // that the verb writes to and may have created
 	running     bool                    // the command line was valid and a verb has begun
+	lingers     time.Duration           // after the message of an error, before the process ends
 	onInterrupt atomic.Pointer[func()]  // handles Ctrl-C; nil ends the program
 }
 
