@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
+	"straggler/parquetfile"
 	"straggler/schema"
 	"straggler/store"
 )
@@ -26,6 +29,24 @@ func TestDamagedAttempts(t *testing.T) {
 			b[len(b)-12] ^= 0x55
 			b[len(b)-20] ^= 0x55
 			return b
+		},
+		"the number of rows": func(b []byte) []byte {
+			m, err := parquetfile.ReadMetadata(bytes.NewReader(b), int64(len(b)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.RowGroups[0].Rows = 1 << 60
+			length := 8 + int(binary.LittleEndian.Uint32(b[len(b)-8:]))
+			for { // the file's size is compared with its commit
+				footer, err := m.Footer()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(footer) <= length {
+					return append(b[:len(b)-length], footer...)
+				}
+				m.CreatedBy = m.CreatedBy[1:]
+			}
 		},
 	} {
 		dir := t.TempDir()

@@ -86,20 +86,30 @@ type attemptCounts struct {
 	finder                    phaseFinder
 }
 
-// add counts those of a row group.
+// add counts those of a row group, some at a time: a damaged file may claim any number of rows.
 func (c *attemptCounts) add(g *attemptGroup) error {
-	columns := []*storedColumn[int64]{&c.phase, &c.application, &c.input}
-	for k, column := range columns {
-		c.rows[k] = engine.Resized(c.rows[k], g.Rows())
-		err := column.open(g)
-		if err == nil {
-			err = column.read(c.rows[k], 0, nil)
-		}
-		if err != nil {
+	columns := [...]*storedColumn[int64]{&c.phase, &c.application, &c.input}
+	for _, column := range columns {
+		if err := column.open(g); err != nil {
 			return g.damaged(err)
 		}
 	}
-	phase, application, input := c.rows[0], c.rows[1], c.rows[2]
+	for left := g.Rows(); left > 0; left -= blockRows {
+		for k, column := range columns {
+			c.rows[k] = engine.Resized(c.rows[k], min(left, blockRows))
+			if err := column.read(c.rows[k], 0, nil); err != nil {
+				return g.damaged(err)
+			}
+		}
+		if err := c.count(g, c.rows[0], c.rows[1], c.rows[2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count counts rows of a row group, by their phases, applications and inputs.
+func (c *attemptCounts) count(g *attemptGroup, phase, application, input []int64) error {
 	for from, to := 0, 0; from < len(phase); from = to {
 		for to = from + 1; to < len(phase) && phase[to] == phase[from] && application[to] == application[from] && input[to] == input[from]; to++ {
 		}
