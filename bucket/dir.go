@@ -132,6 +132,10 @@ func (b dirBucket) Read(_ context.Context, key string, from, n int64) (*Reader, 
 	return &Reader{part, info.Size(), info.ModTime()}, nil
 }
 
+// Unfinished begins the names of files of a directory that are being written. One that is old was left by a process that was
+// killed.
+const Unfinished = ".new-"
+
 // Write creates a file under another name first. Linking it fails atomically if the file exists.
 func (b dirBucket) Write(ctx context.Context, key, _ string, data io.Reader, fresh bool) error {
 	name := b.file(key)
@@ -139,7 +143,7 @@ func (b dirBucket) Write(ctx context.Context, key, _ string, data io.Reader, fre
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	t, err := os.CreateTemp(dir, ".new-*")
+	t, err := os.CreateTemp(dir, Unfinished+"*")
 	if err != nil {
 		return err
 	}

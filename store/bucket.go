@@ -111,8 +111,8 @@ func (s *objectStore) hadoopURL() string {
 
 // init looks for a commit. A store without one is created by its first commit.
 func (s *objectStore) init(ctx context.Context, readOnly bool) error {
-	first, err := s.listObjects(ctx, bucket.Listing{Prefix: "commits/", Limit: 1})
-	if err != nil || len(first) > 0 {
+	first, err := s.listObjects(ctx, bucket.Listing{Prefix: "commits/", Limit: 20})
+	if err != nil || slices.ContainsFunc(first, func(o bucket.Object) bool { return !isUnfinished(o.Key) }) {
 		return err
 	}
 	if readOnly {
@@ -345,8 +345,20 @@ func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorou
 			files = append(files, name)
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	commits, err := s.list(ctx, "commits")
+	for _, f := range commits {
+		if isUnfinished(f.name) && old(f) {
+			files = append(files, f.name)
+		}
+	}
 	return files, err
 }
+
+// isUnfinished reports whether a file of a directory used as a bucket is one that was being written.
+func isUnfinished(name string) bool { return strings.HasPrefix(path.Base(name), bucket.Unfinished) }
 
 // collectable are the commits that have been obsolete for the whole grace period, and never the last one.
 func (s *objectStore) collectable(_ context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -340,6 +341,57 @@ func TestDeadWritersFiles(t *testing.T) {
 			t.Fatalf("%d files, %v", left(), err)
 		}
 	})
+}
+
+// A process killed while it wrote into a directory used as a bucket leaves a file under another name. It is no commit, and a day
+// later it is removed.
+func TestUnfinishedFiles(t *testing.T) {
+	g := grounds[1].make(t)
+	t.Setenv("STRAGGLER_CACHE", t.TempDir())
+	unfinished := func(name string) {
+		t.Helper()
+		name = filepath.Join(g.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte("{"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"commits", "tables/attempts", "staging"} {
+		unfinished(dir + "/.new-123")
+	}
+	if _, err := Open(t.Context(), g.where, Options{ReadOnly: true}); !errors.Is(err, ErrNotStore) {
+		t.Errorf("without a commit: %v", err)
+	}
+	s := g.patient(t)
+	findings := func() (files []string) {
+		t.Helper()
+		found, err := s.Verify(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			files = append(files, f.File)
+		}
+		slices.Sort(files)
+		return files
+	}
+	if err := write(t.Context(), s, 1, "a", 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := findings(); len(got) > 0 {
+		t.Errorf("of files that may still be written: %v", got)
+	}
+	for _, dir := range []string{"commits", "tables/attempts", "staging"} {
+		age(t, g, dir+"/.new-123", 2*orphanAge)
+	}
+	if got, want := findings(), []string{"commits/.new-123", "staging/.new-123", "tables/attempts/.new-123"}; !slices.Equal(got, want) {
+		t.Errorf("verify found %v, want %v", got, want)
+	}
+	if err := write(t.Context(), s, 2, "b", 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := findings(); len(got) > 0 {
+		t.Errorf("a day later: %v", got)
+	}
 }
 
 // TestSkewedClocks: a machine whose clock is days ahead of the object store's does not take a living writer for a dead one, nor

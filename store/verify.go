@@ -86,6 +86,9 @@ func (s *Store) lenientCatalog(ctx context.Context) (*catalog, []Finding, error)
 	var found []Finding
 	for _, e := range entries {
 		n, ok := commitSequence(e.name)
+		if !ok && isUnfinished(e.name) {
+			continue // orphans has those that no process writes any more
+		}
 		if !ok {
 			found = append(found, Finding{File: e.name, Problem: "it is not named as a commit", Advice: "remove it"})
 			continue

@@ -74,6 +74,8 @@ func (r Report) attempt(a *schema.Attempt) {
 	r.ordered("attempts", a.AttemptID, []string{"queued_time", "start_time", "finish_time"}, a.QueuedTime, a.StartTime, a.FinishTime)
 	r.stillRuns("attempts", a.AttemptID, a.Status == schema.Running, a.FinishTime)
 	r.duration(a)
+	r.part(a, "gc_s", a.GCS)
+	r.part(a, "fetch_wait_s", a.FetchWaitS)
 	r.part(a, "scheduler_delay_s", a.SchedulerDelayS)
 	r.part(a, "deserialize_s", a.DeserializeS)
 	r.part(a, "result_s", a.ResultS)
