@@ -11,7 +11,7 @@
 //  6. null.go defines values that may be unknown, and instants; window.go extends the time window of a phase.
 //  7. node.go derives the physical machine of a container or slot from its name; lasting.go removes from a program's name what
 //     differs in each run, such as a date, and sessions.go lists names that are no program's; durations.go says which durations
-//     are valid, and how long an outlier takes.
+//     are valid, which measured parts can belong to an attempt, and how long an outlier takes.
 //
 // Instants are UTC microseconds; columns ending in _s are seconds, in _bytes bytes. NULL means that the log does not say;
 // unknown is never 0. Package laws checks what holds of all rows; package synth makes whole traces with known ground truth.

@@ -7,6 +7,21 @@ const LongestS = 1e15
 // IsDuration reports whether a duration in seconds is valid.
 func IsDuration(s float64) bool { return s >= 0 && s <= LongestS }
 
+// PartTolerance is how much longer than its attempt a measured part of it may be, in seconds: logs round each part, and the
+// attempt's start and end, to the millisecond separately.
+const PartTolerance = 0.002 + 1e-9
+
+// DropLongParts makes those measured parts of an attempt unknown that are longer than the attempt: the log is damaged, or counts
+// something else, as a JVM does that adds the whole time of a concurrent collection to its counter when the collection ends.
+func (a *Attempt) DropLongParts() {
+	for _, part := range []*Null[float64]{&a.GCS, &a.FetchWaitS, &a.SchedulerDelayS, &a.DeserializeS, &a.ResultS} {
+		if part.OK && a.DurationS.OK && part.V > a.DurationS.V+PartTolerance {
+			*part = Null[float64]{}
+			a.Quality |= TimeRepaired
+		}
+	}
+}
+
 // OutlierRatio is the ratio of an attempt's duration to the median of its phase, or to its usual duration, above which it is
 // an outlier (MANTRI §4.1). The .sql files repeat the number.
 const OutlierRatio = 1.5

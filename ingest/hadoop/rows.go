@@ -277,6 +277,7 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 		row.Locality = t.locality(a.location)
 	}
 	a.counters.fill(&row, t.kind, remoteShare)
+	row.DropLongParts()
 	return row
 }
 

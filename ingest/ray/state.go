@@ -83,6 +83,7 @@ func (r *reader) add(phase int, row *schema.Attempt) error {
 	} else {
 		row.Quality |= schema.PartialRow
 	}
+	row.DropLongParts()
 	return r.Add(phase, row)
 }
 

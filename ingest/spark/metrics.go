@@ -28,6 +28,7 @@ func (a *app) measure(row *schema.Attempt, e *taskEnd, duration int64) {
 	row.InputRecords = m.sum(m.inGroup(groupInput, mInputRecords), m.inGroup(groupShuffleRead, mShuffleRecords))
 	m.readBytes(row)
 	m.parts(row, duration)
+	row.DropLongParts()
 }
 
 // reported reports whether the executor reported anything. A result has a positive size, so a success without one was not

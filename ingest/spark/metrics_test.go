@@ -63,6 +63,28 @@ func TestPartsLongerThanTheAttempt(t *testing.T) {
 	}
 }
 
+// Collections and waits longer than their attempt are unknown, whether it succeeded or not; the other parts are kept.
+func TestCollectionsLongerThanTheAttempt(t *testing.T) {
+	for _, reason := range []string{"Success", "TaskKilled"} {
+		for _, c := range []struct {
+			metric string
+			of     func(*schema.Attempt) schema.Null[float64]
+		}{
+			{`"JVM GC Time":20`, func(a *schema.Attempt) schema.Null[float64] { return a.GCS }},
+			{`"Fetch Wait Time":30`, func(a *schema.Attempt) schema.Null[float64] { return a.FetchWaitS }},
+		} {
+			for ms, want := range map[string]float64{"1002": 1.002, "1003": -1, "9223372036854775807": -1} {
+				name, _, _ := strings.Cut(c.metric, ":")
+				a := attemptWith(t, "ANY", reason, strings.Replace(newMetrics, c.metric, name+":"+ms, 1))
+				secondsAre(t, name, c.of(&a), want)
+				if repaired := a.Quality&schema.TimeRepaired != 0; repaired != (want < 0) || !a.DeserializeS.OK {
+					t.Errorf("%s of %s ms: %+v", name, ms, a)
+				}
+			}
+		}
+	}
+}
+
 func TestMeasuresOfSuccess(t *testing.T) {
 	a := attemptWith(t, "NODE_LOCAL", "Success", newMetrics)
 	secondsAre(t, "cpu", a.CPUS, 0.5)

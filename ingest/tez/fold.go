@@ -271,6 +271,7 @@ func (f *fold) finishAttempt(a *schema.Attempt, id attemptID, e event, lost bool
 		delete(f.lost, id.taskID())
 	}
 	setCounters(a, m["counters"])
+	a.DropLongParts()
 }
 
 func statusOf(m info, lost bool) (schema.AttemptStatus, schema.Null[string]) {

@@ -40,7 +40,7 @@ var history = []said{
 	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_1", "TASK_ATTEMPT_FINISHED", 8000, `"startTime":6100,"endTime":8000,"status":"SUCCEEDED","creationCausalAttempt":"attempt_1_0007_1_01_000000_0"`},
 	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_1", "TASK_ATTEMPT_STARTED", 8200, `"nodeId":"n3:45454","containerId":"c3"`},
 	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_0", "TASK_ATTEMPT_FINISHED", 9000, `"startTime":4100,"endTime":9000,"status":"SUCCEEDED","counters":` + counters},
-	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_1", "TASK_ATTEMPT_FINISHED", 9001, `"startTime":8200,"endTime":9001,"status":"KILLED","taskAttemptErrorEnum":"TERMINATED_INEFFECTIVE_SPECULATION","diagnostics":"Task Attempt killed\nmore"`},
+	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_1", "TASK_ATTEMPT_FINISHED", 9001, `"startTime":8200,"endTime":9001,"status":"KILLED","counters":{"counterGroups":[{"counterGroupName":"org.apache.tez.common.counters.TaskCounter","counters":[{"counterName":"GC_TIME_MILLIS","counterValue":900}]}]},"taskAttemptErrorEnum":"TERMINATED_INEFFECTIVE_SPECULATION","diagnostics":"Task Attempt killed\nmore"`},
 	{"TEZ_DAG_ID", "dag_1_0007_1", "DAG_FINISHED", 9100, `"startTime":1400,"endTime":9100,"status":"SUCCEEDED"`},
 }
 
@@ -82,6 +82,11 @@ func check(t *testing.T, r *ingesttest.Result) {
 	for _, a := range r.Attempts {
 		if a.NativeID == "attempt_1_0007_1_01_000000_0" && (a.InputBytes != schema.Some(int64(900)) || a.RemoteBytes != schema.Some(int64(700)) || a.LocalBytes != schema.Some(int64(200)) || a.GCS != schema.Some(0.04)) {
 			t.Errorf("input %+v, remote %+v, gc %+v", a.InputBytes, a.RemoteBytes, a.GCS)
+		}
+	}
+	for _, a := range r.Attempts {
+		if a.NativeID == "attempt_1_0007_1_01_000000_1" && (a.GCS.OK || a.Quality&schema.TimeRepaired == 0) {
+			t.Errorf("garbage collection of 900 ms in an attempt of 801 ms: %+v", a)
 		}
 	}
 	if len(r.Edges) != 1 || r.Edges[0].Pattern != schema.AllToAll || len(r.Phases) != 2 || r.Jobs[0].Name != schema.Some("q1") || r.Jobs[0].FinishTime.V.Sub(r.Jobs[0].SubmitTime.V) != 8.1 {

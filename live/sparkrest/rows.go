@@ -202,6 +202,7 @@ func (r *rows) task(id stageID, t *task) {
 		a.DurationS = schema.Some(float64(*t.Duration) / 1e3)
 	}
 	r.measure(a, t)
+	a.DropLongParts()
 }
 
 // measure fills in what was measured, by the rules of ingest: a zero is a measurement only of an attempt that succeeded.

@@ -105,11 +105,8 @@ func (r Report) duration(a *schema.Attempt) {
 	}
 }
 
-// partTolerance allows for logs that round each part, and the attempt's start and end, to the millisecond separately.
-const partTolerance = 0.002 + 1e-9
-
 func (r Report) part(a *schema.Attempt, column string, s schema.Null[float64]) {
-	if s.OK && a.DurationS.OK && s.V > a.DurationS.V+partTolerance {
+	if s.OK && a.DurationS.OK && s.V > a.DurationS.V+schema.PartTolerance {
 		r.add("attempts", a.AttemptID, column, Part, "%v s of an attempt of %v s", s.V, a.DurationS.V)
 	}
 }

@@ -124,6 +124,8 @@ func Faults() []Fault {
 		{"local and remote over input", func(t *schema.Trace) { t.Attempts[0].LocalBytes.V++ }, "attempts", "input_bytes", laws.Bytes},
 		{"cross-rack over remote", func(t *schema.Trace) { t.Attempts[0].CrossRackBytes.V++ }, "attempts", "cross_rack_bytes", laws.Bytes},
 		{"delay longer than the attempt", func(t *schema.Trace) { t.Attempts[0].SchedulerDelayS.V = 1.01 }, "attempts", "scheduler_delay_s", laws.Part},
+		{"collected longer than the attempt ran", func(t *schema.Trace) { t.Attempts[0].GCS = schema.Some(1.01) }, "attempts", "gc_s", laws.Part},
+		{"waited longer than the attempt ran", func(t *schema.Trace) { t.Attempts[0].FetchWaitS = schema.Some(1.01) }, "attempts", "fetch_wait_s", laws.Part},
 		{"job is not the phase's", func(t *schema.Trace) {
 			t.Jobs = append(t.Jobs, t.Jobs[0])
 			t.Jobs[1].JobID = 20
