@@ -162,6 +162,7 @@ func (s *Source) application(ctx context.Context) (*application, *applicationAtt
 			}
 			return nil, nil, err
 		}
+		list = slices.DeleteFunc(list, func(a application) bool { return a.ID == "" }) // of no server
 	}
 	app, err := s.pick(list)
 	if err != nil {
@@ -213,9 +214,12 @@ func (s *Source) pick(list []application) (*application, error) {
 		for _, a := range running {
 			names = append(names, *a)
 		}
-		return nil, fmt.Errorf("%w: several applications run there; name one with --app%s", rest.ErrURL, there(names))
+		return nil, fmt.Errorf("%w: several applications run at %s; name one with --app%s", rest.ErrURL, s.c.Address(), there(names))
 	}
-	return nil, fmt.Errorf("%w: no application runs there; name one with --app%s", rest.ErrURL, there(list))
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%w: %s lists no applications: neither a running one nor one that has ended", rest.ErrURL, s.c.Address())
+	}
+	return nil, fmt.Errorf("%w: no application runs at %s; name one that has ended with --app%s", rest.ErrURL, s.c.Address(), there(list))
 }
 
 // Running lists the ids of the applications that run according to a server.

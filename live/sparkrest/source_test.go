@@ -144,6 +144,8 @@ func TestFaultyServers(t *testing.T) {
 		{"a page", say(200, "\n<!DOCTYPE html><html>log in</html>"), live.ErrAway, "but with a web page"},
 		{"broken", say(500, "java.lang.NullPointerException"), live.ErrAway, "500"},
 		{"other JSON", say(200, `{"attempts": 7}`), live.ErrAway, "JSON"},
+		{"empty", say(200, "[]"), rest.ErrURL, "lists no applications"},
+		{"applications without ids", say(200, "[null, {}]"), rest.ErrURL, "lists no applications"},
 		{"absent", say(404, ""), live.ErrAway, "spark.ui.enabled"},
 	} {
 		s := livetest.New(t, trace)

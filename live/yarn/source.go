@@ -157,9 +157,9 @@ func (s *Source) pick(ctx context.Context) (*application, error) {
 		ids = append(ids[:5], "…")
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("%w: no application of Spark or MapReduce runs there; name one with --app", rest.ErrURL)
+		return nil, fmt.Errorf("%w: no application of Spark or MapReduce runs at %s; name one with --app", rest.ErrURL, s.address)
 	}
-	return nil, fmt.Errorf("%w: several applications run there; name one with --app: %s", rest.ErrURL, strings.Join(ids, ", "))
+	return nil, fmt.Errorf("%w: several applications run at %s; name one with --app: %s", rest.ErrURL, s.address, strings.Join(ids, ", "))
 }
 
 // list requests the running applications that can be watched.

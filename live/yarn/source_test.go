@@ -253,7 +253,7 @@ func TestNothingRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if _, err := s.Poll(t.Context()); !errors.Is(err, rest.ErrURL) || !strings.Contains(fmt.Sprint(err), "no application of Spark or MapReduce runs there") {
+		if _, err := s.Poll(t.Context()); !errors.Is(err, rest.ErrURL) || !strings.Contains(fmt.Sprint(err), "no application of Spark or MapReduce runs at "+c.URL) {
 			t.Errorf("%s: %v", answer, err)
 		}
 		if ids, err := s.Running(t.Context()); err != nil || len(ids) > 0 {
