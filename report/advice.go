@@ -148,6 +148,8 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 	case !l.LostS.OK && l.Outliers > 0:
 		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low, Reason: "the log gives the start and end of no phase",
 			Action: fmt.Sprintf("%s, with %s of excess. The log does not say whether a job waited.", prose.Upper(prose.Plural(l.Outliers, "attempt is an outlier", "attempts are outliers")), prose.Seconds(l.ExcessS))}
+	case l.Note == phasesUndated:
+		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no attempt is an outlier", Confidence: Low, Reason: phasesUndated, Action: "What slower attempts cost jobs is not known."}
 	case !l.LostS.OK:
 		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks that ended well before one can be called slow."}
 	}

@@ -245,6 +245,24 @@ func TestCostsAreAtMostWhatTheJobTook(t *testing.T) {
 	}
 }
 
+// A phase that had not ended has tasks to compare, and none is an outlier: the report does not say that there are too few.
+func TestPhaseWithoutEndIsCompared(t *testing.T) {
+	m := reporttest.NewTrace()
+	m.Phase(m.Job(0, 50), 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1.2)
+	m.Trace.Phases[0].FinishTime, m.Trace.Phases[0].Status = schema.Null[schema.Time]{}, schema.RunRunning
+	m.Trace.Jobs[0].FinishTime, m.Trace.Jobs[0].Status = schema.Null[schema.Time]{}, schema.RunRunning
+	d := built(t, reporttest.Stored(t, &m.Trace))
+	if got := d.Headline.Verdict; !strings.HasPrefix(got, "No attempt is an outlier") {
+		t.Errorf("headline: %s", got)
+	}
+	if len(d.Advice) != 1 || d.Advice[0].Title != "Nothing to advise: no attempt is an outlier" {
+		t.Errorf("advice: %+v", d.Advice)
+	}
+	if !strings.Contains(d.Cost.Loss.Note, "does not say from when to when") {
+		t.Errorf("note: %s", d.Cost.Loss.Note)
+	}
+}
+
 // The loss of a phase does not determine that of its job if the log gives no times for it: the latter is unknown, not zero.
 func TestUndatedPhasesCostUnknown(t *testing.T) {
 	m := reporttest.NewTrace()

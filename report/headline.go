@@ -62,7 +62,7 @@ func verdictWords(d *Document) string {
 	case !l.LostS.OK && l.Outliers > 0:
 		return fmt.Sprintf("%s ran %s longer than their phases’ medians in all; what that cost jobs the log does not say.", prose.Upper(prose.Plural(l.Outliers, "attempt", "attempts")), prose.Seconds(l.ExcessS))
 	case !l.LostS.OK:
-		return TooFewTasks
+		return Uncosted(d)
 	case !l.CompletionS.OK:
 		return fmt.Sprintf("Stragglers cost %s of job time; the log does not say how long the jobs took.", prose.Seconds(l.LostS.V))
 	case l.LostS.V == 0 && l.Outliers == 0:
@@ -74,7 +74,16 @@ func verdictWords(d *Document) string {
 	return fmt.Sprintf("Stragglers cost %s of %s of job time (%s), over %s.", prose.Seconds(l.LostS.V), prose.Seconds(l.CompletionS.V), prose.OrDash(l.LostShare, prose.Percent), jobs)
 }
 
-const TooFewTasks = "No phase has enough tasks of known duration to tell slow ones from others."
+// phasesUndated is why no time lost is known although tasks were compared.
+const phasesUndated = "the log does not say from when to when the phases ran whose tasks can be compared"
+
+// Uncosted says why it is not known what slow tasks cost, where no attempt is an outlier.
+func Uncosted(d *Document) string {
+	if d.Cost.Loss.Note == phasesUndated {
+		return "No attempt is an outlier; what slower ones cost jobs is not known: " + phasesUndated + "."
+	}
+	return "No phase has enough tasks of known duration to tell slow ones from others."
+}
 
 func whyWords(d *Document) string {
 	l := d.Cost.Loss

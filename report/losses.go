@@ -155,6 +155,7 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 		}
 		timed := r.StartTime.OK && r.FinishTime.OK && r.FinishTime.V >= r.StartTime.V
 		// without times of the phase the cost to its job is unknown
+		s.compared = s.compared || r.LostS.OK
 		s.measured = s.measured || r.LostS.OK && (timed || lost == 0)
 		queued := max(0, s.queued[r.PhaseID.V]-lost)
 		if !timed {

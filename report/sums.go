@@ -21,7 +21,8 @@ type sums struct {
 	phaseParts map[schema.Key]*parts // of the worst phases
 	attempts   *best                 // the attempts that cost most
 	machines   map[string]float64    // job time lost to each machine being slow
-	measured   bool                  // some phase has a lost time
+	compared   bool                  // some phase has enough tasks of known duration
+	measured   bool                  // and what it lost, its job may have lost
 }
 
 // total is what one job, one application, or all of them lost.
@@ -42,7 +43,12 @@ func (t *total) loss(s *sums) Loss {
 	} else {
 		l.Note = "the log does not say when it was submitted and when it ended"
 	}
-	if !s.measured {
+	switch {
+	case s.measured:
+	case s.compared:
+		l.Note = phasesUndated
+		return l
+	default:
 		l.Note = "no phase has a lost time: too few tasks, or straggler detect was not run"
 		return l
 	}

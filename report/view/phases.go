@@ -66,7 +66,7 @@ func phasesNote(d *report.Document, drawn int64) string {
 	judged := slices.ContainsFunc(d.Phases.Rows, func(p report.Phase) bool { return p.LostS.OK })
 	switch more := d.Phases.Total - drawn; {
 	case !judged:
-		return report.TooFewTasks
+		return report.Uncosted(d)
 	case drawn == 0:
 		return "No phase lost any time."
 	case more > 0:
