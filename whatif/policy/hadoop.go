@@ -59,6 +59,9 @@ func (h *hadoop) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return v.In(replay.Seconds(h.Heartbeat))
 }
 
+// Abstains: no score is under an average of itself alone.
+func (h *hadoop) Abstains(float64) bool { return true }
+
 // HadoopThreshold is the score below which a task is a straggler, given the average score of its category.
 func HadoopThreshold(average, gap float64) float64 { return average - gap }
 

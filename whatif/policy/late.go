@@ -99,6 +99,9 @@ func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return again
 }
 
+// Abstains: no rate is under a percentile of itself alone.
+func (l *late) Abstains(float64) bool { return l.SlowTask < 1 }
+
 // longest returns the n attempts that may be copied with the longest time left, in order.
 func (l *late) longest(v *replay.View, phase *latePhase, n int) []candidate {
 	g := &phase.longest

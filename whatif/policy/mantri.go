@@ -152,6 +152,12 @@ func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return v.In(replay.Seconds(delta))
 }
 
+// Abstains: an attempt is duplicated if it gains more than ρΔ, the gain being t_rem − E(t_new). With the error z, the duration of
+// the only attempt is estimated at Eₖ after eₖ seconds, and Eⱼ − Eₖ = z · (eₖ − eⱼ) for an earlier report j. t_rem is an average of
+// Eₖ − eₖ and, half or not at all, of at most Eⱼ − eⱼ for some j; E(t_new) is at least Eₖ. So the gain is at most
+// ½(Eₖ − eₖ) + ½(Eⱼ − eⱼ) − Eₖ = ½(z − 1)eₖ − ½(1 + z)eⱼ, which is negative for −1 < z < 1; 0.9 leaves room for rounding.
+func (m *mantri) Abstains(most float64) bool { return most <= 0.9 }
+
 func (m *mantri) count(v *replay.View, p *mantriPhase) {
 	for _, d := range v.Done()[p.counted:] {
 		p.took.add(d.Took.Seconds())

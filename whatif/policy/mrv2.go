@@ -95,6 +95,9 @@ func (m *mrv2) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return m.wake(v, job.next)
 }
 
+// Abstains: at least one task of the kind must be complete.
+func (m *mrv2) Abstains(float64) bool { return true }
+
 func (m *mrv2) wake(v *replay.View, scan replay.Time) replay.Again {
 	if m.Estimator == "legacy" {
 		return replay.Again{At: scan}

@@ -36,17 +36,20 @@ func below(bits uint64, n int) int {
 	return int((bits >> 32) * uint64(n) >> 32)
 }
 
-// normal maps random bits to a standard normal number (Box and Muller), truncated at ±3.
+// normalMost is where normal is truncated.
+const normalMost = 3
+
+// normal maps random bits to a standard normal number (Box and Muller), truncated at ±normalMost.
 func normal(bits uint64) float64 {
 	u := (float64(bits>>40) + 0.5) / (1 << 24)
 	v := float64(bits&(1<<24-1)) / (1 << 24)
-	return max(-3, min(3, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
+	return max(-normalMost, min(normalMost, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
 }
 
 // normalAtMost is a nonnegative upper bound of normal for the same bits, computed from the leading bits of its two uniform
 // numbers.
 func normalAtMost(bits uint64) float64 {
-	return min(3, radiusAtMost[bits>>58]*cosineAtMost[bits>>20&15])
+	return min(normalMost, radiusAtMost[bits>>58]*cosineAtMost[bits>>20&15])
 }
 
 var (

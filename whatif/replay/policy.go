@@ -10,6 +10,14 @@ type Policy interface {
 	Look(v *View, do *Actions) Again
 }
 
+// Abstainer is implemented by policies that may have nothing to decide about the only attempt of a job, as they compare attempts
+// with each other. They do not look at such jobs, of which some logs are full.
+type Abstainer interface {
+	// Abstains reports whether the policy certainly does nothing in a job of one task that runs once, whose progress is
+	// synthetic with an error (View.Progress) of at most so much.
+	Abstains(most float64) bool
+}
+
 // Again is when a policy wants to look at the phase again; the zero value means never.
 type Again struct {
 	At  Time // an instant; 0: at none

@@ -385,10 +385,22 @@ func (s *Sim) releasePhase(i int32) {
 		s.launchLogged(a, s.p.Attempts[a].Slot, s.p.Attempts[a].Lag)
 	}
 	s.reached(i)
-	if s.o.Policy != nil {
+	if s.o.Policy != nil && !s.abstains(i) {
 		ph.looking = true
 		s.fresh = append(s.fresh, i)
 	}
+}
+
+// abstains reports whether the policy leaves a phase alone: the job has one task, which runs once.
+func (s *Sim) abstains(i int32) bool {
+	p := &s.p.Phases[i]
+	if p.Tasks != 1 || p.Launches != 1 || len(p.SoloAtRelease) > 0 || s.p.Jobs[p.Job].Phases != 1 || s.scheduled() {
+		return false
+	}
+	policy, ok := s.o.Policy.(Abstainer)
+	a := &s.p.Attempts[p.First]
+	again := a.Next >= 0 || a.AfterOK >= 0 || a.Fork >= 0
+	return ok && !again && a.Reports.N == 0 && policy.Abstains(normalMost*s.o.Sigma)
 }
 
 // reached releases the phases that waited for as many tasks of phase i as have finished now.
