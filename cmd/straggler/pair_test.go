@@ -35,6 +35,9 @@ type pair struct {
 
 // record counts what all sessions of a pair asked.
 type record struct {
+	// columnsOnly: Spark parses, resolves and optimizes each statement and says its columns, but runs nothing.
+	columnsOnly bool
+
 	mu    sync.Mutex
 	asked []string
 	times map[string]int // comparisons of statements of the same shape; mostTimes once it gave rows
@@ -76,11 +79,14 @@ func (p *pair) Materialize(ctx context.Context, name, sql string) error {
 // onSpark creates a session table on Spark. A copy of another table is loaded, as detect does: otherwise Spark would compute
 // that table again for each use, which takes minutes.
 func (p *pair) onSpark(ctx context.Context, name, sql string) error {
+	if p.columnsOnly {
+		return p.spark.Materialize(ctx, name, withoutRows(sql))
+	}
 	from, all := strings.CutPrefix(sql, "SELECT * FROM ")
 	if !all || engine.CheckName(from) != nil {
 		return p.spark.Materialize(ctx, name, sql)
 	}
-	described, err := p.duck.Query(ctx, sql+" LIMIT 0")
+	described, err := p.duck.Query(ctx, withoutRows(sql))
 	if err != nil {
 		return err
 	}
@@ -138,6 +144,9 @@ func (p *pair) enough(shape string) bool {
 
 func shapeOf(sql string) string { return numbers.ReplaceAllString(sql, "0") }
 
+// withoutRows asks for the columns of a statement.
+func withoutRows(sql string) string { return "SELECT * FROM (" + sql + ") AS asked LIMIT 0" }
+
 // compare asks both engines and compares their rows.
 func (p *pair) compare(ctx context.Context, sql string) {
 	p.t.Helper()
@@ -146,6 +155,9 @@ func (p *pair) compare(ctx context.Context, sql string) {
 		return
 	}
 	fail := func(format string, args ...any) { p.t.Errorf("%s\n%s", fmt.Sprintf(format, args...), sql) }
+	if p.columnsOnly {
+		sql = withoutRows(sql)
+	}
 	sql, err := p.ordered(ctx, sql)
 	if err != nil {
 		fail("on DuckDB: %v", err)
@@ -183,7 +195,7 @@ func (p *pair) compare(ctx context.Context, sql string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.rows += a.n; a.n > 0 {
+	if p.rows += a.n; a.n > 0 || p.columnsOnly {
 		p.times[shape] = mostTimes
 	}
 }
@@ -194,11 +206,10 @@ var orders = regexp.MustCompile(`(?s)ORDER BY [^()]*$|ORDER BY [^()]*\([^()]*\)[
 // ordered sorts the rows of a statement that leaves their order open, by all columns on which the engines agree to the last
 // digit. Rows that are equal in these are sorted by groups.
 func (p *pair) ordered(ctx context.Context, sql string) (string, error) {
-	if orders.MatchString(sql) {
+	if p.columnsOnly || orders.MatchString(sql) {
 		return sql, nil
 	}
-	sql = "SELECT * FROM (" + sql + ") AS asked"
-	rows, err := p.duck.Query(ctx, sql+" LIMIT 0")
+	rows, err := p.duck.Query(ctx, withoutRows(sql))
 	if err != nil {
 		return sql, err
 	}
@@ -209,7 +220,7 @@ func (p *pair) ordered(ctx context.Context, sql string) (string, error) {
 			by = append(by, strconv.Itoa(i+1)+" NULLS LAST")
 		}
 	}
-	if len(by) == 0 {
+	if sql = "SELECT * FROM (" + sql + ") AS asked"; len(by) == 0 {
 		return sql, nil
 	}
 	return sql + " ORDER BY " + strings.Join(by, ", "), nil

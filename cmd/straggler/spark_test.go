@@ -22,7 +22,8 @@ func TestSpark(t *testing.T) {
 	buckets := sparkBuckets(t, &o)
 	server := sparktest.Engine(t, o)
 	for name, run := range map[string]func(*testing.T){
-		"engines agree": func(t *testing.T) { enginesAgree(t, server) },
+		"engines agree": func(t *testing.T) { enginesAgree(t, server, false) },
+		"columns agree": func(t *testing.T) { columnsAgree(t, server) },
 		"verbs":         func(t *testing.T) { sparkVerbs(t, server) },
 		"on a bucket":   func(t *testing.T) { sparkOnBucket(t, server, buckets) },
 	} {
@@ -31,6 +32,15 @@ func TestSpark(t *testing.T) {
 			run(t)
 		})
 	}
+}
+
+// columnsAgree tests that another Spark takes every statement and gives it the same columns. Where engines agree runs too, it
+// says as much.
+func columnsAgree(t *testing.T, server string) {
+	if os.Getenv(sparktest.Variable) == "" {
+		t.Skip("runs with " + sparktest.Variable)
+	}
+	enginesAgree(t, server, true)
 }
 
 // sparkVerbs tests the verbs with --engine.
