@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -90,6 +91,9 @@ func (c Cache) open(store string) (*cache, error) {
 	abs, err := filepath.Abs(c.Dir)
 	if err != nil {
 		return nil, err
+	}
+	if !utf8.ValidString(abs) {
+		return nil, fmt.Errorf("the directory for copies of the store, %q: %w: %s; give another with --cache DIR or STRAGGLER_CACHE", abs, ErrCache, notUTF8)
 	}
 	for _, sub := range []string{"files", "readers", "staging"} {
 		if err := os.MkdirAll(filepath.Join(abs, sub), 0o700); err != nil {

@@ -356,3 +356,23 @@ func TestTablesGone(t *testing.T) {
 		t.Errorf("a reader is told %v", err)
 	}
 }
+
+// A store cannot be where no directory can be, or where SQL cannot name its files; the error says so before anything is written.
+func TestImpossiblePlaces(t *testing.T) {
+	base := t.TempDir()
+	if err := os.Symlink("nowhere", filepath.Join(base, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for name, says := range map[string]string{"link": "cannot be created", "caf\xe9": "not valid UTF-8", "caf\xe9/store": "not valid UTF-8"} {
+		if _, err := Open(t.Context(), filepath.Join(base, name), Options{}); !errors.Is(err, ErrNotStore) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	t.Setenv("STRAGGLER_CACHE", filepath.Join(base, "caf\xe9"))
+	if _, err := Open(t.Context(), "file://"+base+"/bucket", Options{}); !errors.Is(err, ErrCache) || !strings.Contains(err.Error(), "not valid UTF-8") {
+		t.Errorf("the cache: %v", err)
+	}
+	if names, err := os.ReadDir(base); err != nil || len(names) > 2 {
+		t.Errorf("there are %v, %v", names, err)
+	}
+}

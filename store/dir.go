@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"straggler/bucket"
 )
@@ -25,8 +26,14 @@ type directory struct {
 
 func openDirectory(disk fileSystem, dir string) (*directory, error) {
 	abs, err := filepath.Abs(dir)
+	if err == nil && !utf8.ValidString(abs) {
+		err = fmt.Errorf("%q: %w: %s; rename the directory, or name another", abs, ErrNotStore, notUTF8)
+	}
 	return &directory{fs: disk, root: abs}, err
 }
+
+// notUTF8 is why files whose path is not UTF-8 cannot be queried: SQL is.
+const notUTF8 = "its path is not valid UTF-8, and the SQL that reads its files is"
 
 // path is the path of a file of the store.
 func (d *directory) path(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }
@@ -58,7 +65,7 @@ func (d *directory) init(ctx context.Context, readOnly bool) error {
 	d.made, d.madeRoot = true, err != nil
 	for _, name := range []string{"tables", "staging", "commits"} {
 		if err := d.fs.MkdirAll(d.path(name)); err != nil {
-			return err
+			return fmt.Errorf("%s: %w, and it cannot be created: %w", d.root, ErrNotStore, err)
 		}
 	}
 	for _, name := range []string{d.root, filepath.Dir(d.root)} {
