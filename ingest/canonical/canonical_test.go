@@ -187,18 +187,6 @@ func TestEncodingsAgree(t *testing.T) {
 	}
 }
 
-// A part of an attempt that is longer than the attempt is unknown, whatever quality the file states.
-func TestPartsLongerThanTheAttempt(t *testing.T) {
-	const row = `{"task":0,"start_time":"2026-01-01T00:00:00Z","duration_s":1,"gc_s":1.1,"fetch_wait_s":0.5,"quality":0}` + "\n"
-	r := ingesttest.Read(t, Format(), ingesttest.Directory("mine", map[string]string{"attempts.jsonl": row}), ingest.Limits{})
-	if r.Err != nil || len(r.Attempts) != 1 {
-		t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
-	}
-	if a := r.Attempts[0]; a.GCS.OK || a.FetchWaitS != schema.Some(0.5) || a.Quality != schema.TimeRepaired {
-		t.Errorf("attempt %+v", a)
-	}
-}
-
 // What straggler export writes for awkward rows is read back unchanged.
 func TestAwkwardValues(t *testing.T) {
 	files := map[string]string{
