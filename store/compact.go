@@ -185,7 +185,7 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 // ownKey is the key of an ingest's own rows.
 func ownKey(id string) KeyText { return KeyText(xxhash.Sum64String("ingest "+id) >> 1) }
 
-// Remove removes an ingest, or the results of a commit, by its id. Earlier versions of the logs that it replaced do not
+// Remove removes an ingest, or all ingests or results in a commit, by its id. Earlier versions of the logs that it replaced do not
 // become visible again.
 func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error) {
 	var done Compaction
@@ -203,7 +203,7 @@ func (s *Store) Remove(ctx context.Context, id, tool string) (Compaction, error)
 			continue
 		}
 		for _, in := range c.Inputs {
-			if in.Ingest == id && !cat.hidden[i][in.Key] {
+			if (in.Ingest == id || c.ID == id) && !cat.hidden[i][in.Key] {
 				tx.Retire(schema.Key(in.Key))
 			}
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,6 +71,15 @@ func TestList(t *testing.T) {
 	}
 	if state, err = s.State(t.Context()); err != nil || state != old {
 		t.Errorf("a compaction takes the state from %s to %s, %v", old, state, err)
+	}
+	if list, err := s.List(t.Context()); err != nil {
+		t.Fatal(err)
+	} else if i := slices.IndexFunc(list, func(e Entry) bool { return e.Kind == Log && e.Visible }); i < 0 {
+		t.Error("no logs are visible")
+	} else if _, err := s.Remove(t.Context(), list[i].ID, "test"); err != nil {
+		t.Errorf("removing the compaction by the id in the list: %v", err)
+	} else if rest, err := s.List(t.Context()); err != nil || slices.ContainsFunc(rest, func(e Entry) bool { return e.Kind == Log && e.Visible }) {
+		t.Errorf("after its removal: %+v, %v", rest, err)
 	}
 	if _, err := s.Remove(t.Context(), "nothing", "test"); !errors.Is(err, ErrNoCommit) {
 		t.Errorf("removing nothing gives %v", err)

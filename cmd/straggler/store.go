@@ -196,6 +196,8 @@ func storeRmCommand(e *env) *cobra.Command {
 	return storeVerb(e, &cobra.Command{
 		Use:   "rm ID --store DIR",
 		Short: "Remove an ingest, or results, by the id that store ls shows",
+		Long: `Rm removes all ingests, or the results, in the commit with this ID. After a compaction, which puts several ingests into one commit,
+an ingest can still be removed alone, by its own ID: ingest_id of the table ingests.`,
 		Example: `  straggler store ls --store lake
   straggler store rm ID --store lake`,
 		Args: cobra.ExactArgs(1),
