@@ -122,6 +122,34 @@ func TestNotebooksReadWhatIsVisible(t *testing.T) {
 	}
 }
 
+// execute executes the code of a notebook, without drawing.
+const execute = `
+import json, sys
+import matplotlib
+matplotlib.use("Agg")
+for c in json.load(open(sys.argv[1]))["cells"]:
+    if c["cell_type"] == "code":
+        exec("".join(c["source"]))
+`
+
+// The starter runs on a store in which nothing is slow, so that many tables have no rows.
+func TestStarterOfAHealthyStore(t *testing.T) {
+	py := python(t)
+	dir := t.TempDir()
+	bin, log, store, notebook := filepath.Join(dir, "straggler"), filepath.Join(dir, "a.log"), filepath.Join(dir, "store"), filepath.Join(dir, "start.ipynb")
+	for _, args := range [][]string{
+		{"go", "build", "-o", bin, "../cmd/straggler"},
+		{bin, "generate", "--scenario", "identical", "-o", log},
+		{bin, "report", log, "--store", store, "-o", filepath.Join(dir, "r.md")},
+		{bin, "notebook", "--store", store, "-o", notebook},
+		{py, "-c", execute, notebook},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+}
+
 // The starter opens the given store, even with quotes in its path, and has no saved output.
 func TestStarter(t *testing.T) {
 	const path = `/data/it's "mine"\store`
