@@ -220,13 +220,16 @@ func (a *Attributor) neighbours(i, part int) (n int, others float64, ok bool) {
 }
 
 func (a *Attributor) residualSentence(w *words, e *Evidence, s *split) {
-	sigma := a.phase.Regression.Sigma
+	sigma, tasks := a.phase.Regression.Sigma, "tasks of the phase"
+	if v := a.phase.Variance(int32(s.index)); v > sigma*sigma {
+		sigma, tasks = math.Sqrt(v), "the first tasks of the phase"
+	}
 	e.Coefficient, e.Value, e.Median = sigma, math.Exp(s.residual), 1
 	e.Reason = s.unidentifiable
 	if s.unidentifiable != "" {
 		w.say("its cause cannot be identified: ").say(s.unidentifiable).say("; it ")
 	}
-	w.say("took ").fixed(e.Value, 2).say(" times as long as its work and its machine predict, where tasks of the phase vary by ")
+	w.say("took ").fixed(e.Value, 2).say(" times as long as its work and its machine predict, where ").say(tasks).say(" vary by ")
 	w.fixed(100*sigma, 0).say(" %")
 	if s.unidentifiable == "" {
 		w.say("; nothing in the log explains it")

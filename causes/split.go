@@ -222,7 +222,7 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	expected, usual := f.Predict(&x), f.Predict(&f.Mid)
 	body := b.Body[i]
 	hypotheses, cpu := a.hypothesesOf(i), b.ProcessorTime(int32(i))
-	s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected), cpu)
+	s.machine = hypotheses.Posterior(&b.Fitter, int32(i), math.Log(max(body, 1e-9*middle)/expected), cpu)
 	// it collected while it slept or waited
 	if lack := expected*math.Exp(s.machine.Mean+s.machine.Start) - body; lack > 0 && b.Part[fit.GC][i] > 0 {
 		// blocks that came meanwhile were waited for, whatever sent them
@@ -231,7 +231,7 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 		slept := min(lack-stopped, max(0, s.of[ofGC]))
 		s.of[ofGC] -= slept
 		body += stopped + slept
-		s.machine = hypotheses.Posterior(&b.Fitter, math.Log(max(body, 1e-9*middle)/expected), cpu)
+		s.machine = hypotheses.Posterior(&b.Fitter, int32(i), math.Log(max(body, 1e-9*middle)/expected), cpu)
 	}
 	body = max(body, 1e-9*middle)
 	l := stats.LogMean(body, middle)

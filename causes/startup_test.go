@@ -488,3 +488,44 @@ func TestStartOrWorkByOtherExecutions(t *testing.T) {
 		}
 	}
 }
+
+// How long the first tasks of a phase load and compile differs from process to process: two that start together on a machine
+// and are slow together do not show that it is slow. If the first tasks of the other machines are alike, they do.
+func TestFirstTasksDiffer(t *testing.T) {
+	for _, differ := range []bool{true, false} {
+		named, n := 0, 0
+		for seed := range uint64(10) {
+			c := causestest.New(700+seed, 10)
+			c.Slots = 2
+			var phases []*fit.Phase
+			for k := range 6 {
+				var longer [10]float64
+				for m := range longer {
+					if longer[m] = 1; differ {
+						longer[m] = math.Exp(0.35 * c.Rng.NormFloat64())
+					}
+				}
+				if !differ && k == 2 {
+					longer[3] = 2.2
+				}
+				phases = append(phases, c.Phase(100, 2, nil, func(t *fit.Task, body *float64) {
+					if t.Index < 20 {
+						*body *= longer[t.Machine]
+					}
+				}))
+			}
+			for _, r := range attributeAll(phases) {
+				if task := find(phases, r.AttemptID); r.Rank == 1 && task.Index < 20 {
+					n++
+					if r.Cause == schema.BadMachine && r.Confidence.Or(0) >= 0.5 {
+						named++
+					}
+				}
+			}
+		}
+		t.Logf("they differ %v: %d of %d slow first tasks are the machine's", differ, named, n)
+		if share := float64(named) / float64(n); n < 15 || differ && share > 0.02 || !differ && share < 0.9 {
+			t.Errorf("they differ %v: %d of %d slow first tasks are the machine's", differ, named, n)
+		}
+	}
+}

@@ -170,7 +170,7 @@ func (f *Fitter) CountOutliers() (c OutlierCounts) {
 			if j < 0 {
 				continue
 			}
-			if d := f.residual[j] - usual; d > least {
+			if d := f.residual[j] - usual; d > max(least, 3*math.Sqrt(f.Variance(i))) {
 				c.Slow++
 				c.Sum += d
 				c.Sum2 += d * d

@@ -33,6 +33,7 @@ type Regression struct {
 	N      int
 	Base   float64 // body at the medians of all predictors
 	Sigma  float64 // standard deviation of ln(body / prediction)
+	First  float64 // variance of it that the first tasks of the phase have besides Sigma²
 	R2     float64 // share of the body's variance that the predictors explain
 	Mid    [Predictors]float64
 	Coef   [Predictors]float64 // seconds per unit
@@ -321,6 +322,40 @@ func (f *Fitter) scatterWithin() float64 {
 	return stats.MADScale * stats.Median(f.tmp)
 }
 
+// firstVariance is the variance that the residuals of the first tasks have besides Sigma²: how long processes load, compile and
+// connect differs, most of all where hosts are busy. Its prior is 0, with the weight of sigmaWeight tasks. With few first tasks,
+// or few later ones, the two scatters cannot be distinguished.
+func (f *Fitter) firstVariance() float64 {
+	f.tmp = f.tmp[:0]
+	later := 0
+	for j, i := range f.Rows {
+		switch {
+		case f.X[ByFirst][i] == 0:
+			later++
+		case f.X[ByFirst][i] == 1 && !f.Cold(i):
+			f.tmp = append(f.tmp, f.residual[j])
+		}
+	}
+	if len(f.tmp) < support || later < support {
+		return 0
+	}
+	median := stats.Median(f.tmp)
+	for k, r := range f.tmp {
+		f.tmp[k] = math.Abs(r - median)
+	}
+	n, own := float64(len(f.tmp)), stats.MADScale*stats.Median(f.tmp)
+	return n / (n + sigmaWeight) * max(0, own*own-f.Regression.Sigma*f.Regression.Sigma)
+}
+
+// Variance is the variance of ln(body / prediction) if task i is ordinary.
+func (f *Fitter) Variance(i int32) float64 {
+	v := f.Regression.Sigma * f.Regression.Sigma
+	if f.X[ByFirst][i] == 1 {
+		v += f.Regression.First
+	}
+	return v
+}
+
 // finish computes the scatter and the share of variance explained.
 func (f *Fitter) finish(sigma Prior) {
 	g := &f.Regression
@@ -331,6 +366,7 @@ func (f *Fitter) finish(sigma Prior) {
 		}
 	}
 	g.Sigma = f.scatter(sigma, k)
+	g.First = f.firstVariance()
 	var mean, total, left float64
 	for _, y := range f.y {
 		mean += y / float64(len(f.y))

@@ -66,7 +66,10 @@ func (f *Fitter) cutResidual(i int) float64 {
 }
 
 // Near is another task on the machine of a task, in units of that task's duration from its start.
-type Near struct{ From, Until, Residual float64 }
+type Near struct {
+	From, Until, Residual float64
+	Variance              float64 // of the residual, if the task is ordinary
+}
 
 // TasksNear returns the fitted tasks that ran on the machine of task i at the same time, or within twice its duration before or
 // after: at most 64, those that started nearest to it, in the order of their start, without cold ones. The slice is valid until
@@ -86,7 +89,7 @@ func (f *Fitter) TasksNear(i int32) []Near {
 		if o.task == i || f.row[o.task] < 0 || f.Cold(o.task) {
 			continue
 		}
-		n := Near{o.start.Sub(t.Start.V) / t.Duration, o.end.Sub(t.Start.V) / t.Duration, f.residual[f.row[o.task]]}
+		n := Near{o.start.Sub(t.Start.V) / t.Duration, o.end.Sub(t.Start.V) / t.Duration, f.residual[f.row[o.task]], f.Variance(o.task)}
 		if n.Until > -2 && n.From < 3 && n.Until > n.From {
 			f.near = append(f.near, n)
 		}

@@ -51,11 +51,11 @@ type Posterior struct {
 	N                    int     // other tasks that support it
 }
 
-// Posterior averages over the hypotheses (Bayesian model averaging, Hoeting et al. 1999): r is ln of the task's body over its
+// Posterior averages over the hypotheses (Bayesian model averaging, Hoeting et al. 1999): r is ln of the body of task i over its
 // prediction. Under each, r is the sum of the machine's deviation, the attempt's own part, and scatter. cpu is its processor
 // time relative to others on its machine, which is evidence about the attempt's own part only.
-func (h *Hypotheses) Posterior(f *fit.Fitter, r float64, cpu fit.ProcessorTime) (p Posterior) {
-	s2 := f.Regression.Sigma * f.Regression.Sigma
+func (h *Hypotheses) Posterior(f *fit.Fitter, i int32, r float64, cpu fit.ProcessorTime) (p Posterior) {
+	s2 := f.Variance(i)
 	var l [hypotheses]float64
 	var owns [hypotheses]fit.OwnPart
 	top := math.Inf(-1)

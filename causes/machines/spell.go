@@ -32,22 +32,24 @@ const spells = times*times - shares*(shares-1)/2
 
 // spell weighs the times at which the machine of a task may have been slow. It must not be used concurrently.
 type spell struct {
-	usual   []float64 // log density of the residuals without a spell
-	density logDensity
-	ratios  logRatios
+	usual  []float64     // log density of the residuals without a spell
+	later  logDensity    // of tasks that are not among the first of the phase
+	first  logDensity    // of those that are
+	by     []*logDensity // of each task near it
+	ratios logRatios
 }
 
 // weigh fills h, one hypothesis per share of the task's time within the spell, from a quarter to all of it. is is the first
 // hypothesis, which holds outside the spell.
 func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, h []Hypothesis) {
 	near := f.TasksNear(i)
-	if !anySlow(f, near, is.Mean) {
+	if !anySlow(near, is.Mean) {
 		return
 	}
-	s.density.of(f)
+	s.densities(f, near)
 	s.usual = s.usual[:0]
 	for k := range near {
-		s.usual = append(s.usual, s.density.at(near[k].Residual-is.Mean))
+		s.usual = append(s.usual, s.by[k].at(near[k].Residual-is.Mean))
 	}
 	var by [shares]weighted
 	top, beginning, end := math.Inf(-1), 0., 0. // the most probable spell
@@ -76,6 +78,21 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 		if n > 0 && by[k].weight != 0 {
 			h[k] = by[k].hypothesis(is, n)
 		}
+	}
+}
+
+// densities are those of the residuals of tasks.
+func (s *spell) densities(f *fit.Fitter, near []fit.Near) {
+	s2 := f.Regression.Sigma * f.Regression.Sigma
+	s.later.of(f, s2)
+	s.by = s.by[:0]
+	for k := range near {
+		if near[k].Variance == s2 {
+			s.by = append(s.by, &s.later)
+			continue
+		}
+		s.first.of(f, near[k].Variance)
+		s.by = append(s.by, &s.first)
 	}
 }
 
@@ -129,7 +146,7 @@ func (s *spell) evaluate(near []fit.Near, mean, lost float64) {
 			if v <= 0 {
 				return 0
 			}
-			return s.density.at(n.Residual-mean+math.Log1p(-v*lost)) - s.usual[k]
+			return s.by[k].at(n.Residual-mean+math.Log1p(-v*lost)) - s.usual[k]
 		}
 		switch {
 		case n.Until <= ends[times-1]:
@@ -185,9 +202,9 @@ func (d *logRatios) addBoth(n *fit.Near, of func(begin, end float64) float64) {
 }
 
 // anySlow reports whether any of the tasks was slow enough to be evidence of a spell.
-func anySlow(f *fit.Fitter, near []fit.Near, usual float64) bool {
+func anySlow(near []fit.Near, usual float64) bool {
 	for k := range near {
-		if near[k].Residual-usual > 2*f.Regression.Sigma {
+		if near[k].Residual-usual > 2*math.Sqrt(near[k].Variance) {
 			return true
 		}
 	}
@@ -209,15 +226,16 @@ type logDensity struct {
 	kept    []float64 // at multiples of step, 0 in the middle; NaN: not computed yet
 }
 
-// of resets it for a phase. The results do not depend on which outliers are evaluated, nor on their order.
-func (d *logDensity) of(f *fit.Fitter) {
-	m := f.Outliers.Around(f.Regression.Sigma * f.Regression.Sigma)
+// of resets it for a phase and the variance of its ordinary residuals. The results do not depend on which outliers are
+// evaluated, nor on their order.
+func (d *logDensity) of(f *fit.Fitter, variance float64) {
+	m := f.Outliers.Around(variance)
 	if d.kept == nil {
 		d.kept = make([]float64, 2*reach*perSigma+1)
 	} else if m == d.mixture {
 		return
 	}
-	d.mixture, d.step = m, f.Regression.Sigma/perSigma
+	d.mixture, d.step = m, math.Sqrt(variance)/perSigma
 	for k := range d.kept {
 		d.kept[k] = math.NaN()
 	}
