@@ -75,8 +75,7 @@ func PaperFigures(ctx context.Context, eng engine.Engine) ([]Figure, error) {
 	return out, nil
 }
 
-// sameDigits rounds to nine digits: engines add in the order in which their threads finish, so the last digits differ from run
-// to run.
+// sameDigits rounds to nine digits: the last digits of a power, which dolly-3 shows, differ between engines.
 func sameDigits(y float64) float64 {
 	z, err := strconv.ParseFloat(strconv.FormatFloat(y, 'g', 9, 64), 64)
 	if err != nil {

@@ -55,27 +55,27 @@ improvable AS (
   GROUP BY a.phase_id
 ),
 readers AS (
-  SELECT a.phase_id, sum(a.fetch_wait_s) / nullif(sum(a.duration_s), 0) AS share
+  SELECT a.phase_id, CAST(sum(TRY_CAST(round(a.fetch_wait_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / nullif(CAST(sum(CAST(round(a.duration_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE), 0) AS share
   FROM attempts a SEMI JOIN edges e ON e.to_phase = a.phase_id
   WHERE a.fetch_wait_s IS NOT NULL AND a.duration_s BETWEEN 0 AND 1e15
   GROUP BY a.phase_id
 ),
 job_work AS (
-  SELECT a.job_id, count(*) AS tasks, sum(a.duration_s) AS slot_s FROM attempts a WHERE a.duration_s BETWEEN 0 AND 1e15 GROUP BY a.job_id
+  SELECT a.job_id, count(*) AS tasks, sum(CAST(round(a.duration_s * 1e6) AS DECIMAL(28, 0))) AS slot_us FROM attempts a WHERE a.duration_s BETWEEN 0 AND 1e15 GROUP BY a.job_id
 ),
 job_time AS (
-  SELECT w.job_id, w.tasks, w.slot_s, CAST(unix_micros(j.finish_time) - unix_micros(coalesce(j.start_time, j.submit_time)) AS DOUBLE) / 1e6 AS job_s
+  SELECT w.job_id, w.tasks, w.slot_us, CAST(unix_micros(j.finish_time) - unix_micros(coalesce(j.start_time, j.submit_time)) AS DOUBLE) / 1e6 AS job_s
   FROM job_work w JOIN jobs j ON j.job_id = w.job_id
 ),
 speedups AS (
-  SELECT t.job_id, c.cause, t.slot_s, c.cost_s / nullif(t.job_s, 0) AS share
+  SELECT t.job_id, c.cause, t.slot_us, c.cost_s / nullif(t.job_s, 0) AS share
   FROM job_time t JOIN job_costs c ON c.job_id = t.job_id
   WHERE c.cost_s IS NOT NULL AND t.job_s > 0
 ),
 together AS (
-  SELECT t.job_id, t.slot_s, max(c.together_s) / nullif(t.job_s, 0) AS share
+  SELECT t.job_id, t.slot_us, max(c.together_s) / nullif(t.job_s, 0) AS share
   FROM job_time t LEFT JOIN job_costs c ON c.job_id = t.job_id
-  WHERE t.job_s > 0 GROUP BY t.job_id, t.slot_s, t.job_s
+  WHERE t.job_s > 0 GROUP BY t.job_id, t.slot_us, t.job_s
 ),
 named AS (SELECT DISTINCT cause FROM speedups),
 usual_use AS (SELECT machine, avg(cpu) AS cpu, avg(memory) AS memory FROM machine_usage GROUP BY machine),
@@ -119,7 +119,7 @@ machine_ranks AS (
   FROM machine_counts
 ),
 job_ranks AS (
-  SELECT slot_s, count(*) OVER () AS jobs, row_number() OVER (ORDER BY tasks NULLS LAST, slot_s NULLS LAST, job_id NULLS LAST) AS place FROM job_work
+  SELECT slot_us, count(*) OVER () AS jobs, row_number() OVER (ORDER BY tasks NULLS LAST, slot_us NULLS LAST, job_id NULLS LAST) AS place FROM job_work
 ),
 chance AS (
   SELECT CAST(sum(stragglers) AS DOUBLE) / nullif(CAST(sum(CASE WHEN stragglers IS NOT NULL THEN succeeded END) AS DOUBLE), 0) AS p,
@@ -166,17 +166,17 @@ figures AS (
   SELECT 'mantri-6', 'lost outputs by time', x, CAST(sum(CASE WHEN by_lost <= ceil(x * 100) THEN lost ELSE 0 END) AS DOUBLE), CAST(sum(lost) AS DOUBLE)
   FROM shares CROSS JOIN time_ranks GROUP BY x
   UNION ALL
-  SELECT 'mantri-7', n.cause, x, sum(CASE WHEN s.share > x THEN t.slot_s ELSE 0e0 END), sum(t.slot_s)
+  SELECT 'mantri-7', n.cause, x, CAST(sum(CASE WHEN s.share > x THEN t.slot_us ELSE 0 END) AS DOUBLE) / 1e6, CAST(sum(t.slot_us) AS DOUBLE) / 1e6
   FROM shares CROSS JOIN named n CROSS JOIN job_time t LEFT JOIN speedups s ON s.job_id = t.job_id AND s.cause = n.cause
   GROUP BY n.cause, x
   UNION ALL
-  SELECT 'mantri-7', 'all causes', x, sum(CASE WHEN share > x THEN slot_s ELSE 0e0 END), sum(slot_s)
+  SELECT 'mantri-7', 'all causes', x, CAST(sum(CASE WHEN share > x THEN slot_us ELSE 0 END) AS DOUBLE) / 1e6, CAST(sum(slot_us) AS DOUBLE) / 1e6
   FROM shares CROSS JOIN together GROUP BY x
   UNION ALL
-  SELECT 'dolly-2b', 'jobs', x, CAST(count(*) FILTER (WHERE slot_s > x) AS DOUBLE), CAST(count(*) AS DOUBLE)
+  SELECT 'dolly-2b', 'jobs', x, CAST(count(*) FILTER (WHERE slot_us > x * 1e6) AS DOUBLE), CAST(count(*) AS DOUBLE)
   FROM amounts CROSS JOIN job_work GROUP BY x
   UNION ALL
-  SELECT 'dolly-2', 'smallest jobs', x, sum(CASE WHEN place <= x * jobs THEN slot_s ELSE 0e0 END), sum(slot_s)
+  SELECT 'dolly-2', 'smallest jobs', x, CAST(sum(CASE WHEN place <= x * jobs THEN slot_us ELSE 0 END) AS DOUBLE) / 1e6, CAST(sum(slot_us) AS DOUBLE) / 1e6
   FROM shares CROSS JOIN job_ranks GROUP BY x
 )
 SELECT figure, series, x, part / nullif(total, 0) AS y, CAST(round(total) AS BIGINT) AS n, '' AS note FROM figures

@@ -369,6 +369,32 @@ func TestPaperFiguresByHand(t *testing.T) {
 	}
 }
 
+// A hundred tasks of 0.01 s use 1 s of slots, and not more: in doubles they sum to 1.0000000000000007.
+func TestSlotTimeIsExact(t *testing.T) {
+	trace := schema.Trace{
+		Applications: []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}},
+		Jobs:         []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", Status: schema.RunSucceeded}},
+		Phases:       []schema.Phase{{PhaseID: 1, JobID: 1, NativeID: "p", Kind: "map", Status: schema.RunSucceeded}},
+	}
+	for i := range 100 {
+		trace.Attempts = append(trace.Attempts, schema.Attempt{AttemptID: schema.Key(i + 1), PhaseID: 1, JobID: 1, ApplicationID: 1, Task: int64(i), NativeID: "t",
+			DurationS: schema.Some(0.01), Status: schema.Success})
+	}
+	st, eng := causes.Stored(t, func(st *store.Store) error {
+		return causes.Commit(t.Context(), st, func(tx *store.Tx) error { return causes.PutTrace(tx, trace) })
+	})
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	figures, err := causes.PaperFigures(t.Context(), eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := (causes.Figure{Figure: "dolly-2b", Series: "jobs", X: 1, Y: schema.Some(0.0), N: schema.Some[int64](1)}); !slices.Contains(figures, w) {
+		t.Errorf("%+v is not among the figures", w)
+	}
+}
+
 // A damaged log may contain any number: the sum of two of the largest is not an error.
 func TestHugeValues(t *testing.T) {
 	st, eng := detectedWithout(t, "speculation", func(a *schema.Attempt) {

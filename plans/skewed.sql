@@ -1,7 +1,7 @@
 -- Attempts of queries slowed by their data, which is the verdict, or a quarter of the excess. With what the others of their
 -- phase read, and how many ran at once.
 WITH skewed AS (
-  SELECT a.attempt_id, a.phase_id, sum(a.seconds) AS seconds
+  SELECT a.attempt_id, a.phase_id, CAST(sum(CAST(round(a.seconds * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 AS seconds
   FROM attributions a
   WHERE a.cause = 'data_skew' AND a.seconds > 0 AND (a.rank = 1 OR a.share >= 0.25)
   GROUP BY a.attempt_id, a.phase_id
@@ -18,7 +18,7 @@ whole AS (
          percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(input_records AS DOUBLE)) AS median_records,
          percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(input_bytes AS DOUBLE)) AS median_bytes,
          percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_s) AS median_s,
-         CAST(sum(CAST(input_bytes AS DOUBLE)) AS DOUBLE) AS total_bytes
+         CAST(sum(CAST(input_bytes AS DECIMAL(28, 0))) AS DOUBLE) AS total_bytes
   FROM won
   GROUP BY phase_id
 )

@@ -7,7 +7,7 @@ FROM (
   FROM applications a JOIN report_programs m ON m.application_id = a.application_id
     SEMI JOIN (SELECT b.program FROM report_programs b SEMI JOIN report_apps r ON r.application_id = b.application_id) AS n ON n.program = m.program
     LEFT JOIN (
-      SELECT j.application_id, sum(s.input_bytes * s.tasks) AS input_bytes
+      SELECT j.application_id, CAST(sum(TRY_CAST(round(s.input_bytes * s.tasks) AS DECIMAL(28, 0))) AS DOUBLE) AS input_bytes
       FROM stage_history s JOIN phases p ON p.phase_id = s.phase_id JOIN jobs j ON j.job_id = p.job_id
       GROUP BY j.application_id
     ) AS h ON h.application_id = a.application_id

@@ -10,7 +10,8 @@ WITH span AS (
 slots AS (
   SELECT m.application_id,
     CASE WHEN max(s.ended) > max(s.begun)
-         THEN sum(m.slots * CAST(greatest(0, least(coalesce(unix_micros(m.removed_time), s.ended), s.ended) - greatest(coalesce(unix_micros(m.added_time), s.begun), s.begun)) AS DOUBLE))
+         THEN CAST(sum(TRY_CAST(m.slots * CAST(greatest(0, least(coalesce(unix_micros(m.removed_time), s.ended), s.ended)
+                - greatest(coalesce(unix_micros(m.added_time), s.begun), s.begun)) AS DOUBLE) AS DECIMAL(28, 0))) AS DOUBLE)
                 / nullif(max(s.ended - s.begun), 0)
          ELSE CAST(sum(m.slots) AS DOUBLE) END AS slots
   FROM machines m LEFT JOIN span s ON s.application_id = m.application_id

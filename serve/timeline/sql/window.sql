@@ -8,7 +8,7 @@ FROM attempts a JOIN phases h ON h.phase_id = a.phase_id
   LEFT JOIN (SELECT attempt_id, cause FROM attributions c
              SEMI JOIN (SELECT p.phase_id FROM phases p JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id = {application}) q ON q.phase_id = c.phase_id
              WHERE rank = 1) c ON c.attempt_id = a.attempt_id
-  LEFT JOIN (SELECT attempt_id, sum(seconds) AS excess_s FROM attributions c
+  LEFT JOIN (SELECT attempt_id, CAST(sum(CAST(round(seconds * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 AS excess_s FROM attributions c
              SEMI JOIN (SELECT p.phase_id FROM phases p JOIN jobs j ON j.job_id = p.job_id WHERE j.application_id = {application}) q ON q.phase_id = c.phase_id
              GROUP BY attempt_id) o ON o.attempt_id = a.attempt_id
 WHERE a.application_id = {application} AND a.start_time IS NOT NULL AND coalesce(a.machine, '') IN ({machines}) AND unix_micros(a.start_time) < {to}
