@@ -138,40 +138,15 @@ func collectionsQuery() string {
 
 // collectionsOf does what collections.sql does, on a trace in memory with machines numbered in the order of their names.
 func collectionsOf(t *schema.Trace, names []string) *collections {
-	application := map[schema.Key]schema.Key{} // of a job, and then of a phase
+	application := map[schema.Key]schema.Key{} // of a job
 	for i := range t.Jobs {
 		application[t.Jobs[i].JobID] = t.Jobs[i].ApplicationID
 	}
-	phases := make([]*schema.Phase, 0, len(t.Phases))
 	of := make(map[schema.Key]schema.Key, len(t.Phases))
 	for i := range t.Phases {
-		p := &t.Phases[i]
-		of[p.PhaseID] = application[p.JobID]
-		if p.StartTime.OK && p.FinishTime.OK {
-			phases = append(phases, p)
-		}
+		of[t.Phases[i].PhaseID] = application[t.Phases[i].JobID]
 	}
-	slices.SortFunc(phases, func(a, b *schema.Phase) int {
-		return cmp.Or(cmp.Compare(of[a.PhaseID], of[b.PhaseID]), cmp.Compare(a.StartTime.V, b.StartTime.V), cmp.Compare(a.PhaseID, b.PhaseID))
-	})
-	overlapping := map[schema.Key]bool{}
-	latest := 0 // of the application's phases so far, the one that ends last
-	for i := 1; i < len(phases); i++ {
-		p, last := phases[i], phases[latest]
-		if of[p.PhaseID] != of[last.PhaseID] {
-			latest = i
-			continue
-		}
-		if last.FinishTime.V > p.StartTime.V {
-			overlapping[p.PhaseID], overlapping[last.PhaseID] = true, true
-		}
-		if before := phases[i-1]; p.StartTime.V < before.FinishTime.V {
-			overlapping[before.PhaseID] = true
-		}
-		if p.FinishTime.V > last.FinishTime.V {
-			latest = i
-		}
-	}
+	overlapping := overlappingPhases(t.Phases, of)
 	var found []collection
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
@@ -198,4 +173,36 @@ func collectionsOf(t *schema.Trace, names []string) *collections {
 		m.mayWait(t.Phases[i].PhaseID, of[t.Phases[i].PhaseID])
 	}
 	return m
+}
+
+// overlappingPhases are those that ran at the same time as another phase of their application.
+func overlappingPhases(all []schema.Phase, application map[schema.Key]schema.Key) map[schema.Key]bool {
+	phases := make([]*schema.Phase, 0, len(all))
+	for i := range all {
+		if p := &all[i]; p.StartTime.OK && p.FinishTime.OK {
+			phases = append(phases, p)
+		}
+	}
+	slices.SortFunc(phases, func(a, b *schema.Phase) int {
+		return cmp.Or(cmp.Compare(application[a.PhaseID], application[b.PhaseID]), cmp.Compare(a.StartTime.V, b.StartTime.V), cmp.Compare(a.PhaseID, b.PhaseID))
+	})
+	overlapping := map[schema.Key]bool{}
+	latest := 0 // of the application's phases so far, the one that ends last
+	for i := 1; i < len(phases); i++ {
+		p, last := phases[i], phases[latest]
+		if application[p.PhaseID] != application[last.PhaseID] {
+			latest = i
+			continue
+		}
+		if last.FinishTime.V > p.StartTime.V {
+			overlapping[p.PhaseID], overlapping[last.PhaseID] = true, true
+		}
+		if before := phases[i-1]; p.StartTime.V < before.FinishTime.V {
+			overlapping[before.PhaseID] = true
+		}
+		if p.FinishTime.V > last.FinishTime.V {
+			latest = i
+		}
+	}
+	return overlapping
 }

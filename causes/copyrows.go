@@ -138,64 +138,83 @@ type copyRow struct {
 }
 
 // read reads a row.
-func (r *copyRow) read(fields []engine.RemoteField) (err error) {
-	next := func() engine.RemoteField {
-		f := fields[0]
-		fields = fields[1:]
-		return f
-	}
-	integer := func() int64 {
-		n, e := next().Int()
-		err = cmp.Or(err, e)
-		return n
-	}
-	float := func() float64 {
-		f := next()
-		if !f.OK {
-			return math.NaN()
-		}
-		x, e := f.Float()
-		err = cmp.Or(err, e)
-		return x
-	}
-	maybe := func() (n int64) {
-		if fields[0].OK {
-			return integer()
-		}
-		next()
-		return 0
-	}
-	truth := func() bool {
-		f := next()
-		if !f.OK && r.about != aboutAttempt {
-			return false
-		}
-		b, e := f.Bool()
-		err = cmp.Or(err, e)
-		return b
-	}
+func (r *copyRow) read(fields []engine.RemoteField) error {
+	f := fieldReader{left: fields}
 	t := &r.Task
-	r.share, t.Phase, r.about = integer(), integer(), integer()
-	if r.about == aboutAttempt {
-		t.Attempt, fields = integer(), fields[3:]
-		t.Index, t.Machine = integer(), integer()
+	r.share, t.Phase, r.about = f.integer(), f.integer(), f.integer()
+	f.required = r.about == aboutAttempt
+	if f.required {
+		t.Attempt = f.integer()
+		f.left = f.left[3:]
+		t.Index, t.Machine = f.integer(), f.integer()
 	} else {
-		t.Attempt, r.other = maybe(), maybe()
-		if r.text.OK = fields[0].OK; r.text.OK {
-			var e error
-			r.text.V, e = fields[0].TextOf()
-			err = cmp.Or(err, e)
-		}
-		next()
-		r.end, t.Index, t.Machine = schema.Time(maybe()), maybe(), maybe()
+		t.Attempt, r.other, r.text = f.maybe().V, f.maybe().V, f.text()
+		r.end, t.Index, t.Machine = schema.Time(f.maybe().V), f.maybe().V, f.maybe().V
 	}
-	if t.Start.OK = fields[0].OK; t.Start.OK {
-		t.Start.V = schema.Time(integer())
-	} else {
-		next()
+	start := f.maybe()
+	t.Start = schema.Null[schema.Time]{V: schema.Time(start.V), OK: start.OK}
+	t.Duration, t.Cold, t.Succeeded, t.Cut, t.Slow, t.Recompute = f.float(), f.truth(), f.truth(), f.truth(), f.truth(), f.truth()
+	t.Excess, t.Timed, t.Beyond = f.float(), f.truth(), f.float()
+	t.Bytes, t.Remote, t.Records, t.Written, t.Spill, t.CPU, t.Away = f.float(), f.float(), f.float(), f.float(), f.float(), f.float(), f.float()
+	t.Wait, t.GC, t.Delay, t.Convert = f.float(), f.float(), f.float(), f.float()
+	return f.err
+}
+
+// fieldReader reads the fields of a row one after another; err is the first error.
+type fieldReader struct {
+	left     []engine.RemoteField
+	required bool // whether truth may not be NULL
+	err      error
+}
+
+func (f *fieldReader) next() engine.RemoteField {
+	x := f.left[0]
+	f.left = f.left[1:]
+	return x
+}
+
+func (f *fieldReader) integer() int64 {
+	n, err := f.next().Int()
+	f.err = cmp.Or(f.err, err)
+	return n
+}
+
+func (f *fieldReader) maybe() schema.Null[int64] {
+	if !f.left[0].OK {
+		f.next()
+		return schema.Null[int64]{}
 	}
-	t.Duration, t.Cold, t.Succeeded, t.Cut, t.Slow, t.Recompute, t.Excess, t.Timed, t.Beyond = float(), truth(), truth(), truth(), truth(), truth(), float(), truth(), float()
-	t.Bytes, t.Remote, t.Records, t.Written, t.Spill, t.CPU, t.Away = float(), float(), float(), float(), float(), float(), float()
-	t.Wait, t.GC, t.Delay, t.Convert = float(), float(), float(), float()
-	return err
+	return schema.Some(f.integer())
+}
+
+func (f *fieldReader) text() schema.Null[string] {
+	x := f.next()
+	if !x.OK {
+		return schema.Null[string]{}
+	}
+	s, err := x.TextOf()
+	f.err = cmp.Or(f.err, err)
+	return schema.Some(s)
+}
+
+// float is NaN for NULL.
+func (f *fieldReader) float() float64 {
+	x := f.next()
+	if !x.OK {
+		return math.NaN()
+	}
+	v, err := x.Float()
+	f.err = cmp.Or(f.err, err)
+	return v
+}
+
+// truth is false for NULL.
+func (f *fieldReader) truth() bool {
+	x := f.next()
+	if !x.OK && !f.required {
+		return false
+	}
+	b, err := x.Bool()
+	f.err = cmp.Or(f.err, err)
+	return b
 }

@@ -223,14 +223,8 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 	body := b.Body[i]
 	hypotheses, cpu := a.hypothesesOf(i), b.ProcessorTime(int32(i))
 	s.machine = hypotheses.Posterior(&b.Fitter, int32(i), math.Log(max(body, 1e-9*middle)/expected), cpu)
-	// it collected while it slept or waited
 	if lack := expected*math.Exp(s.machine.Mean+s.machine.Start) - body; lack > 0 && b.Part[fit.GC][i] > 0 {
-		// blocks that came meanwhile were waited for, whatever sent them
-		stopped := min(lack, max(0, s.of[ofWait]), max(0, s.of[ofGC]))
-		s.of[ofWait] -= stopped
-		slept := min(lack-stopped, max(0, s.of[ofGC]))
-		s.of[ofGC] -= slept
-		body += stopped + slept
+		body += s.collectedAside(lack)
 		s.machine = hypotheses.Posterior(&b.Fitter, int32(i), math.Log(max(body, 1e-9*middle)/expected), cpu)
 	}
 	body = max(body, 1e-9*middle)
@@ -275,6 +269,17 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 		s.unidentifiable = "this much is normal variation in this phase"
 	}
 	return s.machine.OutlierProbability
+}
+
+// collectedAside takes what a body lacks off the wait and the collection of its task, which collected while it slept or waited,
+// and returns how much that is.
+func (s *split) collectedAside(lack float64) float64 {
+	// blocks that came meanwhile were waited for, whatever sent them
+	stopped := min(lack, max(0, s.of[ofWait]), max(0, s.of[ofGC]))
+	s.of[ofWait] -= stopped
+	slept := min(lack-stopped, max(0, s.of[ofGC]))
+	s.of[ofGC] -= slept
+	return stopped + slept
 }
 
 // hypothesesOf returns the hypotheses about the machine of task i.

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"slices"
 	"strings"
 
 	"straggler/schema"
@@ -21,19 +22,13 @@ func (q *query) find() []schema.QueryFinding {
 // skew finds the operator for which the skewed tasks of a phase worked. It ignores partitions that adaptive execution
 // coalesced or split, since they do not correspond to keys.
 func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
-	kept := p.skewed[:0:0]
-	for i := range p.skewed {
-		if s := &p.skewed[i]; !q.merged(p, s) {
-			kept = append(kept, *s)
-		}
-	}
-	p.skewed = kept
-	if len(kept) == 0 {
+	p.skewed = slices.DeleteFunc(p.skewed, func(s skewedRow) bool { return q.merged(p, &s) })
+	if len(p.skewed) == 0 {
 		return schema.QueryFinding{}, false
 	}
-	worst := &kept[0]
+	worst := &p.skewed[0]
 	row := q.finding(schema.SkewedKeys)
-	row.PhaseID, row.AttemptID, row.Tasks = schema.Some(p.id), schema.Some(worst.AttemptID), int64(len(kept))
+	row.PhaseID, row.AttemptID, row.Tasks = schema.Some(p.id), schema.Some(worst.AttemptID), int64(len(p.skewed))
 	row.Seconds, row.Task = schema.Some(worst.Seconds), schema.Some(worst.Task)
 	ratio, byRows, known := worst.ratio()
 	if known {
@@ -45,8 +40,8 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 		row.Bytes = schema.Some(float64(worst.InputBytes.V))
 	}
 	all := 0.0
-	for i := range kept {
-		all += kept[i].Seconds
+	for i := range p.skewed {
+		all += p.skewed[i].Seconds
 	}
 	if row.Ratio.V < leastRatio || all < min(leastShare*row.QueryS.V, felt) {
 		return row, false

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"straggler/engine"
 	"straggler/schema"
@@ -78,21 +79,25 @@ Policies that use the progress of running tasks are replayed with each --progres
 			return runWhatif(c.Context(), e, o)
 		},
 	}
-	c.Flags().StringVar(&o.store, "store", "", "`DIR` or URL of the store")
+	o.flags(c.Flags())
 	cacheFlag(c, e)
-	c.Flags().StringSliceVar(&o.policies, "policy", nil, "replay these `POLICIES`, comma separated; ideal: all ideals")
-	c.Flags().StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
-	c.Flags().StringArrayVar(&o.sweeps, "sweep", nil, "replay a policy for each value of an option, such as `late.cap=0.05:0.5:0.05`")
-	c.Flags().IntVar(&o.seeds, "seeds", 20, "replay each policy under this many seeds")
-	c.Flags().Float64SliceVar(&o.errors, "progress-error", nil, "`ERRORS` of the progress that policies see, comma separated (default 0.03,0.3)")
-	c.Flags().Lookup("progress-error").DefValue = "" // the help says what is taken without it
-	c.Flags().StringVar(&o.schedule, "scheduler", "", "replay under this `SCHEDULER` instead of the log's own, as in 'delay t1=5 t2=5'; see straggler help schedulers")
-	c.Flags().StringVar(&o.optimize, "optimize", "", "search the speculation settings of `spark` for this workload and print them")
-	c.Flags().BoolVar(&o.list, "list", false, "list the policies and their options")
-	o.apps.flags(c.Flags(), "replay only")
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
 	return c
+}
+
+func (o *whatifOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.store, "store", "", "`DIR` or URL of the store")
+	f.StringSliceVar(&o.policies, "policy", nil, "replay these `POLICIES`, comma separated; ideal: all ideals")
+	f.StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
+	f.StringArrayVar(&o.sweeps, "sweep", nil, "replay a policy for each value of an option, such as `late.cap=0.05:0.5:0.05`")
+	f.IntVar(&o.seeds, "seeds", 20, "replay each policy under this many seeds")
+	f.Float64SliceVar(&o.errors, "progress-error", nil, "`ERRORS` of the progress that policies see, comma separated (default 0.03,0.3)")
+	f.Lookup("progress-error").DefValue = "" // the help says what is taken without it
+	f.StringVar(&o.schedule, "scheduler", "", "replay under this `SCHEDULER` instead of the log's own, as in 'delay t1=5 t2=5'; see straggler help schedulers")
+	f.StringVar(&o.optimize, "optimize", "", "search the speculation settings of `spark` for this workload and print them")
+	f.BoolVar(&o.list, "list", false, "list the policies and their options")
+	o.apps.flags(f, "replay only")
 }
 
 func policyRows() table.Rows {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,11 +91,7 @@ func (w *Writer) writeRows(ctx context.Context, step, file string, in io.Reader)
 	columns := rowColumns(t)
 	fieldOf := make([]int, len(columns)) // of the row's struct
 	for i, c := range columns {
-		for j := range t.Columns {
-			if t.Columns[j].Name == c.Name {
-				fieldOf[i] = j
-			}
-		}
+		fieldOf[i] = slices.IndexFunc(t.Columns, func(x schema.Column) bool { return x.Name == c.Name })
 	}
 	const batch = 1024
 	rows, n := reflect.MakeSlice(reflect.SliceOf(t.Row), batch, batch), 0
