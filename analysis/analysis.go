@@ -1,5 +1,5 @@
-// Package analysis takes a store of log tables and brings its results up to date: outliers, then their causes, then
-// what they mean in terms of queries, then what policies would have saved. From these it builds the Document of a report.
+// Package analysis takes a store of log tables and brings its results up to date: outliers, their causes, the slow phases of
+// queries, and the savings of policies. From these it builds the Document of a report.
 //
 // Start with Update.
 package analysis
@@ -20,16 +20,15 @@ import (
 	"straggler/whatif"
 )
 
-// Options say how results are brought up to date.
+// Options are those of Update.
 type Options struct {
-	Tool    string                          // version of straggler; results of another one are made anew
-	Explain bool                            // leave out the replays of policies, which are over all applications
-	Step    func(what string) (done func()) // is told of each step that runs; nil for none
+	Tool    string                          // version of straggler; results of another one are computed again
+	Explain bool                            // replay no policies, since that takes all applications
+	Step    func(what string) (done func()) // called before each step that runs; may be nil
 }
 
-// Update runs the steps whose results in the store are missing, of an earlier state of its logs, or of another version of
-// straggler, and those after them, which read their results. Where policies were replayed it gives their summary, which Report
-// may use.
+// Update runs the steps whose results are missing or come from an earlier state of the logs or another version of straggler, and
+// all steps after them, which read their results. If policies were replayed, it returns their summary, for Report.
 func Update(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (*whatif.Summary, error) {
 	u := &update{ctx: ctx, st: st, eng: eng, tool: o.Tool}
 	steps := []step{{store.Detect, "finding outliers", u.detect}, {store.Causes, "finding causes", u.causes}, {store.Plans, "reading plans", u.plans}}
@@ -59,20 +58,20 @@ func Update(ctx context.Context, st *store.Store, eng engine.Engine, o Options) 
 	return u.replays, nil
 }
 
-// step makes the results of one kind.
+// step computes the results of one kind.
 type step struct {
 	kind store.Kind
 	what string
 	run  func() error
 }
 
-// update is what the steps of an update share.
+// update holds what the steps share.
 type update struct {
 	ctx     context.Context
 	st      *store.Store
 	eng     engine.Engine
 	tool    string
-	replays *whatif.Summary // nil where none were made
+	replays *whatif.Summary // nil if there were none
 }
 
 func (u *update) detect() error {
@@ -98,13 +97,13 @@ func (u *update) whatif() error {
 	o.Tool = u.tool
 	s, err := whatif.Run(u.ctx, u.st, u.eng, o)
 	if errors.Is(err, whatif.ErrMemory) {
-		return nil // the report goes without; straggler whatif says why
+		return nil // the report has no savings; straggler whatif gives the reason
 	}
 	u.replays = &s
 	return err
 }
 
-// isFresh says that the results of a kind are of the current state of the store's logs, by this version.
+// isFresh reports whether the results of a kind come from the current state of the store's logs and from this version.
 func isFresh(ctx context.Context, st *store.Store, kind store.Kind, tool string) (bool, error) {
 	c, err := st.Result(ctx, kind)
 	if err != nil || c == nil {
@@ -114,9 +113,9 @@ func isFresh(ctx context.Context, st *store.Store, kind store.Kind, tool string)
 	return c.State == state && c.Tool == tool, err
 }
 
-// Report builds the Document of a store that is up to date, with the pictures that other packages compute: the papers' figures,
-// and the job that gains most from a policy; last is what Update gave. For a report on some applications only, policies are
-// replayed on these alone, and the store needs no replays (Options.Explain).
+// Report builds the Document of a store that is up to date, with the papers' figures and the job that gains most from a policy;
+// last is the summary from Update. For a report on some of the applications, policies are replayed on these alone, and the store
+// needs no replays (Options.Explain).
 func Report(ctx context.Context, st *store.Store, eng engine.Engine, last *whatif.Summary, o report.Options) (*report.Document, error) {
 	var err error
 	if o.Apps.All() {
@@ -133,7 +132,7 @@ func Report(ctx context.Context, st *store.Store, eng engine.Engine, last *whati
 	return report.Build(ctx, eng, o)
 }
 
-// replay has the report's applications replayed.
+// replay replays the applications of the report.
 func replay(ctx context.Context, st *store.Store, eng engine.Engine, o *report.Options) error {
 	brief, err := whatif.Brief(ctx, eng, o.Apps)
 	if err != nil {
@@ -142,7 +141,7 @@ func replay(ctx context.Context, st *store.Store, eng engine.Engine, o *report.O
 	s, err := whatif.Try(ctx, st, eng, brief)
 	if errors.Is(err, whatif.ErrMemory) {
 		o.Savings = []report.SavingRow{}
-		return nil // the report goes without; straggler whatif says why
+		return nil // the report has no savings; straggler whatif gives the reason
 	}
 	if err != nil {
 		return err
@@ -155,7 +154,7 @@ func replay(ctx context.Context, st *store.Store, eng engine.Engine, o *report.O
 	return err
 }
 
-// savings are what policies save over all jobs that were replayed, as the table whatif_savings has it.
+// savings returns the savings of policies over all replayed jobs, as in the table whatif_savings.
 func savings(s *whatif.Summary) []report.SavingRow {
 	rows := make([]report.SavingRow, 0, len(s.Results))
 	for i := range s.Results {
@@ -169,7 +168,7 @@ func savings(s *whatif.Summary) []report.SavingRow {
 	return rows
 }
 
-// replayed is the job that gains most from a policy, without and with it; nil where no policy was replayed.
+// replayed returns the job that gains most from a policy, without and with it; nil if no policy was replayed.
 func replayed(ctx context.Context, eng engine.Engine, last *whatif.Summary) (*report.Replayed, error) {
 	g, err := whatif.MostGained(ctx, eng, last)
 	if err != nil || g == nil {

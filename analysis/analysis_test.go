@@ -55,7 +55,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("a report of one application: %v: %+v, %d savings", err, one.Trust.Counts, len(one.Whatif.Savings.Rows))
 	}
 	if got := ran("2"); !slices.Equal(got, all[3:]) {
-		t.Errorf("what that left: %q", got)
+		t.Errorf("after the report of one application: %q", got)
 	}
 	found, err := st.Result(ctx, store.Detect)
 	if err != nil {
@@ -65,7 +65,7 @@ func TestUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := ran("2"); !slices.Equal(got, all) {
-		t.Errorf("outliers that are found anew, with causes of others: %q", got)
+		t.Errorf("outliers detected again, with causes of earlier ones: %q", got)
 	}
 	d, err := Report(ctx, st, eng, nil, report.Options{})
 	if err != nil || d.Trust.Counts.Applications != 2 || d.Outliers.Total == 0 || len(d.Whatif.Savings.Rows) == 0 || len(d.Papers) == 0 {

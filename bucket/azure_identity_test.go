@@ -111,7 +111,7 @@ echo '{"accessToken": "`+azureTestToken+`", "expiresOn": "2099-01-02 03:04:05.00
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := azuretest.Serve(t)
-			b.May = borne
+			b.May = bearer
 			set(t, b)
 			granted := 0
 			if grant := b.Grant; grant != nil {
@@ -130,13 +130,13 @@ echo '{"accessToken": "`+azureTestToken+`", "expiresOn": "2099-01-02 03:04:05.00
 				}
 			}
 			if b.Grant != nil && granted != 1 {
-				t.Errorf("%d tokens were asked for", granted)
+				t.Errorf("%d tokens were requested", granted)
 			}
 		})
 	}
 }
 
-// program puts a program of that name first in the path.
+// program puts a program first in PATH.
 func program(t *testing.T, name, script string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(os.Getenv("PATH"), name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
@@ -190,7 +190,7 @@ func proves(token string, key *rsa.PublicKey, thumbprint, audience string) error
 		}
 	}
 	if header.Alg != "PS256" || header.X5t != thumbprint || claims.Aud != audience || claims.Iss != "app" || claims.Sub != "app" {
-		return fmt.Errorf("it says %+v %+v", header, claims)
+		return fmt.Errorf("header and claims are %+v %+v", header, claims)
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil {

@@ -71,14 +71,14 @@ func azureLocation(t *testing.T, b *azuretest.Server) location.Location {
 	return l
 }
 
-// signed demands a signature with the account's key.
+// signed requires a signature with the account's key.
 func signed(r *http.Request) bool {
 	key, _ := base64.StdEncoding.DecodeString(azureTestKey)
 	return r.Header.Get("Authorization") == "SharedKey tests:"+azureSignature(r, "tests", key)
 }
 
-// borne demands a token of Entra ID.
-func borne(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer "+azureTestToken }
+// bearer requires a token of Entra ID.
+func bearer(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer "+azureTestToken }
 
 // Every operation works with each way to sign, even if a server omits something.
 func TestAzure(t *testing.T) {
@@ -106,10 +106,10 @@ func TestAzure(t *testing.T) {
 			set(t, b)
 			everyOperation(t, openAzureTest(t, b, false))
 			if got := b.Stored["a.txt"].Type; got != "text/plain" {
-				t.Errorf("its type is %q", got)
+				t.Errorf("the type is %q", got)
 			}
 			if puts := slices.DeleteFunc(slices.Clone(b.Asked), func(s string) bool { return !strings.HasPrefix(s, "PUT block") }); !slices.Equal(puts, []string{"PUT block", "PUT block", "PUT blocklist"}) {
-				t.Errorf("one and a half parts were sent as %q", puts)
+				t.Errorf("an object of one and a half parts was sent as %q", puts)
 			}
 		})
 	}
@@ -147,25 +147,25 @@ func TestAzureRefuses(t *testing.T) {
 	b.Stored["x"] = azuretest.Blob{Data: []byte("text")}
 	b.Fails = 1
 	if f := Explain(stat(false), "logs", l.Hints()); !errors.Is(f, ErrBroken) || f.Final() {
-		t.Errorf("a server that is busy, asked once: %v", f)
+		t.Errorf("a busy server, one try: %v", f)
 	}
 	b.Fails = 2
 	if err := stat(true); err != nil {
-		t.Errorf("a server that was busy twice: %v", err)
+		t.Errorf("a server that is busy twice: %v", err)
 	}
 	t.Setenv("AZURE_STORAGE_KEY", "no base 64")
 	if _, err := Open(t.Context(), l); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "base 64") {
-		t.Errorf("a key that is none: %v", err)
+		t.Errorf("an invalid key: %v", err)
 	}
 	t.Setenv("AZURE_STORAGE_KEY", "")
 	t.Setenv("AZURE_TOKEN_CREDENTIALS", "nobody")
 	if _, err := Open(t.Context(), l); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "AzureCLICredential") {
-		t.Errorf("a kind of credential that is none: %v", err)
+		t.Errorf("an unknown kind of credential: %v", err)
 	}
 	t.Setenv("AZURE_TOKEN_CREDENTIALS", "prod")
 	t.Setenv("AZURE_AUTHORITY_HOST", "http://login.example.com")
 	if err := stat(false); err == nil || !strings.Contains(err.Error(), "https") {
-		t.Errorf("a secret in clear: %v", err)
+		t.Errorf("a secret without TLS: %v", err)
 	}
 }
 
@@ -178,10 +178,10 @@ func TestAzureWriteFails(t *testing.T) {
 	for _, size := range []int64{10, PartBytes, PartBytes + 10} {
 		data := io.MultiReader(io.LimitReader(zeros{}, size), iotest.ErrReader(broken))
 		if err := openAzureTest(t, b, false).Write(t.Context(), "a", "", data, false); !errors.Is(err, broken) {
-			t.Errorf("after %d bytes: %v", size, err)
+			t.Errorf("a write that fails after %d bytes: %v", size, err)
 		}
 		if len(b.Stored) > 0 {
-			t.Errorf("after %d bytes there is a blob", size)
+			t.Errorf("a write that fails after %d bytes makes a blob", size)
 		}
 	}
 	for _, size := range []int64{0, PartBytes, 2 * PartBytes} {

@@ -51,7 +51,7 @@ func everyOperation(t *testing.T, b Bucket) {
 		t.Fatal(err)
 	}
 	if err := put("a/1", "again", true); err == nil || !errors.Is(Explain(err, "logs", location.Hints{}), fs.ErrExist) {
-		t.Errorf("over an object that must not be there: %v", err)
+		t.Errorf("writing to an existing object: %v", err)
 	}
 	if err := put("a/b/2", "replaced", false); err != nil {
 		t.Error(err)
@@ -87,7 +87,7 @@ func everyOperation(t *testing.T, b Bucket) {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(r); !bytes.Equal(got, large) || err != nil {
-		t.Errorf("large: %d bytes, %v", len(got), err)
+		t.Errorf("a large object: %d bytes, %v", len(got), err)
 	}
 	r.Close()
 	keys := func(l Listing) (out []string) {
@@ -128,7 +128,7 @@ func everyOperation(t *testing.T, b Bucket) {
 		"read": func() error { _, err := b.Read(ctx, "a/1", 0, -1); return err }(),
 	} {
 		if err == nil || !errors.Is(Explain(err, "logs", location.Hints{}), fs.ErrNotExist) {
-			t.Errorf("%s of what is not there: %v", what, err)
+			t.Errorf("%s of a missing object: %v", what, err)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestGoogleStoredAsGzip(t *testing.T) {
 	}
 	defer r.Close()
 	if got, err := io.ReadAll(r); !bytes.Equal(got, packed.Bytes()) || err != nil || r.Size != int64(packed.Len()) {
-		t.Errorf("%d bytes of %d, %v; it says %d", len(got), packed.Len(), err, r.Size)
+		t.Errorf("%d bytes of %d, %v; its size is %d", len(got), packed.Len(), err, r.Size)
 	}
 }
 

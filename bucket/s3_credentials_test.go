@@ -142,10 +142,10 @@ aws_secret_access_key = s
 		}
 	}
 	if keyOf(t, "profile=pod"); asked.Get("WebIdentityToken") != "a.b.c" || asked.Get("Action") != "AssumeRoleWithWebIdentity" {
-		t.Errorf("a pod says %v", asked)
+		t.Errorf("a pod requests %v", asked)
 	}
 	if keyOf(t, "profile=chained"); asked.Get("RoleSessionName") != "night" || asked.Get("ExternalId") != "x1" || asked.Get("DurationSeconds") != "900" || !strings.Contains(asked.Get("signed"), "Credential=first/") {
-		t.Errorf("a chain of roles says %v", asked)
+		t.Errorf("a chain of roles requests %v", asked)
 	}
 	for query, want := range map[string]string{"profile=loop": "its own source", "profile=none": "no profile none", "profile=bare": "no profile bare", "profile=broken": "no credential", "profile=code": "export-credentials"} {
 		if got := keyOf(t, query); !strings.Contains(got, want) || !strings.Contains(got, "credential") {
@@ -154,7 +154,7 @@ aws_secret_access_key = s
 	}
 	t.Setenv("AWS_PROFILE", "elsewhere")
 	if s := settings(t, ""); s.region != "here" || s.endpoint != "http://storage:9000" {
-		t.Errorf("the variables come before the profile: %+v", s)
+		t.Errorf("variables and a profile: %+v", s)
 	}
 	t.Setenv("AWS_REGION", "")
 	if s := settings(t, ""); s.region != "there" {
@@ -167,7 +167,7 @@ aws_secret_access_key = s
 	t.Setenv("AWS_ROLE_ARN", "arn:aws:iam::1:role/ofpod")
 	t.Setenv("AWS_WEB_IDENTITY_TOKEN_FILE", token)
 	if got := keyOf(t, ""); got != "ofpod" {
-		t.Errorf("a token's file in the environment: %q", got)
+		t.Errorf("a token file in the environment: %q", got)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "of environment")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
@@ -175,11 +175,11 @@ aws_secret_access_key = s
 		t.Errorf("keys in the environment: %q", got)
 	}
 	if got := keyOf(t, "profile=keys"); got != "of keys" {
-		t.Errorf("a profile in the URL comes first: %q", got)
+		t.Errorf("a profile in the URL and keys in the environment: %q", got)
 	}
 	t.Setenv("AWS_REGION", "here")
 	if got := keyOf(t, "profile=environment"); got != "environment" || !strings.Contains(asked.Get("signed"), "Credential=of environment/") {
-		t.Errorf("a role by the environment: %q %v", got, asked)
+		t.Errorf("a role in the environment: %q %v", got, asked)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestCredentialsOfMachines(t *testing.T) {
 	defer server.Close()
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", server.URL)
 	if got := keyOf(t, ""); !strings.Contains(got, "no credential") {
-		t.Errorf("a machine whose service is not to be asked: %q", got)
+		t.Errorf("a machine whose service is turned off: %q", got)
 	}
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "")
 	if got := keyOf(t, ""); got != "of node" {

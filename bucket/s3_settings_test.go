@@ -48,13 +48,13 @@ func TestBucketURL(t *testing.T) {
 		}
 	}
 	if got, err := settings(t, "").bucketURL("my.logs"); got != "https://s3.eu-west-1.amazonaws.com/my.logs" || err != nil {
-		t.Errorf("a name that no certificate is for: %q %v", got, err)
+		t.Errorf("a bucket name that no certificate covers: %q %v", got, err)
 	}
 	if _, err := settings(t, "").bucketURL("logs--use1-az4--x-s3"); err == nil {
-		t.Error("a directory bucket")
+		t.Error("a directory bucket is accepted")
 	}
 	if _, err := settings(t, "endpoint=h:1").bucketURL("logs"); err == nil {
-		t.Error("an endpoint without a scheme")
+		t.Error("an endpoint without a scheme is accepted")
 	}
 	t.Setenv("AWS_REGION", "")
 	if _, err := settings(t, "").bucketURL("logs"); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {

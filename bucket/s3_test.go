@@ -191,10 +191,10 @@ func TestS3Multipart(t *testing.T) {
 	}
 	begin, end := requests[0], requests[4]
 	if begin.Header.Get("X-Amz-Server-Side-Encryption") != "aws:kms" || begin.Header.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id") != "k" || begin.Header.Get("X-Amz-Checksum-Algorithm") != "CRC32" {
-		t.Errorf("it begins with %v", begin.Header)
+		t.Errorf("the first request has the header %v", begin.Header)
 	}
 	if end.Header.Get("If-None-Match") != "*" {
-		t.Errorf("it ends with %v", end.Header)
+		t.Errorf("the last request has the header %v", end.Header)
 	}
 	var list struct{ Part []s3Part }
 	if err := xml.Unmarshal([]byte(completed), &list); err != nil || len(list.Part) != 3 {
@@ -237,12 +237,12 @@ func TestS3Multipart(t *testing.T) {
 		}
 		requests := a.asked()
 		if last := requests[len(requests)-1]; last.Method != http.MethodDelete || !last.URL.Query().Has("uploadId") {
-			t.Errorf("%s: it ends with %s %s", what, last.Method, last.URL)
+			t.Errorf("%s: the last request is %s %s", what, last.Method, last.URL)
 		}
 	}
 	a.say(nil)
 	if _, err := b.Stat(t.Context(), "broken"); err == nil {
-		t.Error("what failed is there")
+		t.Error("the object of a failed write exists")
 	}
 }
 
@@ -257,7 +257,7 @@ func TestChecksum(t *testing.T) {
 func TestS3Anonymous(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if said := r.Header.Get("Authorization"); said != "" {
-			t.Errorf("it says %s", said)
+			t.Errorf("its authorization is %s", said)
 		}
 		fmt.Fprint(w, "public")
 	}))
@@ -317,7 +317,7 @@ func TestS3Refusals(t *testing.T) {
 	})
 	_, err = b.Read(t.Context(), "x", 0, -1)
 	if f := Explain(err, "logs", l.Hints()); !errors.Is(f, ErrBroken) || !strings.Contains(f.Error(), "503 Service Unavailable") {
-		t.Errorf("no server of the protocol: %v", f)
+		t.Errorf("a server of another protocol: %v", f)
 	}
 	a.say(nil)
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
@@ -349,7 +349,7 @@ func TestS3Authorities(t *testing.T) {
 		return err
 	}
 	if err := get(); err == nil {
-		t.Error("a server of no known authority")
+		t.Error("a server of an unknown authority is trusted")
 	}
 	t.Setenv("AWS_CA_BUNDLE", name)
 	if err := get(); err != nil {

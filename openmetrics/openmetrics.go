@@ -1,7 +1,7 @@
-// Package openmetrics takes the runs that an audit judged and what it found, and gives metrics in the text format that
-// Prometheus and the textfile collector of its node exporter read. grafana.json is a dashboard on them.
+// Package openmetrics takes the runs that an audit judged and its findings, and gives metrics in the text format that Prometheus
+// and the textfile collector of its node exporter read. grafana.json is a dashboard for them.
 //
-//  1. openmetrics.go makes families of samples of them, with bounded labels.
+//  1. openmetrics.go makes metric families, with bounded numbers of label values.
 //  2. write.go writes families.
 //
 // Start with Of.
@@ -18,13 +18,13 @@ import (
 	"straggler/audit/measure"
 )
 
-// Dashboard is a Grafana dashboard on the metrics, to be imported.
+// Dashboard is a Grafana dashboard for the metrics, to be imported.
 //
 //go:embed grafana.json
 var Dashboard []byte
 
-// A time series is made of every combination of labels, and is kept for as long as Prometheus keeps anything: applications
-// and machines beyond so many are left out, those that lost least first, and summed as 'other' where that makes sense.
+// Every combination of labels is a time series, which Prometheus keeps until its retention ends. Beyond these numbers, the
+// applications that lost least and the least slow machines are left out; lost seconds are summed under the label 'other'.
 const (
 	maxApplications = 200
 	maxMachines     = 500
@@ -32,11 +32,11 @@ const (
 	otherLabel      = "other"
 )
 
-// Of makes the metrics of the latest run of each application and of what a night found in them.
+// Of returns the metrics of the latest run of each application and of a night's findings.
 func Of(runs []measure.Run, night *audit.Night) []Family {
 	latest := latestRuns(runs, night)
 	lost := Family{Name: "straggler_lost_seconds", Help: "Seconds by which slow tasks of the latest run took longer than the median of their stage, by cause."}
-	ended := Family{Name: "straggler_run_start_timestamp_seconds", Help: "When the latest run began, in seconds since 1970."}
+	began := Family{Name: "straggler_run_start_timestamp_seconds", Help: "When the latest run began, in seconds since 1970."}
 	others := map[string]float64{}
 	for i, r := range latest {
 		for _, cause := range slices.Sorted(maps.Keys(r.Causes)) {
@@ -47,16 +47,16 @@ func Of(runs []measure.Run, night *audit.Night) []Family {
 			}
 		}
 		if t, err := time.Parse(time.RFC3339Nano, r.Start); err == nil && i < maxApplications {
-			ended.add(float64(t.UnixMilli())/1e3, "application", r.Group)
+			began.add(float64(t.UnixMilli())/1e3, "application", r.Group)
 		}
 	}
 	for _, cause := range slices.Sorted(maps.Keys(others)) {
 		lost.add(others[cause], "application", otherLabel, "cause", cause)
 	}
-	return []Family{lost, ended, machines(latest), findings(night), counts(night)}
+	return []Family{lost, began, machines(latest), findings(night), counts(night)}
 }
 
-// latestRuns are the runs that a night judged, by time lost.
+// latestRuns returns the runs that a night judged, those that lost most first.
 func latestRuns(runs []measure.Run, night *audit.Night) []*measure.Run {
 	var out []*measure.Run
 	for _, j := range night.Runs {
@@ -79,7 +79,7 @@ func latestRuns(runs []measure.Run, night *audit.Night) []*measure.Run {
 	return out
 }
 
-// machines are those that were not like the others in any latest run, by their largest factor.
+// machines returns the machines that differed from the others in a latest run, those with the largest factors first.
 func machines(latest []*measure.Run) Family {
 	f := Family{Name: "straggler_machine_factor", Help: "Time that a machine took relative to prediction in a latest run, 1 = like the others; only machines that were not."}
 	largest := map[string]float64{}
@@ -100,7 +100,7 @@ func machines(latest []*measure.Run) Family {
 	return f
 }
 
-// findings are those of the night that are not fixed.
+// findings returns the findings of a night that are not fixed.
 func findings(night *audit.Night) Family {
 	f := Family{Name: "straggler_finding", Help: "1 for every finding of the latest audit."}
 	for _, j := range night.Runs {
@@ -115,7 +115,7 @@ func findings(night *audit.Night) Family {
 	return f
 }
 
-// counts are how many findings of each status there are: every status has a sample, so that none is missing when it is 0.
+// counts returns the number of findings of each status, also where it is 0.
 func counts(night *audit.Night) Family {
 	f := Family{Name: "straggler_findings", Help: "Findings of the latest audit, by status."}
 	for _, s := range []audit.Status{audit.New, audit.Ongoing, audit.Fixed, audit.Accepted, audit.Suppressed, audit.Learning} {

@@ -4,36 +4,33 @@ import (
 	"bufio"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Family is a metric, a gauge, with its samples.
+// Family is a gauge with its samples.
 type Family struct {
 	Name, Help string
 	Samples    []Sample
 }
 
-// Sample is a value with its labels: names and values in turn.
+// Sample is a value with its labels, alternately names and values.
 type Sample struct {
 	Labels []string
 	Value  float64
 }
 
-// add adds a sample. Of two with the same labels, of names that differ only where they are cut, the second is left out:
-// Prometheus refuses a whole file with both.
+// add adds a finite value. Prometheus rejects a file that has the same labels twice, so of names that are equal up to maxLabel
+// only the first is added.
 func (f *Family) add(value float64, labels ...string) {
 	for i := 1; i < len(labels); i += 2 {
 		labels[i] = clean(labels[i])
 	}
-	for _, s := range f.Samples {
-		if strings.Join(s.Labels, "\x00") == strings.Join(labels, "\x00") {
-			return
-		}
-	}
-	if !math.IsNaN(value) && !math.IsInf(value, 0) {
+	twice := slices.ContainsFunc(f.Samples, func(s Sample) bool { return slices.Equal(s.Labels, labels) })
+	if !twice && !math.IsNaN(value) && !math.IsInf(value, 0) {
 		f.Samples = append(f.Samples, Sample{labels, value})
 	}
 }
@@ -41,8 +38,8 @@ func (f *Family) add(value float64, labels ...string) {
 // maxLabel bounds the value of a label, in runes.
 const maxLabel = 120
 
-// clean is a name of a log as the value of a label: valid UTF-8, printable, not too long; U+FFFD itself is none that
-// Prometheus's queries can name.
+// clean makes the value of a label from a name in a log: valid UTF-8, printable, and at most maxLabel long. U+FFFD is replaced
+// too, since Prometheus's queries cannot contain it.
 func clean(s string) string {
 	var b strings.Builder
 	n := 0
@@ -59,7 +56,7 @@ func clean(s string) string {
 	return b.String()
 }
 
-// Write writes families. A family without samples is left out.
+// Write writes the families that have samples.
 func Write(w io.Writer, families []Family) error {
 	b := bufio.NewWriter(w)
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

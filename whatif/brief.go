@@ -29,7 +29,7 @@ func Brief(ctx context.Context, eng engine.Engine, apps selection.Applications) 
 	for row, err := range read[struct {
 		N       int64                `col:"n"`
 		Seconds schema.Null[float64] `col:"seconds"`
-	}](ctx, from, "SELECT count(*) AS n, sum(duration_s) AS seconds FROM attempts") {
+	}](ctx, from, "SELECT count(*) AS n, CAST(sum(TRY_CAST(round(duration_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 AS seconds FROM attempts") {
 		if err != nil {
 			return Options{}, fmt.Errorf("whatif: %w", err)
 		}

@@ -1,5 +1,5 @@
-// Package azuretest takes nothing and gives tests a server of Blob Storage's REST API on loopback, in memory, with what gives
-// it tokens.
+// Package azuretest is a server of Blob Storage's REST API on loopback, in memory, for tests, with the services that issue its
+// tokens.
 package azuretest
 
 import (
@@ -18,27 +18,27 @@ import (
 	"time"
 )
 
-// Server plays a storage account and Microsoft Entra ID, the service of a virtual machine's identity, and that of an app's. It
-// answers requests that are signed, and lists two blobs at most at a time.
+// Server simulates a storage account, Microsoft Entra ID, and the identity services of virtual machines and of apps. It answers
+// signed requests, and lists at most two blobs at a time.
 type Server struct {
 	*httptest.Server
-	May func(*http.Request) bool // make requests
+	May func(*http.Request) bool // whether a request is allowed
 
 	mu     sync.Mutex
 	Stored map[string]Blob
 	blocks map[string][]byte
-	Fails  int // answers that are 503
+	Fails  int // number of requests to answer with 503
 	Asked  []string
 	Grant  func(http.ResponseWriter, *http.Request) bool // a token
 }
 
-// Blob is what is stored under a key.
+// Blob is the object stored under a key.
 type Blob struct {
 	Data []byte
 	Type string
 }
 
-// Serve starts one; the environment names its account and none of its credentials.
+// Serve starts a server, and sets the environment to its account, without credentials.
 func Serve(t testing.TB) *Server {
 	t.Helper()
 	b := &Server{Stored: map[string]Blob{}, blocks: map[string][]byte{}}
@@ -56,13 +56,13 @@ func Serve(t testing.TB) *Server {
 	return b
 }
 
-// Signature is a shared access signature, and Shared demands it. It must never be seen.
+// Signature is the shared access signature that Shared requires. It must never be shown.
 const Signature = "sv=2021-12-02&sig=very%2Fsecret%3D"
 
 func Shared(r *http.Request) bool { return r.URL.Query().Get("sig") == "very/secret=" }
 
-// ServeShared starts one that demands the shared access signature, which the environment has. It gives the URL of its
-// container.
+// ServeShared starts a server that requires the shared access signature, which is in the environment, and returns the URL of
+// its container.
 func ServeShared(t testing.TB) (container string) {
 	t.Helper()
 	b := Serve(t)
@@ -71,7 +71,7 @@ func ServeShared(t testing.TB) (container string) {
 	return "azblob://logs"
 }
 
-// Share has the environment name the server and a shared access signature.
+// Share sets the environment to the server and a shared access signature.
 func (b *Server) Share(t testing.TB, signature string) {
 	t.Setenv("AZURE_STORAGE_SAS_TOKEN", signature)
 	t.Setenv("AZURE_STORAGE_PROTOCOL", "http")
@@ -171,7 +171,7 @@ func (b *Server) get(w http.ResponseWriter, r *http.Request, key string) {
 	http.ServeContent(w, r, "", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), strings.NewReader(string(found.Data)))
 }
 
-// list lists what lies under a prefix, with what ends at a delimiter as one.
+// list lists the keys under a prefix; those that are equal up to the delimiter are one entry.
 func (b *Server) list(w http.ResponseWriter, query url.Values) {
 	prefix, delimiter := query.Get("prefix"), query.Get("delimiter")
 	text := map[string]string{}

@@ -1,4 +1,4 @@
-// Package googletest takes nothing and gives tests a server of Cloud Storage's XML API on loopback, in memory.
+// Package googletest is a server of Cloud Storage's XML API on loopback, in memory, for tests.
 package googletest
 
 import (
@@ -25,23 +25,23 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// Token is what requests must bring. It must never be seen.
+// Token is the token that requests must carry. It must never be shown.
 const Token = "averysecrettokenofthetests"
 
-// Server plays Google: it gives a token to the service account that signs for one, and answers requests of the XML API that
-// bring it. What only Amazon knows, it refuses.
+// Server simulates Google: it issues a token to the service account that signs a request for one, and answers requests of the
+// XML API that carry it. It refuses what is Amazon's alone.
 type Server struct {
 	*httptest.Server
-	Tokens    atomic.Int64 // given
-	Refuses   atomic.Bool  // to give tokens
-	Puts      atomic.Int64 // on the condition that there is no object
+	Tokens    atomic.Int64 // issued
+	Refuses   atomic.Bool  // whether to issue no tokens
+	Puts      atomic.Int64 // that require that the object does not exist
 	anonymous bool         // requests need no token
 
 	mu   sync.Mutex
 	gzip map[string][]byte // by path: objects that are stored as gzip, which is served as it is only to those who take it
 }
 
-// Serve starts one, and has the environment name an account of it. Its bucket is logs.
+// Serve starts a server with the bucket logs, and sets the environment to an account of it.
 func Serve(t testing.TB) *Server {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -67,7 +67,7 @@ func Serve(t testing.TB) *Server {
 	return c
 }
 
-// ServeEmulator starts one as an emulator that the environment names, which takes requests without a token.
+// ServeEmulator starts a server that accepts requests without a token, and sets the environment to it as an emulator.
 func ServeEmulator(t testing.TB) *Server {
 	t.Helper()
 	c := serve(t, nil)
@@ -75,7 +75,7 @@ func ServeEmulator(t testing.TB) *Server {
 	return c
 }
 
-// serve starts one that takes tokens of the account with a key, or, without, requests of anybody.
+// serve starts a server that accepts tokens of the account with a key, or any request if there is no key.
 func serve(t testing.TB, key *rsa.PrivateKey) *Server {
 	t.Helper()
 	backend := s3mem.New()
@@ -95,7 +95,7 @@ func serve(t testing.TB, key *rsa.PrivateKey) *Server {
 	return c
 }
 
-// StoreGzip puts an object that is stored as gzip.
+// StoreGzip stores an object as gzip.
 func (c *Server) StoreGzip(path string, packed []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func (c *Server) token(w http.ResponseWriter, r *http.Request, key *rsa.PublicKe
 	fmt.Fprintf(w, `{"access_token": %q, "token_type": "Bearer", "expires_in": 3600}`, Token)
 }
 
-// scopeOf verifies a signed JSON Web Token (RFC 7515, RS256) and gives the scope that it claims.
+// scopeOf verifies a signed JSON Web Token (RFC 7515, RS256) and returns the scope that it claims.
 func scopeOf(token string, key *rsa.PublicKey) (string, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -1,4 +1,4 @@
-// Package s3test takes nothing and gives tests an S3 server on loopback, in memory, whose answers they can change.
+// Package s3test is an S3 server on loopback, in memory, for tests, which can change its answers.
 package s3test
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// The secrets of these tests; neither must ever be seen.
+// The secrets of these tests; neither must ever be shown.
 const (
 	AccessKey = "AKIAVERYSECRETKEYID1"
 	SecretKey = "averysecretaccesskeyofthetests"
@@ -35,10 +35,10 @@ type Server struct {
 	intercept func(w http.ResponseWriter, r *http.Request, n int64) bool
 }
 
-// Serve starts a server until the test ends, and has the environment name it and its secrets.
+// Serve starts a server until the test ends, and sets the environment to it and its secrets.
 func Serve(t testing.TB) *Server { return ServeAt(t, 0) }
 
-// ServeAt is Serve with a clock that is ahead of ours.
+// ServeAt is Serve with a clock that is ahead.
 func ServeAt(t testing.TB, ahead time.Duration) *Server {
 	t.Helper()
 	clock := shiftedClock(ahead)
@@ -59,7 +59,7 @@ func ServeAt(t testing.TB, ahead time.Duration) *Server {
 	return s
 }
 
-// shiftedClock is ahead of ours by so much.
+// shiftedClock is ahead by a duration.
 type shiftedClock time.Duration
 
 func (c shiftedClock) Now() time.Time                  { return time.Now().Add(time.Duration(c)) }
@@ -78,29 +78,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Intercept has a function see the n-th request first; it says whether it has answered. nil ends it.
+// Intercept calls a function before the n-th request is served; it returns whether it has answered. nil ends that.
 func (s *Server) Intercept(intercept func(w http.ResponseWriter, r *http.Request, n int64) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.intercept = intercept
 }
 
-// Swallow lets a request have its effect and cuts the answer.
+// Swallow executes a request and drops the answer.
 func (s *Server) Swallow(r *http.Request) {
 	s.Inner.ServeHTTP(httptest.NewRecorder(), r)
 	panic(http.ErrAbortHandler)
 }
 
-// Changes says that a request changes something.
+// Changes reports whether a request changes something.
 func Changes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
-// KeepsSecrets looks for secrets in what is said.
+// KeepsSecrets fails the test if a text contains a secret.
 func KeepsSecrets(t testing.TB, said ...any) {
 	t.Helper()
 	text := fmt.Sprint(said...)
 	for _, secret := range []string{AccessKey, SecretKey, "X-Amz", "Signature="} {
 		if strings.Contains(text, secret) {
-			t.Errorf("it says a secret: %s", text)
+			t.Errorf("a secret is shown: %s", text)
 		}
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Cluster starts a master and workers of as many cores, each on a host of its own as far as Spark can tell: 127.0.0.2 and so
-// on. It gives the master's URL, for Options. Spark does not run a speculative copy on the host of its original, so that
-// clusters in one process (local-cluster) never run any.
+// Cluster starts a master and workers with the given numbers of cores, each with an address of its own, from 127.0.0.2 on, and
+// returns the master's URL, for Options. Spark does not run a speculative copy on the host of its original, so clusters in one
+// process (local-cluster) never run any.
 func Cluster(t testing.TB, workers, cores int) (master string) {
 	t.Helper()
 	home, dir := Home(t), t.TempDir()
@@ -47,6 +47,5 @@ func Cluster(t testing.TB, workers, cores int) (master string) {
 	return master
 }
 
-// Quick are options of JVMs that do little: one compiler and one thread that collects start fastest, and so does what is not
-// verified.
+// Quick has the options of JVMs that do little: one compiler, one garbage collector thread and no verification start fastest.
 const Quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"

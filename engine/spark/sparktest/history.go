@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// History starts a History Server of the event logs in a directory, where it looks every second, and gives its address.
+// History starts a History Server on a directory of event logs, which it lists every second, and returns its address.
 func History(t testing.TB, logs string) (address string) {
 	t.Helper()
 	home, dir := Home(t), t.TempDir()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Play is a server on loopback that does one thing with each connection, for what real servers cannot be made to do. It
-// gives its address.
+// Play starts a server on loopback that treats every connection in the same way, for what real servers cannot be made to do,
+// and returns its address.
 func Play(t testing.TB, do func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

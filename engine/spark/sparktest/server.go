@@ -1,5 +1,5 @@
-// Package sparktest takes nothing and gives tests a real Spark Thrift Server on loopback, from the jars of the PyPI package
-// pyspark, and servers that play what a real one cannot be made to do.
+// Package sparktest runs a real Spark Thrift Server on loopback for tests, from the jars of the PyPI package pyspark, and
+// simulates servers for what a real one cannot be made to do.
 package sparktest
 
 import (
@@ -21,25 +21,25 @@ import (
 	"time"
 )
 
-// Wanted is the word in STRAGGLER_REQUIRE that turns these tests on, and a missing Spark into a failure.
+// Wanted is the word in STRAGGLER_REQUIRE with which these tests run, and fail if there is no Spark.
 const Wanted = "spark"
 
-// Variable names a server that runs already and that tests may share, as an address for --engine.
+// Variable is the environment variable with the address, for --engine, of a running server that tests may share.
 const Variable = "STRAGGLER_SPARK"
 
-// Options say what kind of server. The zero Options is one without passwords, in one process.
+// Options are those of a server. The zero value is a server without passwords, in one process.
 type Options struct {
 	Auth   string            // of hive.server2.authentication: NOSASL, NONE, CUSTOM; "": NOSASL
 	Master string            // of Spark; "": local[2]
 	Port   int               // 0: any
 	Set    map[string]string // settings of Spark or of Hive
-	Env    []string          // more of the environment
+	Env    []string          // additional environment variables
 	Home   string            // of Spark; "": SPARK_HOME, or where python3 has pyspark
 
 	Interpreted bool // statements are not compiled, which takes longer than running them on the few rows of tests
 }
 
-// Server is a server that runs.
+// Server is a running server.
 type Server struct {
 	Address string // host:port
 	Port    int
@@ -47,15 +47,15 @@ type Server struct {
 	process
 }
 
-// process is a program of Spark that runs.
+// process is a running program of Spark.
 type process struct {
-	name  string    // of its files: its log, and its number
+	name  string    // prefix of its files: the log and the process id
 	stop  io.Closer // when it is closed, or this process ends, the program is killed
 	ended chan struct{}
 }
 
-// Engine is the address of a server for tests that only ask: the one that Variable names, or one that is started for the
-// test, and interprets statements. What follows & may be added to it.
+// Engine returns the address of a server for tests that only run queries: the one in Variable, or a new one that interprets
+// statements. Further parameters may be appended after &.
 func Engine(t testing.TB, o Options) string {
 	t.Helper()
 	want(t)
@@ -66,7 +66,7 @@ func Engine(t testing.TB, o Options) string {
 	return Start(t, o).Engine("")
 }
 
-// Engine is the server's address for --engine, with options.
+// Engine returns the server's address for --engine, with options.
 func (s *Server) Engine(options string) string {
 	if options == "" {
 		options = "auth=nosasl"
@@ -74,7 +74,7 @@ func (s *Server) Engine(options string) string {
 	return "spark://tester@" + s.Address + "?" + options
 }
 
-// want skips a test that nobody asked for.
+// want skips the test unless Spark is required.
 func want(t testing.TB) {
 	t.Helper()
 	if !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), Wanted) {
@@ -82,7 +82,7 @@ func want(t testing.TB) {
 	}
 }
 
-// Home is where Spark is installed.
+// Home returns the directory in which Spark is installed.
 func Home(t testing.TB) string {
 	t.Helper()
 	want(t)
@@ -96,7 +96,7 @@ func Home(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// linked is a directory with everything of another one, that can be written to.
+// linked returns a writable directory with links to everything in another one.
 func linked(t testing.TB, home string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -159,10 +159,10 @@ func start(t testing.TB, o Options) (*Server, error) {
 	return s, nil
 }
 
-// start starts one of the programs of a Spark, whose life ends with ours.
+// start starts one of Spark's programs, which ends with this process.
 func (p *process) start(home, dir, name string, env []string, arguments ...string) error {
 	p.name, p.ended = filepath.Join(dir, name), make(chan struct{})
-	// The shell keeps the program's life tied to ours: its standard input ends when we do. It ends with the program.
+	// The shell kills the program when this process ends, since its standard input ends then; it ends with the program.
 	const script = `exec 3<&0; "$@" <&- 3<&- & p=$!; echo $p >"$0"; { read _ <&3; kill -9 $p; } & wait $p; kill $!`
 	command := exec.Command("sh", append([]string{"-c", script, p.pidFile(), filepath.Join(home, "bin", arguments[0])}, arguments[1:]...)...)
 	command.Dir = dir
@@ -183,8 +183,8 @@ func (p *process) start(home, dir, name string, env []string, arguments ...strin
 	return nil
 }
 
-// freePort is a port that nobody has. It is none of those that systems give to outgoing connections (Linux: from 32768,
-// RFC 6335: from 49152), of which one may be taken before the server starts, or while it is started again.
+// freePort returns an unused port outside of the range for outgoing connections (Linux: from 32768, RFC 6335: from 49152),
+// which might take it before the server starts, or while it is started again.
 func freePort() (int, error) {
 	for {
 		port := 16384 + rand.IntN(16384)
@@ -198,11 +198,11 @@ func freePort() (int, error) {
 	}
 }
 
-// codeCache is for programs of Spark that run for long. With one compiler alone it is 48 MB, which a few hundred statements
-// fill; a JVM without room for code ends with errors that look like anything. 240 MB is what it has with all of its compilers.
+// codeCache is for programs of Spark that run for long. With only one compiler the cache has 48 MB, which a few hundred
+// statements fill; the JVM then ends with unrelated errors. 240 MB is the default with all compilers.
 const codeCache = " -XX:ReservedCodeCacheSize=240m"
 
-// arguments are those of spark-submit.
+// arguments returns those of spark-submit.
 func (o *Options) arguments(dir string) []string {
 	master, auth := o.Master, o.Auth
 	if master == "" {
@@ -213,9 +213,9 @@ func (o *Options) arguments(dir string) []string {
 	}
 	set := map[string]string{
 		"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
-		// or its memory fills with plans that nobody looks at
+		// otherwise its memory fills with plans
 		"spark.sql.ui.retainedExecutions": "20", "spark.ui.retainedJobs": "50", "spark.ui.retainedStages": "50", "spark.ui.retainedTasks": "1000",
-		// it writes down the plans of every statement, and anew whenever an adaptive one changes
+		// it formats the plan of every statement, and formats it again whenever adaptive execution changes it
 		"spark.sql.ui.explainMode": "simple", "spark.sql.debug.maxToStringFields": "2",
 		"spark.sql.shuffle.partitions": "2", "spark.sql.warehouse.dir": filepath.Join(dir, "warehouse"), "spark.executor.memory": "768m",
 		"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:ms;create=true", "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
@@ -250,10 +250,10 @@ func (o *Options) arguments(dir string) []string {
 
 func (p *process) pidFile() string { return p.name + ".pid" }
 
-// Log is the file of the program's output.
+// Log returns the name of the file with the program's output.
 func (p *process) Log() string { return p.name + ".log" }
 
-// await waits until the server takes connections.
+// await waits until the server accepts connections.
 func (s *Server) await() error {
 	return s.awaitLog([]string{"HiveThriftServer2 started"}, []string{"Error starting HiveThriftServer2", "BindException"}, func() bool {
 		conn, err := net.DialTimeout("tcp", s.Address, time.Second)
@@ -264,7 +264,7 @@ func (s *Server) await() error {
 	})
 }
 
-// awaitLog waits until a program has said all of some words, and ready says so too. None of the others may be said.
+// awaitLog waits until a program has logged all words and ready returns true. It fails if one of not is logged.
 func (p *process) awaitLog(words, not []string, ready func() bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
@@ -279,12 +279,12 @@ func (p *process) awaitLog(words, not []string, ready func() bool) error {
 		}
 		select {
 		case <-p.ended:
-			return fmt.Errorf("the server of Spark ended while it started:\n%s", tail(text))
+			return fmt.Errorf("Spark's server ended while it started:\n%s", tail(text))
 		case <-ctx.Done():
-			return fmt.Errorf("the server of Spark has not started within %v:\n%s", startTimeout, tail(text))
+			return fmt.Errorf("Spark's server has not started within %v:\n%s", startTimeout, tail(text))
 		case <-tick.C:
 			if failed {
-				return fmt.Errorf("the server of Spark could not start:\n%s", tail(text))
+				return fmt.Errorf("Spark's server could not start:\n%s", tail(text))
 			}
 		}
 	}
@@ -292,7 +292,7 @@ func (p *process) awaitLog(words, not []string, ready func() bool) error {
 
 func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }
 
-// Kill ends the program as a crash would. It may be called again.
+// Kill ends the program as a crash would. It may be called more than once.
 func (p *process) Kill() {
 	if err := p.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH) {
 		return

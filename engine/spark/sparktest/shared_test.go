@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// shared names a file. A server writes its address there when it can be asked, and runs as long as the file exists.
+// shared is the environment variable with the name of a file. The server writes its address there once it accepts queries, and
+// runs as long as the file exists.
 const shared = "STRAGGLER_SPARK_SHARED"
 
-// A server that the tests of several packages share, which find its address in the environment as Variable. Its tasks are tried
-// four times, as on a cluster: cmd/straggler has copies of the program fail.
+// A server that the tests of several packages share; they find its address in Variable. Its tasks have four tries, as on a
+// cluster, since tests of cmd/straggler make copies of the program fail.
 func TestShared(t *testing.T) {
 	file := os.Getenv(shared)
 	if file == "" {
@@ -20,7 +21,7 @@ func TestShared(t *testing.T) {
 	if err := os.WriteFile(file+".new", []byte(server.Engine("")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(file+".new", file); err != nil { // who waits for it never sees half of it
+	if err := os.Rename(file+".new", file); err != nil { // so that no reader sees half of it
 		t.Fatal(err)
 	}
 	tick := time.NewTicker(200 * time.Millisecond)
