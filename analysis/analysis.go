@@ -27,8 +27,8 @@ type Options struct {
 	Step    func(what string) (done func()) // called before each step that runs; may be nil
 }
 
-// Update runs the steps whose results are missing or come from an earlier state of the logs or another version of straggler, and
-// all steps after them, which read their results. If policies were replayed, it returns their summary, for Report.
+// Update runs the steps whose results are missing or come from an earlier state of the logs or another version of straggler,
+// and all steps after them, which read their results. If policies were replayed, it returns their summary, for Report.
 func Update(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (*whatif.Summary, error) {
 	u := &update{ctx: ctx, st: st, eng: eng, tool: o.Tool}
 	steps := []step{{store.Detect, "finding outliers", u.detect}, {store.Causes, "finding causes", u.causes}, {store.Plans, "reading plans", u.plans}}
@@ -114,8 +114,8 @@ func isFresh(ctx context.Context, st *store.Store, kind store.Kind, tool string)
 }
 
 // Report builds the Document of a store that is up to date, with the papers' figures and the job that gains most from a policy;
-// last is the summary from Update. For a report on some of the applications, policies are replayed on these alone, and the store
-// needs no replays (Options.Explain).
+// last is the summary from Update. For a report on some of the applications, policies are replayed on these alone, and the
+// store needs no replays (Options.Explain).
 func Report(ctx context.Context, st *store.Store, eng engine.Engine, last *whatif.Summary, o report.Options) (*report.Document, error) {
 	var err error
 	if o.Apps.All() {

@@ -148,7 +148,7 @@ func (b dirBucket) Write(ctx context.Context, key, _ string, data io.Reader, fre
 		return err
 	}
 	defer os.Remove(t.Name())
-	_, err = io.Copy(t, contextReader{ctx, data})
+	_, err = io.Copy(t, WithContext(ctx, data))
 	err = errors.Join(err, t.Chmod(0o644), t.Sync(), t.Close())
 	switch {
 	case err != nil:
@@ -160,10 +160,12 @@ func (b dirBucket) Write(ctx context.Context, key, _ string, data io.Reader, fre
 	if err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return SyncDir(dir)
 }
 
-// contextReader ends with its context.
+// WithContext returns a reader of r that fails once the context has ended.
+func WithContext(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -176,8 +178,8 @@ func (c contextReader) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// syncDir makes the names in a directory durable, on file systems that can.
-func syncDir(dir string) error {
+// SyncDir makes the names in a directory durable, on file systems that can.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@
 //
 // Credentials come from where the vendors' libraries look for them, the environment and the files of the vendors' own tools,
 // and from nowhere else. The S3 protocol was tried against servers of it that demand its signatures. Google's and Azure's were
-// not available: servers that demand their tokens, signatures and conditions are played in the tests, and Blob Storage was
+// not available: the tests simulate servers that require their tokens, signatures and conditions, and Blob Storage was
 // tried against the emulator Azurite, with every operation.
 //
 // Start with bucket.go.

@@ -16,7 +16,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// What servers of the S3 protocol and Blob Storage have in common: answers that are final, pages of a listing, parts of objects.
+// What servers of the S3 protocol and Blob Storage have in common: answers that are final, pages of a listing, parts of
+// objects.
 
 // passing are the answers of a server that may give another one later.
 var passing = map[int]bool{http.StatusRequestTimeout: true, http.StatusTooManyRequests: true, http.StatusInternalServerError: true,

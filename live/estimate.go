@@ -11,7 +11,8 @@ import (
 // A cluster reports how long an attempt has run and, with its heartbeats, what it has read or, in Hadoop, the share of its work
 // that is done. How much it will read, and how long it will take, is estimated, if necessary from finished tasks of its phase:
 //
-//	by duration  total time = that of the tasks that took longer than it has run: of its machine, its phase and the application (duration.go)
+//	by duration  total time = that of the tasks that took longer than it has run: of its machine, its phase and the
+//	             application (duration.go)
 //	by bytes     the same, given what it has read so far, of all that it will read: as much as the median task, or, when it is
 //	             beyond that, as the larger ones did (reported.go)
 //	by progress  the same, given the share of its work that it says is done (LATE §4)

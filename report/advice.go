@@ -227,7 +227,8 @@ func (k *known) spark() bool {
 	return len(k.d.Trust.Applications.Rows) > 0
 }
 
-// workflow reports whether all applications are workflows, whose tasks are programs with files: they have no keys and no shuffle.
+// workflow reports whether all applications are workflows, whose tasks are programs with files: they have no keys and no
+// shuffle.
 func (k *known) workflow() bool {
 	for _, a := range k.d.Trust.Applications.Rows {
 		if !slices.Contains([]string{"nextflow", "workflow", "wta"}, a.Framework) {

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"straggler/bucket"
 )
 
 // fileSystem is the set of operations on a disk that the store uses. It exists so that tests can inject faults.
@@ -76,16 +78,7 @@ func (o osFS) SyncDir(name string) error {
 	if o.noSync {
 		return nil
 	}
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	// file systems that cannot sync a directory
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return err
-	}
-	return nil
+	return bucket.SyncDir(name)
 }
 
 // maxLockTries bounds the attempts to take a lock that was removed while it was taken.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"straggler/bucket"
 	"straggler/schema"
 	"straggler/store/parquet"
 )
@@ -136,7 +137,7 @@ func (s *Store) verifyFile(ctx context.Context, stored map[string]fileInfo, t Ta
 	defer r.Close()
 	h := xxhash.New()
 	end := new(tail)
-	if _, err := io.Copy(io.MultiWriter(h, end), contextReader{ctx, r}); err != nil {
+	if _, err := io.Copy(io.MultiWriter(h, end), bucket.WithContext(ctx, r)); err != nil {
 		return err.Error()
 	}
 	if sum := checksumText(h.Sum64()); sum != f.Checksum {
@@ -178,19 +179,6 @@ func (t *tail) ReadAt(p []byte, off int64) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
-}
-
-// contextReader ends with its context.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }
 
 // verifyFooter compares the file's own footer with the commit.

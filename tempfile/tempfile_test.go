@@ -146,8 +146,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A file is there when it is complete, and before it is as it was. What a killed process left of it is gone after the next, and one
-// that another process writes at the same time is left alone.
+// A file is there when it is complete, and before it is as it was. What a killed process left of it is gone after the next, and
+// one that another process writes at the same time is left alone.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "report.html")

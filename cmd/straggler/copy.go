@@ -23,8 +23,8 @@ import (
 // a batch.
 const copyMemory = 256 << 20
 
-// copyLingers gives Spark time to read the message of a copy that fails: a thread of its own reads it, and Spark reports what that
-// thread has read when the process ends. On a busy machine that may be nothing.
+// copyLingers gives Spark time to read the message of a copy that fails: a thread of its own reads it, and Spark reports what
+// that thread has read when the process ends. On a busy machine that may be nothing.
 const copyLingers = 500 * time.Millisecond
 
 // copyCommand is the verb that executors of a cluster run: detect, causes, whatif and ingest with --engine spark://… start it.

@@ -22,8 +22,8 @@ type FollowOptions struct {
 	Each  func(Summary, error) // gets the summary of each round that did something
 }
 
-// Follow runs repeatedly until the context ends. Logs that are new, have grown or have rolled are read. All state that matters is
-// in the store: a restart reads each log at most once more, and loses or duplicates nothing. A failed round is reported and
+// Follow runs repeatedly until the context ends. Logs that are new, have grown or have rolled are read. All state that matters
+// is in the store: a restart reads each log at most once more, and loses or duplicates nothing. A failed round is reported and
 // retried.
 //
 // A log that is still being written is read again when it has not changed for a round, or has grown by a tenth: all its
