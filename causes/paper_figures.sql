@@ -41,7 +41,8 @@ explained AS (
   GROUP BY o.phase_id
 ),
 line AS (
-  SELECT phase_id, CASE WHEN max(input_bytes) > min(input_bytes) THEN regr_slope(duration_s, CAST(input_bytes AS DOUBLE)) END AS slope, avg(duration_s) AS mean_s, avg(CAST(input_bytes AS DOUBLE)) AS mean_bytes
+  SELECT phase_id, CASE WHEN max(input_bytes) > min(input_bytes) THEN regr_slope(duration_s, CAST(input_bytes AS DOUBLE)) END AS slope,
+    avg(duration_s) AS mean_s, avg(CAST(input_bytes AS DOUBLE)) AS mean_bytes
   FROM attempts
   WHERE status = 'success' AND input_bytes IS NOT NULL AND duration_s BETWEEN 0 AND 1e15
   GROUP BY phase_id HAVING count(*) >= 5
@@ -55,13 +56,15 @@ improvable AS (
   GROUP BY a.phase_id
 ),
 readers AS (
-  SELECT a.phase_id, CAST(sum(TRY_CAST(round(a.fetch_wait_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / nullif(CAST(sum(CAST(round(a.duration_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE), 0) AS share
+  SELECT a.phase_id, CAST(sum(TRY_CAST(round(a.fetch_wait_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE)
+      / nullif(CAST(sum(CAST(round(a.duration_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE), 0) AS share
   FROM attempts a SEMI JOIN edges e ON e.to_phase = a.phase_id
   WHERE a.fetch_wait_s IS NOT NULL AND a.duration_s BETWEEN 0 AND 1e15
   GROUP BY a.phase_id
 ),
 job_work AS (
-  SELECT a.job_id, count(*) AS tasks, sum(CAST(round(a.duration_s * 1e6) AS DECIMAL(28, 0))) AS slot_us FROM attempts a WHERE a.duration_s BETWEEN 0 AND 1e15 GROUP BY a.job_id
+  SELECT a.job_id, count(*) AS tasks, sum(CAST(round(a.duration_s * 1e6) AS DECIMAL(28, 0))) AS slot_us
+  FROM attempts a WHERE a.duration_s BETWEEN 0 AND 1e15 GROUP BY a.job_id
 ),
 job_time AS (
   SELECT w.job_id, w.tasks, w.slot_us, CAST(unix_micros(j.finish_time) - unix_micros(coalesce(j.start_time, j.submit_time)) AS DOUBLE) / 1e6 AS job_s

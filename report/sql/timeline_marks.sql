@@ -4,7 +4,8 @@ SELECT x.attempt_id, x.task, x.number, x.status, x.speculative, x.recompute, h.n
 FROM (
   SELECT a.attempt_id, a.phase_id, a.task, a.number, a.status, coalesce(a.speculative, false) AS speculative, a.recompute
   FROM attempts a SEMI JOIN report_picked_jobs r ON r.job_id = a.job_id
-    LEFT JOIN (SELECT attempt_id, sum(CAST(round(seconds * 1e6) AS DECIMAL(28, 0))) AS excess_us FROM attributions GROUP BY attempt_id) o ON o.attempt_id = a.attempt_id
+    LEFT JOIN (SELECT attempt_id, sum(CAST(round(seconds * 1e6) AS DECIMAL(28, 0))) AS excess_us
+               FROM attributions GROUP BY attempt_id) o ON o.attempt_id = a.attempt_id
   WHERE a.start_time IS NOT NULL
     AND (o.attempt_id IS NOT NULL OR a.status <> 'success' OR a.number > 0 OR a.recompute OR coalesce(a.speculative, false))
   ORDER BY o.excess_us DESC NULLS LAST, a.duration_s DESC NULLS LAST, a.attempt_id NULLS LAST
