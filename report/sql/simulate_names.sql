@@ -1,8 +1,9 @@
 -- Jobs of a name under each scheduler and policy, compared with the same jobs of the same seeds under the first of them.
 SELECT f.scheduler, f.policy, f.name, count(*) AS jobs,
-    CAST(sum(TRY_CAST(round(f.took_s * 1e9) AS DECIMAL(28, 0))) AS DOUBLE) / count(f.took_s) / 1e9 AS mean_s,
-    CAST(sum(TRY_CAST(round(f.node_local * 1e9) AS DECIMAL(28, 0))) AS DOUBLE) / nullif(count(f.node_local), 0) / 1e9 AS node_local,
-    CAST(sum(TRY_CAST(round(b.took_s / nullif(f.took_s, 0) * 1e9) AS DECIMAL(28, 0))) AS DOUBLE) / nullif(count(b.took_s / nullif(f.took_s, 0)), 0) / 1e9 AS gain,
+    CAST(sum(TRY_CAST(round(f.took_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 / nullif(count(f.took_s), 0) AS mean_s,
+    CAST(sum(TRY_CAST(round(f.node_local * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 / nullif(count(f.node_local), 0) AS node_local,
+    CAST(sum(TRY_CAST(round(b.took_s / nullif(f.took_s, 0) * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6
+        / nullif(count(b.took_s / nullif(f.took_s, 0)), 0) AS gain,
     max(b.took_s / nullif(f.took_s, 0)) AS most
 FROM (
     SELECT r.run_id, r.scheduler, r.policy, r.seed, j.name, j.job, j.took_s, j.node_local
