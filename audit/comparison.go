@@ -73,7 +73,8 @@ func (c *comparing) ofRun() {
 				of := comparison{rule: rule, what: cause, scale: c.mean}
 				of.rule.of = causeTime
 				c.add(of, func(r *measure.Run) (measure.Values, bool) {
-					return measure.Values{"seconds": r.Causes[cause], "squares": r.Squares[cause], "input_bytes": r.Values["input_bytes"], "attempts": r.Values["attempts"]}, true
+					return measure.Values{"seconds": r.Causes[cause], "squares": r.Squares[cause],
+						"input_bytes": r.Values["input_bytes"], "attempts": r.Values["attempts"]}, true
 				})
 			}
 		case rule.By == once:

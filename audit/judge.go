@@ -100,7 +100,8 @@ func incomplete(r *measure.Run, history []*measure.Run, cfg *Config) []Finding {
 		}
 		rejects = max(rejects, h.Values["rejects"])
 	}
-	f := Finding{ID: findingID(r.Group, rule.Name, measure.Signature{}, ""), Rule: rule.Name, Severity: set.Severity, Group: r.Group, Run: r.ID, Runs: len(history)}
+	f := Finding{ID: findingID(r.Group, rule.Name, measure.Signature{}, ""), Rule: rule.Name, Severity: set.Severity,
+		Group: r.Group, Run: r.ID, Runs: len(history)}
 	switch {
 	case set.Severity == Off || len(history) == 0:
 		return nil

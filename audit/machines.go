@@ -25,7 +25,8 @@ type machineFindings struct {
 // newMachines are the slow machines that were not slow in any earlier run: by their tasks relative to the history of the
 // stages, and by the results of causes for the machines of the night. If nearly all machines are slow, that is an additional
 // comparison, and so is each rack.
-func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool, against []SlowMachine, night *Slowness) ([]Finding, []float64) {
+func newMachines(r *measure.Run, history []*measure.Run, cfg *Config, known func(string, *measure.Run) bool, against []SlowMachine,
+	night *Slowness) ([]Finding, []float64) {
 	rule, _ := RuleNamed("bad_machine")
 	settings := cfg.settings(rule, r.Group, measure.Signature{})
 	if settings.Severity == Off || len(history) == 0 {
@@ -55,8 +56,10 @@ func (m *machineFindings) add(f Finding, p float64) {
 
 // finding is a finding about a machine, without an ID if the machine was slow before or is hardly slower than the others.
 func (m *machineFindings) finding(name string, factor, p float64) Finding {
-	f := Finding{ID: findingID(m.run.Group, m.rule.Name, measure.Signature{}, name), Rule: m.rule.Name, Severity: m.settings.Severity, Group: m.run.Group, Run: m.run.ID,
-		Machine: name, Unit: m.rule.Unit, Value: number(factor), Normal: number(1), Change: number(factor - 1), Runs: len(m.history), Likely: "bad_machine", P: number(p)}
+	f := Finding{ID: findingID(m.run.Group, m.rule.Name, measure.Signature{}, name), Rule: m.rule.Name,
+		Severity: m.settings.Severity, Group: m.run.Group, Run: m.run.ID,
+		Machine: name, Unit: m.rule.Unit, Value: number(factor), Normal: number(1), Change: number(factor - 1),
+		Runs: len(m.history), Likely: "bad_machine", P: number(p)}
 	if factor-1 < m.settings.MinAbs || wasBad(name, m.history, f.ID, m.known) {
 		f.ID = ""
 	}

@@ -66,7 +66,8 @@ func Judge(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*N
 }
 
 func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*Night, error) {
-	n := &Night{Tool: o.Tool, Date: o.Now.UTC().Format(time.DateOnly), Method: method, FDR: cfg.FDR, MinRuns: cfg.MinRuns, Summary: map[Status]int{}, Baseline: o.Baseline, all: runs,
+	n := &Night{Tool: o.Tool, Date: o.Now.UTC().Format(time.DateOnly), Method: method, FDR: cfg.FDR, MinRuns: cfg.MinRuns,
+		Summary: map[Status]int{}, Baseline: o.Baseline, all: runs,
 		Runs: []Judgement{}, Accepted: []baseline.Decision{}, Expired: []string{}}
 	for _, s := range cfg.Expired(n.Date) {
 		n.Expired = append(n.Expired, fmt.Sprintf("%s until %s: %s", cmp.Or(string(s.Rule), s.Finding, "*"), s.Until, s.Reason))
@@ -289,9 +290,11 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 					name = f.where()
 				}
 				if _, ok := r.Machines[name]; name != "" && !ok && r.Machines != nil {
-					r.Machines[name] = measure.Machine{Verdict: string(schema.Slow), Factor: deref(f.Value), Low: deref(f.Value), High: deref(f.Value), Q: deref(f.Q)}
+					r.Machines[name] = measure.Machine{Verdict: string(schema.Slow), Factor: deref(f.Value), Low: deref(f.Value),
+						High: deref(f.Value), Q: deref(f.Q)}
 				}
-				b.Reopen(baseline.Open{ID: f.ID, Group: f.Group, Rule: f.Rule, Subject: baseline.OneLine(f.Rule + " " + f.Subject()), First: f.First, Last: r.Start})
+				b.Reopen(baseline.Open{ID: f.ID, Group: f.Group, Rule: f.Rule,
+					Subject: baseline.OneLine(f.Rule + " " + f.Subject()), First: f.First, Last: r.Start})
 			}
 			slices.Sort(r.Flagged)
 		} else if known[r.Key()] {

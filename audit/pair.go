@@ -51,7 +51,8 @@ const pairMethod = "differences of lost time and of shares are tested against th
 
 // Compare compares two runs.
 func Compare(a, b *measure.Run, cfg *Config) *Pair {
-	p := &Pair{A: RunName{a.Group, a.ID, a.Start}, B: RunName{b.Group, b.ID, b.Start}, Method: pairMethod, FDR: cfg.FDR, Differences: []Difference{}, Machines: []string{}, Plans: []string{}}
+	p := &Pair{A: RunName{a.Group, a.ID, a.Start}, B: RunName{b.Group, b.ID, b.Start}, Method: pairMethod, FDR: cfg.FDR,
+		Differences: []Difference{}, Machines: []string{}, Plans: []string{}}
 	matches := measure.Match(b, []*measure.Run{a})
 	var ps []float64
 	var tested []int
@@ -131,7 +132,8 @@ func (p *Pair) missing(a, b *measure.Run) {
 		if _, ok := b.Machines[name]; !ok {
 			p.Machines = append(p.Machines, fmt.Sprintf("%s: %s in a only, %.2f × the time of the others", name, m.Verdict, m.Factor))
 		} else {
-			p.Machines = append(p.Machines, fmt.Sprintf("%s: %s in both, %.2f × and %.2f × the time of the others", name, m.Verdict, m.Factor, b.Machines[name].Factor))
+			p.Machines = append(p.Machines,
+				fmt.Sprintf("%s: %s in both, %.2f × and %.2f × the time of the others", name, m.Verdict, m.Factor, b.Machines[name].Factor))
 		}
 	}
 	for _, name := range sortedKeys(b.Machines) {

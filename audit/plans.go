@@ -41,7 +41,8 @@ func planChange(old, p *measure.Plan) string {
 	if len(gone)+len(added) == 0 {
 		return "" // an expression changed, and nothing of how
 	}
-	return fmt.Sprintf("query %s: %s", orUnnamed(p.Query), strings.Join(nonEmpty(listed("no longer ", gone), listed("now ", added), otherJoin(old, p, gone, added)), "; "))
+	return fmt.Sprintf("query %s: %s", orUnnamed(p.Query),
+		strings.Join(nonEmpty(listed("no longer ", gone), listed("now ", added), otherJoin(old, p, gone, added)), "; "))
 }
 
 // asLarge is the relative difference between the bytes of scans below which they count as equal: as much as the sizes of a

@@ -164,7 +164,8 @@ func (a *azureAccount) connected() (server, key, token string, err error) {
 		said[name] = value
 	}
 	a.name = cmp.Or(said["AccountName"], a.name)
-	server = cmp.Or(said["BlobEndpoint"], cmp.Or(said["DefaultEndpointsProtocol"], "https")+"://"+a.name+".blob."+cmp.Or(said["EndpointSuffix"], "core.windows.net"))
+	server = cmp.Or(said["BlobEndpoint"],
+		cmp.Or(said["DefaultEndpointsProtocol"], "https")+"://"+a.name+".blob."+cmp.Or(said["EndpointSuffix"], "core.windows.net"))
 	if key, token = said["AccountKey"], said["SharedAccessSignature"]; key == "" && token == "" {
 		err = errors.New("AZURE_STORAGE_CONNECTION_STRING is not a credential: it has neither AccountKey nor SharedAccessSignature")
 	}

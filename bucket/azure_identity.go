@@ -141,7 +141,8 @@ func (e entra) ask(ctx context.Context, secret string, proof url.Values) (*oauth
 	if err != nil {
 		return nil, err
 	}
-	c := clientcredentials.Config{ClientID: e.client, ClientSecret: secret, TokenURL: at, Scopes: []string{azureScope}, EndpointParams: proof, AuthStyle: oauth2.AuthStyleInParams}
+	c := clientcredentials.Config{ClientID: e.client, ClientSecret: secret, TokenURL: at, Scopes: []string{azureScope},
+		EndpointParams: proof, AuthStyle: oauth2.AuthStyleInParams}
 	return c.Token(ctx)
 }
 
@@ -318,7 +319,8 @@ func metadataToken(ctx context.Context, client *http.Client, endpoint string, qu
 		return nil, err
 	}
 	switch {
-	case r.StatusCode == http.StatusBadRequest && query.Get("client_id") == "", r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusNotFound: // or a proxy answers, or another cloud
+	case r.StatusCode == http.StatusBadRequest && query.Get("client_id") == "", r.StatusCode == http.StatusForbidden,
+		r.StatusCode == http.StatusNotFound: // or a proxy answers, or another cloud
 		return nil, fmt.Errorf("%w: this machine has no identity", errNoCredential)
 	case r.StatusCode != http.StatusOK:
 		return nil, &oauth2.RetrieveError{Response: r, Body: data}

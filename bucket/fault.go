@@ -61,7 +61,8 @@ func Explain(err error, host string, h location.Hints) *Fault {
 		return &Fault{fs.ErrPermission, "access is denied (" + a.reason + "); set this machine's clock right, or the server's"}
 	case a.code == "InvalidObjectState":
 		return &Fault{fs.ErrPermission, "it is archived and cannot be read (" + a.reason + "); restore it, or leave it out"}
-	case a.status == http.StatusUnauthorized || a.status == http.StatusForbidden || errors.Is(err, fs.ErrPermission) || refused[a.code] || aboutCredentials(a.reason):
+	case a.status == http.StatusUnauthorized || a.status == http.StatusForbidden || errors.Is(err, fs.ErrPermission) ||
+		refused[a.code] || aboutCredentials(a.reason):
 		return &Fault{fs.ErrPermission, "access is denied (" + a.reason + ")" + h.ThenCredentials()}
 	case a.status == http.StatusNotFound || errors.Is(err, fs.ErrNotExist):
 		return &Fault{fs.ErrNotExist, "there is no such file or bucket"}
@@ -93,7 +94,8 @@ func aboutCredentials(reason string) bool {
 func aboutAddress(err error, reason string) bool {
 	var op *net.OpError
 	var dns *net.DNSError
-	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || strings.Contains(reason, "no available namenodes") || strings.Contains(strings.ToLower(reason), "region")
+	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || strings.Contains(reason, "no available namenodes") ||
+		strings.Contains(strings.ToLower(reason), "region")
 }
 
 // answer is the answer of a server: HTTP status and code, 0 and "" if there was none, and the innermost message of the library,
@@ -121,7 +123,8 @@ func answerOf(err error) answer {
 			Description string `json:"error_description"`
 		}
 		json.Unmarshal(token.Body, &said) // what is no JSON says nothing
-		a.code, a.reason = noToken, strings.Join(strings.Fields(fmt.Sprintf("no token: %d %s %s", token.Response.StatusCode, said.Error, said.Description)), " ")
+		a.code, a.reason = noToken, strings.Join(strings.Fields(fmt.Sprintf("no token: %d %s %s", token.Response.StatusCode,
+			said.Error, said.Description)), " ")
 	case errors.As(err, &op):
 		a.reason = op.Error()
 	case errors.As(err, &request):

@@ -56,7 +56,8 @@ func s3SettingsOf(q url.Values) (*s3Settings, error) {
 	s.fips, _ = strconv.ParseBool(of("use_fips_endpoint", "AWS_USE_FIPS_ENDPOINT"))
 	s.dualStack, _ = strconv.ParseBool(of("use_dualstack_endpoint", "AWS_USE_DUALSTACK_ENDPOINT"))
 	if ignored, _ := strconv.ParseBool(of("ignore_configured_endpoint_urls", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")); !ignored {
-		s.endpoint = cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), s.files.service(s.profile, "s3"), s.files.get(s.profile, "endpoint_url"))
+		s.endpoint = cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), s.files.service(s.profile, "s3"),
+			s.files.get(s.profile, "endpoint_url"))
 	}
 	if s.tries, err = strconv.Atoi(of("max_attempts", "AWS_MAX_ATTEMPTS")); err != nil || s.tries < 1 {
 		s.tries = s3Tries
@@ -69,7 +70,8 @@ func s3SettingsOf(q url.Values) (*s3Settings, error) {
 		s.pathStyle, s.region = true, cmp.Or(s.region, "us-east-1")
 	}
 	// Many do not know Amazon's checksums either; they see what was sent by the hash that is signed.
-	s.checksums = cmp.Or(of("request_checksum_calculation", "AWS_REQUEST_CHECKSUM_CALCULATION"), map[bool]string{true: whenRequired}[s.endpoint != ""]) != whenRequired
+	s.checksums = cmp.Or(of("request_checksum_calculation", "AWS_REQUEST_CHECKSUM_CALCULATION"),
+		map[bool]string{true: whenRequired}[s.endpoint != ""]) != whenRequired
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		if err := s.set(name, q.Get(name)); err != nil {
 			return nil, fmt.Errorf("the parameter %s: %w", name, err)

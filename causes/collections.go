@@ -150,7 +150,8 @@ func collectionsOf(t *schema.Trace, names []string) *collections {
 	var found []collection
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
-		if overlapping[a.PhaseID] && a.Machine.OK && a.StartTime.OK && a.GCS.OK && a.GCS.V >= leastCollection && a.DurationS.OK && a.DurationS.V >= leastCollection && a.DurationS.V <= schema.LongestS {
+		if overlapping[a.PhaseID] && a.Machine.OK && a.StartTime.OK && a.GCS.OK && a.GCS.V >= leastCollection && a.DurationS.OK &&
+			a.DurationS.V >= leastCollection && a.DurationS.V <= schema.LongestS {
 			machine, _ := slices.BinarySearch(names, a.Machine.V)
 			found = append(found, collection{a.ApplicationID, a.PhaseID, a.AttemptID, int64(machine), a.StartTime.V, a.DurationS.V, a.GCS.V})
 		}

@@ -34,8 +34,10 @@ const (
 )
 
 // copyColumns are the columns of the rows, in the order in which copyRow.read reads them.
-var copyColumns = []string{"share", "phase_id", "about", "attempt_id", "other", "text", "end_us", "task", "machine", "start_us", "duration_s", "cold", "succeeded", "cut",
-	"slow", "recompute", "excess_s", "timed", "beyond_s", "input_bytes", "remote_bytes", "input_records", "written_bytes", "spill_bytes", "cpu_s", "away", "fetch_wait_s",
+var copyColumns = []string{"share", "phase_id", "about", "attempt_id", "other", "text", "end_us", "task", "machine", "start_us",
+	"duration_s", "cold", "succeeded", "cut",
+	"slow", "recompute", "excess_s", "timed", "beyond_s", "input_bytes", "remote_bytes", "input_records", "written_bytes",
+	"spill_bytes", "cpu_s", "away", "fetch_wait_s",
 	"gc_s", "scheduler_delay_s", "convert_s"}
 
 // copyOrder puts the row of an outlier after that of its attempt, and collections right after the first phase of their share.
@@ -52,7 +54,8 @@ func (r *run) prepareRows(ctx context.Context) error {
 		input = "CAST(NULL AS BIGINT)"
 	}
 	attributed := strings.NewReplacer("{input}", input, "{attempts}", strconv.FormatInt(r.o.shareAttempts, 10)).Replace(copiesAttributedSQL)
-	facts := strings.NewReplacer("{stage}", strconv.Itoa(aboutStage), "{output}", strconv.Itoa(aboutOutput), "{gap}", strconv.Itoa(aboutGap)).Replace(copiesFactsSQL)
+	facts := strings.NewReplacer("{stage}", strconv.Itoa(aboutStage), "{output}", strconv.Itoa(aboutOutput), "{gap}",
+		strconv.Itoa(aboutGap)).Replace(copiesFactsSQL)
 	for _, t := range []struct{ name, sql string }{
 		{"causes_attributed", attributed}, {"causes_facts", facts}, {"causes_collections", collectionsQuery()},
 	} {
@@ -123,7 +126,8 @@ var (
 		"slow": "coalesce(o.again, 1) = 0", "recompute": "coalesce(o.again, 0) = 1", "excess_s": "o.excess_s", "beyond_s": "o.beyond_s"}
 	factExpressions = map[string]string{"share": "f.share", "phase_id": "f.phase_id", "attempt_id": "f.attempt_id", "about": "f.about", "other": "f.other",
 		"text": engine.RemoteText("f.text"), "task": "f.task", "start_us": "f.start_us", "end_us": "f.end_us"}
-	collectionExpressions = map[string]string{"share": "s.share", "phase_id": "s.phase_id", "attempt_id": "c.attempt_id", "other": "c.phase_id", "machine": "c.machine",
+	collectionExpressions = map[string]string{"share": "s.share", "phase_id": "s.phase_id", "attempt_id": "c.attempt_id",
+		"other": "c.phase_id", "machine": "c.machine",
 		"start_us": "unix_micros(c.start_time)", "duration_s": "c.duration_s", "gc_s": "c.gc_s"}
 )
 

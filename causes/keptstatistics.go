@@ -186,7 +186,9 @@ func cpuSums(s *schema.MachineStatistics) machines.SufficientStats {
 
 func stageSums(s *schema.StageStatistics) model.StageStatistics {
 	return model.StageStatistics{
-		Stage:    model.Stage{N: s.Tasks, LogSigma: s.LogSigma, ElasticityW: s.ElasticityWeight, Elasticity: s.Elasticity, SpillW: s.SpillWeight, Spill: s.Spill},
-		Outliers: fit.OutlierCounts{N: s.Known, Slow: s.Alone, Sum: s.AloneFactor, Sum2: s.AloneSquared, CPUKnown: s.AloneCPUKnown, Computing: s.AloneComputing},
-		Starts:   fit.StartCounts{Starts: s.Starts, Slow: s.SlowStarts}}
+		Stage: model.Stage{N: s.Tasks, LogSigma: s.LogSigma, ElasticityW: s.ElasticityWeight, Elasticity: s.Elasticity,
+			SpillW: s.SpillWeight, Spill: s.Spill},
+		Outliers: fit.OutlierCounts{N: s.Known, Slow: s.Alone, Sum: s.AloneFactor, Sum2: s.AloneSquared, CPUKnown: s.AloneCPUKnown,
+			Computing: s.AloneComputing},
+		Starts: fit.StartCounts{Starts: s.Starts, Slow: s.SlowStarts}}
 }

@@ -33,7 +33,8 @@ func (a *Attributor) locate(s *split, l *line) (name string) {
 	case ofWait, ofLink:
 		if k, ok := a.slowSender(); ok {
 			own = a.model.Machines.Name(a.phase.Machines.Numbers[k])
-			w.say("; the tasks of ").say(strings.ToValidUTF8(own, "\ufffd")).say(" start and end late, which few elsewhere do: its messages queue behind the blocks that others read from it")
+			w.say("; the tasks of ").say(strings.ToValidUTF8(own, "\ufffd")).
+				say(" start and end late, which few elsewhere do: its messages queue behind the blocks that others read from it")
 			break
 		}
 		switch a.waitLocation(s.index) {

@@ -153,7 +153,8 @@ func (r *run) seenPhases() []engine.Seen {
 
 // findExecutors creates the table causes_executors.
 func (r *run) findExecutors(ctx context.Context) error {
-	executors := strings.NewReplacer("{overlap}", strconv.FormatFloat(fit.LaunchOverlap, 'e', -1, 64), "{young}", strconv.Itoa(fit.YoungFor*1e6)).Replace(executorsSQL)
+	executors := strings.NewReplacer("{overlap}", strconv.FormatFloat(fit.LaunchOverlap, 'e', -1, 64), "{young}",
+		strconv.Itoa(fit.YoungFor*1e6)).Replace(executorsSQL)
 	return engine.MaterializeParts(ctx, r.eng, "causes_executors", executors, r.seen...)
 }
 

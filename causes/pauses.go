@@ -148,7 +148,8 @@ func (w *pauses) load(a *Attributor) {
 	for i := range b.Tasks {
 		t := &b.Tasks[i]
 		if t.Start.OK && b.Machines.Of[i] >= 0 && b.Part[fit.GC][i] > bar(fit.GC) && !math.IsNaN(t.Duration) {
-			w.order = append(w.order, pause{task: int32(i), machine: b.Machines.Of[i], start: t.Start.V, end: t.Start.V.Add(t.Duration), seconds: b.Part[fit.GC][i]})
+			w.order = append(w.order,
+				pause{task: int32(i), machine: b.Machines.Of[i], start: t.Start.V, end: t.Start.V.Add(t.Duration), seconds: b.Part[fit.GC][i]})
 		}
 	}
 	w.numbers = append(w.numbers[:0], b.Machines.Numbers...)

@@ -176,7 +176,8 @@ func (r *run) windowLength(ctx context.Context) (float64, error) {
 		To   schema.Null[schema.Time] `col:"last"`
 	}
 	spanS := 0.0
-	for t, err := range engine.Read[times](ctx, r.eng, "SELECT min(start_time) AS first, max(finish_time) AS last FROM phases WHERE start_time IS NOT NULL AND finish_time IS NOT NULL") {
+	for t, err := range engine.Read[times](ctx, r.eng,
+		"SELECT min(start_time) AS first, max(finish_time) AS last FROM phases WHERE start_time IS NOT NULL AND finish_time IS NOT NULL") {
 		if err != nil {
 			return 0, err
 		}

@@ -132,7 +132,8 @@ func (o *openRuns) judge(application schema.Key, run []runPhase) error {
 	for i := range run {
 		for _, l := range run[i].late {
 			usual := run[i].usual
-			a := usualAttempt{Application: application, Attempt: l.attempt, Phase: run[i].ID, DurationS: l.duration, ExcessS: l.excess, CPUS: known(l.processor),
+			a := usualAttempt{Application: application, Attempt: l.attempt, Phase: run[i].ID, DurationS: l.duration,
+				ExcessS: l.excess, CPUS: known(l.processor),
 				WaitS: known(l.wait), WorkRatio: usual.WorkRatio, UsualCPUS: usual.CPUS, UsualWaitS: usual.WaitS}
 			if l.machine >= 0 {
 				a.Machine = o.r.machines[l.machine]

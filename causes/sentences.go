@@ -17,7 +17,8 @@ var columns = [terms]struct{ name, unit string }{
 	ofFirst: {"start_time", "1 = among the first on its machine"}, ofWait: {"fetch_wait_s", "s"}, ofGC: {"gc_s", "s"},
 	ofDelay: {"scheduler_delay_s", "s"}, ofConvert: {"deserialize_s + result_s", "s"}, ofLink: {"scheduler_delay_s", "s"},
 	ofWaitForMore: {"fetch_wait_s", "s"}, ofMachine: {"machine", "factor"}, ofResidual: {"residual", "factor"},
-	ofShortWait: {"fetch_wait_s", "s"}, ofShortDelay: {"scheduler_delay_s", "s"}, ofShortConvert: {"deserialize_s + result_s", "s"}, ofPause: {"fetch_wait_s", "s"}, ofLateLaunch: {"scheduler_delay_s", "s"},
+	ofShortWait: {"fetch_wait_s", "s"}, ofShortDelay: {"scheduler_delay_s", "s"}, ofShortConvert: {"deserialize_s + result_s", "s"},
+	ofPause: {"fetch_wait_s", "s"}, ofLateLaunch: {"scheduler_delay_s", "s"},
 	ofFirstConvert: {"deserialize_s + result_s", "s"},
 	ofRedo:         {"recompute", "s"}, ofGap: {"losses", "s"}, ofCold: {"executor", "factor"},
 }
@@ -264,7 +265,8 @@ const bodySQL = "duration_s - coalesce(fetch_wait_s, 0) - coalesce(gc_s, 0) - co
 func query(w *words, t *fit.Task, k term) {
 	switch k {
 	case ofMachine:
-		w.say("SELECT phase_id, machine, count(*) AS attempts, percentile_cont(0.5) WITHIN GROUP (ORDER BY " + bodySQL + ") AS body_s FROM attempts WHERE job_id IN (SELECT job_id FROM attempts WHERE attempt_id = ")
+		w.say("SELECT phase_id, machine, count(*) AS attempts, percentile_cont(0.5) WITHIN GROUP (ORDER BY " + bodySQL +
+			") AS body_s FROM attempts WHERE job_id IN (SELECT job_id FROM attempts WHERE attempt_id = ")
 		w.int(t.Attempt).say(") AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, body_s DESC NULLS LAST")
 		return
 	case ofRedo:

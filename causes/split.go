@@ -48,7 +48,8 @@ var causeOf = [terms]schema.Cause{
 	ofFirst: schema.Startup, ofGC: schema.GC, ofDelay: schema.Scheduler, ofConvert: schema.Deserialize,
 	ofMachine: schema.BadMachine, ofResidual: schema.Transient, ofRedo: schema.Recompute,
 	ofGap: schema.Recompute, ofCold: schema.Startup,
-	ofShortWait: schema.Transient, ofShortDelay: schema.Transient, ofShortConvert: schema.Transient, ofPause: schema.GC, ofLateLaunch: schema.GC, ofFirstConvert: schema.Startup,
+	ofShortWait: schema.Transient, ofShortDelay: schema.Transient, ofShortConvert: schema.Transient, ofPause: schema.GC,
+	ofLateLaunch: schema.GC, ofFirstConvert: schema.Startup,
 }
 
 // lastMeasured is the last of the measured terms; the first is ofWait.

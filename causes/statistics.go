@@ -102,7 +102,8 @@ func (r *run) nameMachines(ctx context.Context, ran func(func(string, schema.Nul
 		Name string              `col:"machine"`
 		Rack schema.Null[string] `col:"rack"`
 	}
-	for m, err := range engine.Read[machine](ctx, r.eng, "SELECT machine, min(rack) AS rack FROM machines WHERE machine IS NOT NULL GROUP BY machine HAVING count(DISTINCT rack) = 1") {
+	for m, err := range engine.Read[machine](ctx, r.eng,
+		"SELECT machine, min(rack) AS rack FROM machines WHERE machine IS NOT NULL GROUP BY machine HAVING count(DISTINCT rack) = 1") {
 		if err != nil {
 			return err
 		}

@@ -219,7 +219,8 @@ func values(text []byte, at int, is number, ps []patch) []patch {
 			}
 		}
 		// A stage's parents are stages; an RDD's are RDDs and precede its storage level.
-		if is == rddID && bytes.HasPrefix(text[min(at+1, len(text)):], []byte(`,"Details"`)) || is == rddID && bytes.HasPrefix(text[min(at+1, len(text)):], []byte(`, "Details"`)) {
+		if is == rddID && bytes.HasPrefix(text[min(at+1, len(text)):], []byte(`,"Details"`)) || is == rddID &&
+			bytes.HasPrefix(text[min(at+1, len(text)):], []byte(`, "Details"`)) {
 			for i := first; i < len(ps); i++ {
 				ps[i].is = stageID
 			}

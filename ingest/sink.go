@@ -196,8 +196,9 @@ func (s *Sink) Finish(err error) error {
 		}
 	}
 	if late := s.lastEnd.Sub(s.appEnd); len(s.apps) > 0 && !s.open && late > lateS {
-		if e := s.caveatAll(schema.Caveat{Code: "ends_late", Detail: fmt.Sprintf("attempts end up to %.0f hours after their application: a clock was set, or times are wrong or in another unit; "+
-			"durations derived from these times are wrong too", math.Ceil(late/3600))}); e != nil {
+		if e := s.caveatAll(schema.Caveat{Code: "ends_late",
+			Detail: fmt.Sprintf("attempts end up to %.0f hours after their application: a clock was set, or times are wrong or in another unit; "+
+				"durations derived from these times are wrong too", math.Ceil(late/3600))}); e != nil {
 			return e
 		}
 	}

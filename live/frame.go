@@ -197,7 +197,8 @@ func (w *Watcher) decisions(decided []replay.Decision, phases map[int32]*schema.
 	for from := 0; from < len(decided); {
 		d := decided[from]
 		same := from + 1
-		for same < len(decided) && decided[same].Policy == d.Policy && decided[same].Phase == d.Phase && decided[same].At == d.At && decided[same].Verb == d.Verb {
+		for same < len(decided) && decided[same].Policy == d.Policy && decided[same].Phase == d.Phase && decided[same].At == d.At &&
+			decided[same].Verb == d.Verb {
 			same++
 		}
 		about := decided[from:same]

@@ -38,7 +38,8 @@ func Keep(ctx context.Context, st *store.Store, s *State, tool string) (err erro
 		}
 		rows += int64(b.Len())
 	}
-	caveat := schema.Caveat{ApplicationID: app.ApplicationID, Code: "watched", Detail: "what was seen while it ran, not its log: what came and went between two polls, and what its interface does not say, is missing"}
+	caveat := schema.Caveat{ApplicationID: app.ApplicationID, Code: "watched",
+		Detail: "what was seen while it ran, not its log: what came and went between two polls, and what its interface does not say, is missing"}
 	if err := store.Append(tx, input, []schema.Caveat{caveat}); err != nil {
 		return err
 	}

@@ -95,11 +95,14 @@ func (s *Server) audit(ctx context.Context, in listInput) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{About: "What got worse in the latest run of each program than in its earlier runs in this store", From: in.From, Caveats: []string{night.Method},
-		Facts: map[string]any{"runs": len(runs), "needed_runs": night.MinRuns, "false_discovery_rate": night.FDR}}
+	a := &answer{About: "What got worse in the latest run of each program than in its earlier runs in this store", From: in.From,
+		Caveats: []string{night.Method},
+		Facts:   map[string]any{"runs": len(runs), "needed_runs": night.MinRuns, "false_discovery_rate": night.FDR}}
 	a.age(current && ofThese)
 	for _, f := range night.Findings() {
-		row := findingRow{Rule: f.Rule, Severity: string(f.Severity), Status: string(f.Status), Group: name(f.Group), Run: name(f.Run), Cause: f.Cause, Machine: name(f.Machine), Rack: name(f.Rack), Shared: f.Shared, Unit: f.Unit, Value: f.Value, Normal: f.Normal, Low: f.Low, High: f.High,
+		row := findingRow{Rule: f.Rule, Severity: string(f.Severity), Status: string(f.Status), Group: name(f.Group),
+			Run: name(f.Run), Cause: f.Cause, Machine: name(f.Machine), Rack: name(f.Rack), Shared: f.Shared, Unit: f.Unit,
+			Value: f.Value, Normal: f.Normal, Low: f.Low, High: f.High,
 			Change: f.Change, Runs: f.Runs, Q: f.Q, Likely: f.Likely, SQL: f.SQL}
 		if f.Stage != nil {
 			row.Stage = prose.Clean(f.Stage.String(), 2*prose.NameRunes)

@@ -25,7 +25,8 @@ type Server struct {
 
 // New returns a server.
 func New(c *catalog.Catalog, version string) *Server {
-	s := &Server{c: c, server: sdk.NewServer(&sdk.Implementation{Name: "straggler", Title: "straggler", Version: version}, &sdk.ServerOptions{Instructions: instructions})}
+	s := &Server{c: c, server: sdk.NewServer(&sdk.Implementation{Name: "straggler", Title: "straggler", Version: version},
+		&sdk.ServerOptions{Instructions: instructions})}
 	add(s, "applications", "List the applications of the store, with what each lost to slow tasks and to which causes.", s.applications)
 	add(s, "report", "What slow tasks cost one application, or all of them: the verdict, the causes, the worst jobs, what to do, and how far to trust it.", s.report)
 	add(s, "worst_tasks", "The slow tasks that cost their jobs most, with cause, confidence and evidence; of an application, a job or a phase.", s.worstTasks)

@@ -65,8 +65,10 @@ func (s *Server) applications(_ context.Context, in applicationsInput) (*answer,
 		if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 			continue
 		}
-		a.Rows = append(a.Rows, applicationRow{Key: keyText(p.ApplicationID), ID: name(p.NativeID), Name: maybeName(p.Name), User: maybeName(p.User), Framework: name(strings.TrimSpace(p.Framework + " " + p.FrameworkVersion.V)),
-			Started: instant(p.StartTime), Status: string(p.Status), Complete: p.Complete, Attempts: p.Attempts, JobS: number(p.Loss.CompletionS), LostS: number(p.Loss.LostS), Share: number(p.Loss.LostShare),
+		a.Rows = append(a.Rows, applicationRow{Key: keyText(p.ApplicationID), ID: name(p.NativeID), Name: maybeName(p.Name),
+			User: maybeName(p.User), Framework: name(strings.TrimSpace(p.Framework + " " + p.FrameworkVersion.V)),
+			Started: instant(p.StartTime), Status: string(p.Status), Complete: p.Complete, Attempts: p.Attempts,
+			JobS: number(p.Loss.CompletionS), LostS: number(p.Loss.LostS), Share: number(p.Loss.LostShare),
 			Causes: causeParts(p.Loss.Parts), Unknown: p.Loss.Note})
 	}
 	return a, nil
@@ -194,17 +196,21 @@ func (s *Server) report(ctx context.Context, in reportInput) (*answer, error) {
 	}
 	c := d.Trust.Counts
 	f := reportFacts{Title: view.Title(d), Verdict: d.Headline.Verdict, Why: d.Headline.Why, Trust: d.Headline.Trust, Sound: d.Headline.Sound,
-		Counts: countFacts{c.Applications, c.Jobs, c.Phases, c.Attempts, c.Machines, c.Outliers, c.Rejects, number(d.Cost.Loss.CompletionS), number(d.Cost.Loss.LostS)}}
+		Counts: countFacts{c.Applications, c.Jobs, c.Phases, c.Attempts, c.Machines, c.Outliers, c.Rejects,
+			number(d.Cost.Loss.CompletionS), number(d.Cost.Loss.LostS)}}
 	for _, c := range d.Cost.Causes {
 		f.Causes = append(f.Causes, causeFacts{causeName(c.Cause), c.Outliers, number(c.LostS), number(c.CostS), number(c.CostLow), number(c.CostHigh)})
 	}
 	for _, j := range d.Cost.Jobs.Rows[:min(mostListed, len(d.Cost.Jobs.Rows))] {
-		f.Jobs = append(f.Jobs, jobFacts{keyText(j.JobID), name(j.NativeID), maybeName(j.Name), number(j.Loss.CompletionS), number(j.Loss.LostS), causeParts(j.Loss.Parts)})
+		f.Jobs = append(f.Jobs, jobFacts{keyText(j.JobID), name(j.NativeID), maybeName(j.Name), number(j.Loss.CompletionS),
+			number(j.Loss.LostS), causeParts(j.Loss.Parts)})
 	}
 	for _, p := range d.Phases.Rows[:min(mostListed, len(d.Phases.Rows))] {
-		f.Phases = append(f.Phases, phaseFacts{keyText(p.PhaseID), name(p.NativeID), maybeName(p.Name), p.Tasks, number(p.MedianS), number(p.MaxS), number(p.CostS)})
+		f.Phases = append(f.Phases, phaseFacts{keyText(p.PhaseID), name(p.NativeID), maybeName(p.Name), p.Tasks, number(p.MedianS),
+			number(p.MaxS), number(p.CostS)})
 	}
-	a := &answer{About: "What slow tasks cost and why; the rows are what to do about it", Facts: f, SQL: d.Cost.Jobs.SQL, Caveats: slices.Clone(d.Trust.Assumptions)}
+	a := &answer{About: "What slow tasks cost and why; the rows are what to do about it", Facts: f, SQL: d.Cost.Jobs.SQL,
+		Caveats: slices.Clone(d.Trust.Assumptions)}
 	if a.age(current); !s.c.Fresh() {
 		a.Caveats = append(a.Caveats, "The store has changed since its outliers and causes were found: what is new is not judged yet.")
 	}
@@ -215,7 +221,8 @@ func (s *Server) report(ctx context.Context, in reportInput) (*answer, error) {
 		if v.Kind == report.CannotTell {
 			a.CannotTell = append(a.CannotTell, "what the advice of the rule "+v.Rule+" is about")
 		}
-		a.Rows = append(a.Rows, adviceRow{string(v.Kind), v.Rule, prose.Clean(v.Title, prose.TextRunes), prose.Clean(v.Action, prose.TextRunes), prose.Clean(v.Evidence, prose.TextRunes), number(v.GainS), number(v.GainLow), number(v.GainHigh),
+		a.Rows = append(a.Rows, adviceRow{string(v.Kind), v.Rule, prose.Clean(v.Title, prose.TextRunes),
+			prose.Clean(v.Action, prose.TextRunes), prose.Clean(v.Evidence, prose.TextRunes), number(v.GainS), number(v.GainLow), number(v.GainHigh),
 			v.GainBasis, string(v.Confidence), v.Reason, v.SQL})
 	}
 	return a, nil
@@ -249,7 +256,8 @@ type partRow struct {
 }
 
 func newTask(o *report.Outlier) taskRow {
-	t := taskRow{Key: keyText(o.AttemptID), Phase: keyText(o.PhaseID), Job: keyText(o.JobID), Task: o.Task, Number: o.Number, ID: name(o.NativeID), PhaseName: maybeName(o.PhaseName), Machine: maybeName(o.Machine),
+	t := taskRow{Key: keyText(o.AttemptID), Phase: keyText(o.PhaseID), Job: keyText(o.JobID), Task: o.Task, Number: o.Number,
+		ID: name(o.NativeID), PhaseName: maybeName(o.PhaseName), Machine: maybeName(o.Machine),
 		TookS: number(o.DurationS), MedianS: number(o.MedianS), ExcessS: number(o.ExcessS), CostS: number(o.CostS), Confidence: number(o.Confidence)}
 	if len(o.Causes) > 0 {
 		t.Cause, t.Evidence = causeName(o.Cause), prose.Clean(o.Words, 2*prose.TextRunes)
@@ -266,7 +274,8 @@ func (s *Server) worstTasks(ctx context.Context, in scopeInput) (*answer, error)
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{About: fmt.Sprintf("The outliers that cost their jobs most, %d of %d", len(d.Outliers.Rows), d.Outliers.Total), SQL: d.Outliers.SQL, From: in.From,
+	a := &answer{About: fmt.Sprintf("The outliers that cost their jobs most, %d of %d", len(d.Outliers.Rows), d.Outliers.Total),
+		SQL: d.Outliers.SQL, From: in.From,
 		Caveats: []string{"Outliers without a cost delayed no job. The confidence is the share of such verdicts that are right on labelled logs."}}
 	a.age(current)
 	for i := range d.Outliers.Rows {
@@ -311,7 +320,8 @@ func (s *Server) explainTask(ctx context.Context, in taskInput) (*answer, error)
 	}
 	for i := range o.Causes {
 		c := &o.Causes[i]
-		t.Causes = append(t.Causes, partRow{causeName(c.Cause), rounded(c.Seconds), number(c.Share), number(c.Confidence), prose.Clean(c.Words, prose.TextRunes)})
+		t.Causes = append(t.Causes, partRow{causeName(c.Cause), rounded(c.Seconds), number(c.Share), number(c.Confidence),
+			prose.Clean(c.Words, prose.TextRunes)})
 		if c.Cause == schema.UnexplainedCause && c.Rank == 1 {
 			a.CannotTell = append(a.CannotTell, "why: there is too little data to say more")
 		}
@@ -353,7 +363,9 @@ func (s *Server) machines(ctx context.Context, in listInput) (*answer, error) {
 		a.Caveats = append(a.Caveats, fmt.Sprintf("These are %d of %d machines; the table machine_health has all of them.", len(l.Rows), l.Total))
 	}
 	for _, m := range l.Rows {
-		a.Rows = append(a.Rows, machineRow{name(m.Machine), maybeName(m.Rack), string(m.Verdict), number(m.Factor), number(m.FactorLow), number(m.FactorHigh), m.Attempts, number(m.OutlierRate), m.Losses, m.Windows, m.BadWindows, number(m.CostS), maybeName(m.Note)})
+		a.Rows = append(a.Rows, machineRow{name(m.Machine), maybeName(m.Rack), string(m.Verdict), number(m.Factor),
+			number(m.FactorLow), number(m.FactorHigh), m.Attempts, number(m.OutlierRate), m.Losses, m.Windows, m.BadWindows,
+			number(m.CostS), maybeName(m.Note)})
 	}
 	if len(l.Rows) == 0 {
 		a.CannotTell = []string{l.Note}
@@ -405,7 +417,9 @@ func (s *Server) whatif(ctx context.Context, in whatifInput, progress func(float
 		g := &x.All
 		verdict := string(x.Verdict(sum.Uncertainty()))
 		a.unsure(x.Name, verdict)
-		a.Rows = append(a.Rows, policyRow{x.Name, prose.Clean(x.Changed(), prose.TextRunes), x.Ideal, verdict, rounded(g.Saving.Mean), rounded(g.Saving.Low), rounded(g.Saving.High), rounded(g.Share), rounded(g.SlotChange), rounded(g.Copies), rounded(g.Wins), int64(sum.Seeds)})
+		a.Rows = append(a.Rows, policyRow{x.Name, prose.Clean(x.Changed(), prose.TextRunes), x.Ideal, verdict,
+			rounded(g.Saving.Mean), rounded(g.Saving.Low), rounded(g.Saving.High), rounded(g.Share), rounded(g.SlotChange),
+			rounded(g.Copies), rounded(g.Wins), int64(sum.Seeds)})
 	}
 	if len(a.Rows) == 0 || sum.Jobs == 0 {
 		a.CannotTell = append(a.CannotTell, "what policies would have saved: no job of it could be replayed")
@@ -427,14 +441,16 @@ func (s *Server) savings(ctx context.Context, from int) (*answer, error) {
 		return nil, err
 	}
 	w := &d.Whatif
-	a := &answer{About: "What each policy would have saved over all jobs of the store, replayed with the same random numbers", SQL: w.Savings.SQL, Caveats: slices.Clone(w.Notes), From: from,
+	a := &answer{About: "What each policy would have saved over all jobs of the store, replayed with the same random numbers",
+		SQL: w.Savings.SQL, Caveats: slices.Clone(w.Notes), From: from,
 		Facts: map[string]*float64{"replay_error_s": number(w.ReplayErrorS), "replay_error_share": number(w.ReplayErrorShare)}}
 	if a.age(current); !w.ReplayErrorS.OK {
 		a.CannotTell = append(a.CannotTell, "how far a replay of the unchanged log is from what was observed")
 	}
 	for _, p := range w.Savings.Rows {
 		a.unsure(p.Policy, string(p.Verdict))
-		a.Rows = append(a.Rows, policyRow{prose.Clean(p.Policy, 40), p.Settings, p.Ideal, string(p.Verdict), number(p.SavingS), number(p.SavingLow), number(p.SavingHigh), number(p.SavingShare), number(p.SlotTimeChange), number(p.Copies), number(p.Wins), p.Seeds})
+		a.Rows = append(a.Rows, policyRow{prose.Clean(p.Policy, 40), p.Settings, p.Ideal, string(p.Verdict), number(p.SavingS),
+			number(p.SavingLow), number(p.SavingHigh), number(p.SavingShare), number(p.SlotTimeChange), number(p.Copies), number(p.Wins), p.Seeds})
 	}
 	if len(w.Savings.Rows) == 0 {
 		a.CannotTell = append(a.CannotTell, w.Savings.Note)

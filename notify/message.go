@@ -57,7 +57,8 @@ func (m *Message) text() string {
 // slack returns the message in Slack's markup, in which only &, < and > must be escaped, and * and ` around names could start
 // markup of their own.
 func (m *Message) slack() string {
-	return m.lines(func(s string) string { return "*" + s + "*" }, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "_", "_\u200b", "~", "∼").Replace)
+	return m.lines(func(s string) string { return "*" + s + "*" },
+		strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "_", "_\u200b", "~", "∼").Replace)
 }
 
 func (m *Message) lines(bold, escape func(string) string) string {

@@ -81,7 +81,8 @@ func latestRuns(runs []measure.Run, night *audit.Night) []*measure.Run {
 
 // machines returns the machines that differed from the others in a latest run, those with the largest factors first.
 func machines(latest []*measure.Run) Family {
-	f := Family{Name: "straggler_machine_factor", Help: "Time that a machine took relative to prediction in a latest run, 1 = like the others; only machines that were not."}
+	f := Family{Name: "straggler_machine_factor",
+		Help: "Time that a machine took relative to prediction in a latest run, 1 = like the others; only machines that were not."}
 	largest := map[string]float64{}
 	verdict := map[string]string{}
 	for _, r := range latest {

@@ -45,7 +45,8 @@ func (w *ChunkWriter) Data(data []byte, values int, e Encoding) error {
 		m.DataOffset = w.offset
 	}
 	m.Values += int64(values)
-	return w.write(pageHeader{Type: DataPage, Data: &dataPageHeader{Values: int32(values), Encoding: e, DefinitionEncoding: RLE, RepetitionEncoding: RLE}}, data, e)
+	return w.write(pageHeader{Type: DataPage,
+		Data: &dataPageHeader{Values: int32(values), Encoding: e, DefinitionEncoding: RLE, RepetitionEncoding: RLE}}, data, e)
 }
 
 func (w *ChunkWriter) write(h pageHeader, data []byte, e Encoding) error {

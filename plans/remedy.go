@@ -186,7 +186,8 @@ func (q *query) splitLines(by *operatorRow, worst *skewedRow) []string {
 // splittableFiles says of which formats of files Spark reads a large one in several tasks, and when.
 var splittableFiles = map[string]string{
 	"parquet": "a file is split between its row groups only", "orc": "a file is split between its stripes only", "avro": "",
-	"csv": "a file that gzip compressed is not split, nor are lines that span several", "json": "a file that gzip compressed is not split, nor are lines that span several",
+	"csv":  "a file that gzip compressed is not split, nor are lines that span several",
+	"json": "a file that gzip compressed is not split, nor are lines that span several",
 	"text": "a file that gzip compressed is not split",
 }
 

@@ -146,17 +146,22 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 	case len(others) > 0:
 		return Advice{Kind: CannotTell}
 	case !l.LostS.OK && l.Outliers > 0:
-		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low, Reason: "the log gives the start and end of no phase",
-			Action: fmt.Sprintf("%s, with %s of excess. The log does not say whether a job waited.", prose.Upper(prose.Plural(l.Outliers, "attempt is an outlier", "attempts are outliers")), prose.Seconds(l.ExcessS))}
+		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low,
+			Reason: "the log gives the start and end of no phase",
+			Action: fmt.Sprintf("%s, with %s of excess. The log does not say whether a job waited.",
+				prose.Upper(prose.Plural(l.Outliers, "attempt is an outlier", "attempts are outliers")), prose.Seconds(l.ExcessS))}
 	case l.Note == phasesUndated:
-		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no attempt is an outlier", Confidence: Low, Reason: phasesUndated, Action: "What slower attempts cost jobs is not known."}
+		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no attempt is an outlier", Confidence: Low,
+			Reason: phasesUndated, Action: "What slower attempts cost jobs is not known."}
 	case !l.LostS.OK:
-		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare", Action: "A phase needs three tasks that ended well before one can be called slow."}
+		return Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no phase has enough tasks to compare",
+			Action: "A phase needs three tasks that ended well before one can be called slow."}
 	}
 	a := Advice{Rule: "nothing", Kind: Nothing, Title: "Nothing worth doing about stragglers", Confidence: High,
 		Action: fmt.Sprintf("Stragglers cost %s of job time; the log does not say how long the jobs took.", prose.Seconds(l.LostS.V))}
 	if l.CompletionS.OK && l.LostShare.OK {
-		a.Action = fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", prose.Seconds(l.LostS.V), prose.Seconds(l.CompletionS.V), prose.Percent(l.LostShare.V))
+		a.Action = fmt.Sprintf("Stragglers cost %s of %s of job time (%s).", prose.Seconds(l.LostS.V),
+			prose.Seconds(l.CompletionS.V), prose.Percent(l.LostShare.V))
 	}
 	// summing the individual savings counts shared ones twice; no remedy saves more than was lost
 	small = min(small, l.LostS.V)

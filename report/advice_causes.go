@@ -26,7 +26,8 @@ func adviseRecompute(k *known) []Advice {
 	if k.lost(schema.Recompute) == 0 {
 		return nil
 	}
-	a := Advice{Title: "Keep outputs that later phases need", SQL: "SELECT machine, count(*) AS losses, min(time) AS first, max(time) AS last FROM losses\nGROUP BY machine ORDER BY losses DESC NULLS LAST",
+	a := Advice{Title: "Keep outputs that later phases need",
+		SQL:    "SELECT machine, count(*) AS losses, min(time) AS first, max(time) AS last FROM losses\nGROUP BY machine ORDER BY losses DESC NULLS LAST",
 		Action: "Outputs were lost with the process or machine that held them, and were recomputed while others waited. Let them outlive the process that wrote them."}
 	if n := len(k.f.losses); n > 0 {
 		l := k.f.losses[0]
@@ -123,7 +124,8 @@ func adviseStartup(k *known) []Advice {
 	if k.lost(schema.Startup) == 0 {
 		return nil
 	}
-	a := Advice{Title: "Start fewer executors, and keep them", Evidence: k.words(schema.Startup), SQL: causeSQL(schema.Startup), Confidence: Low, everyRun: true,
+	a := Advice{Title: "Start fewer executors, and keep them", Evidence: k.words(schema.Startup), SQL: causeSQL(schema.Startup),
+		Confidence: Low, everyRun: true,
 		Reason: "every process pays for its start once; only fewer starts, or more work per process, reduce that cost",
 		Action: "The first tasks on machines and executors loaded classes, compiled, connected and filled caches. Keep executors between jobs, give them larger tasks, or share an archive of classes (-XX:SharedArchiveFile). In a job of a few waves there is nothing else to do about it."}
 	if k.is("spark.dynamicAllocation.enabled", "true", "false") {
@@ -138,7 +140,8 @@ func adviseLocality(k *known) []Advice {
 		return nil
 	}
 	a := Advice{Title: "Wait a little longer for a slot near the data", SQL: causeSQL(schema.LocalityMiss), Confidence: Low,
-		Reason: "waiting also delays tasks that would have been fast anywhere", Action: "Tasks did not run where their data was, and were slower for it. A longer wait, or more replicas of hot inputs, keeps more of them local."}
+		Reason: "waiting also delays tasks that would have been fast anywhere",
+		Action: "Tasks did not run where their data was, and were slower for it. A longer wait, or more replicas of hot inputs, keeps more of them local."}
 	if k.spark() {
 		a.Settings = []Setting{k.set("spark.locality.wait", "6s")}
 	}
@@ -151,7 +154,9 @@ func adviseUnexplained(k *known) []Advice {
 	late := k.lost(NotOutlier)
 	var out []Advice
 	if l.LostS.V > 0 && unexplained >= k.saidPart*l.LostS.V && unexplained >= k.worth*l.CompletionS.V {
-		a := Advice{Kind: CannotTell, Title: fmt.Sprintf("Cannot tell: %s of the lost time has no cause", prose.Seconds(unexplained)), Evidence: k.words(schema.UnexplainedCause), SQL: causeSQL(schema.UnexplainedCause),
+		a := Advice{Kind: CannotTell,
+			Title:    fmt.Sprintf("Cannot tell: %s of the lost time has no cause", prose.Seconds(unexplained)),
+			Evidence: k.words(schema.UnexplainedCause), SQL: causeSQL(schema.UnexplainedCause),
 			Action: "More runs of the same application in one store give the model more tasks to learn from."}
 		out = append(out, a)
 	}

@@ -45,7 +45,8 @@ func (k *known) balance(slow []*Machine) Advice {
 			names = append(names, fmt.Sprintf("%s (%s)", prose.Name(m.Machine), prose.OrDash(m.Factor, prose.Times)))
 		}
 	}
-	return k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow), prose.Count(k.d.Machines.List.Total)),
+	return k.gainOf(Advice{Title: fmt.Sprintf("Balance the cluster: %d of %s machines are slower than the rest", len(slow),
+		prose.Count(k.d.Machines.List.Total)),
 		Action:   "So many at once look like older hardware rather than faults. Give them fewer slots, or use them for work without deadlines.",
 		Evidence: "Factors: " + prose.Join(names) + ".", SQL: "SELECT * FROM machine_health ORDER BY factor DESC NULLS LAST"}, cost)
 }
@@ -79,7 +80,8 @@ func (k *known) drain(m *Machine) Advice {
 	}
 	// the factor is that of all its tasks, most of which were not slow
 	if t := k.worstOn(m.Machine); t != nil && !BadVerdict(m.Verdict) {
-		a.Evidence += fmt.Sprintf(" That is over all of its tasks; of those that it slowed, task %d of phase %s cost most. %s", t.Task, prose.Name(t.Phase), t.Words)
+		a.Evidence += fmt.Sprintf(" That is over all of its tasks; of those that it slowed, task %d of phase %s cost most. %s",
+			t.Task, prose.Name(t.Phase), t.Words)
 	}
 	if m.Verdict == schema.Flaky && m.OutlierRate.OK {
 		a.Evidence += fmt.Sprintf(" It is slow at times: %s of its attempts are outliers.", prose.Percent(m.OutlierRate.V))

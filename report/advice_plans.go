@@ -32,7 +32,8 @@ func (a *Advice) ofQuery(f *QueryFinding, g *skewed) {
 	}
 	a.Action = remedyWords(f)
 	if f.SavesS.V > 0 && f.SplitInto.OK {
-		a.Action += fmt.Sprintf(" Split into %s, its phase would have ended %s earlier, replayed on as many slots.", prose.Plural(f.SplitInto.V, "part", "parts"), prose.Seconds(f.SavesS.V))
+		a.Action += fmt.Sprintf(" Split into %s, its phase would have ended %s earlier, replayed on as many slots.",
+			prose.Plural(f.SplitInto.V, "part", "parts"), prose.Seconds(f.SavesS.V))
 	}
 	if f.WhyNot.OK {
 		a.Action += " " + f.WhyNot.V

@@ -63,16 +63,20 @@ type step struct {
 
 // steps are the steps for the requested document, each after those that it needs.
 func (b *builder) steps() []step {
-	selected := []step{{"what the document is about", b.resolve}, {"its rows", b.restrict}, {"selecting applications", b.selectRows}, {"adding up losses", b.losses}}
+	selected := []step{{"what the document is about", b.resolve}, {"its rows", b.restrict},
+		{"selecting applications", b.selectRows}, {"adding up losses", b.losses}}
 	if b.o.Scope.Query != 0 {
 		return append(selected, step{"the query", b.queries})
 	}
 	if b.o.Scope.narrow() {
-		return append(selected, step{"counts", b.scopedCounts}, step{"its application", b.applications}, step{"jobs", b.jobs}, step{"phases", b.phases}, step{"outliers", b.outliers},
+		return append(selected, step{"counts", b.scopedCounts}, step{"its application", b.applications}, step{"jobs", b.jobs},
+			step{"phases", b.phases}, step{"outliers", b.outliers},
 			step{"timelines", b.timelines})
 	}
-	return append(selected, step{"what was read", b.trust}, step{"slow runs", b.history}, step{"jobs", b.jobs}, step{"queries", b.queries}, step{"phases", b.phases},
-		step{"outliers", b.outliers}, step{"machines", b.machines}, step{"what comes back", b.repeats}, step{"timelines", b.timelines}, step{"replays of policies", b.whatif}, step{"settings", b.readFacts})
+	return append(selected, step{"what was read", b.trust}, step{"slow runs", b.history}, step{"jobs", b.jobs},
+		step{"queries", b.queries}, step{"phases", b.phases},
+		step{"outliers", b.outliers}, step{"machines", b.machines}, step{"what comes back", b.repeats},
+		step{"timelines", b.timelines}, step{"replays of policies", b.whatif}, step{"settings", b.readFacts})
 }
 
 // builder holds the state of Build.

@@ -50,7 +50,8 @@ func (b *builder) changedPlans(runs map[schema.Key]int) error {
 }
 
 func (p *ChangedPlan) words() string {
-	s := fmt.Sprintf("The query %s (%s) was run with another plan than in all %s", prose.Name(p.Query), prose.Name(p.NativeID), prose.Plural(p.Runs, "earlier run", "earlier runs"))
+	s := fmt.Sprintf("The query %s (%s) was run with another plan than in all %s", prose.Name(p.Query), prose.Name(p.NativeID),
+		prose.Plural(p.Runs, "earlier run", "earlier runs"))
 	var parts []string
 	for _, o := range p.Operators {
 		parts = append(parts, fmt.Sprintf("%s %s instead of %s", prose.Name(o.Operator), prose.Count(o.Now), prose.Count(o.Usually)))

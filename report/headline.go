@@ -10,7 +10,8 @@ import (
 // summarize writes the headline, the assumptions and the advice, from what is in the document by now.
 func (b *builder) summarize() {
 	d := b.doc
-	d.Headline = Headline{Verdict: strings.Join(prose.NonEmpty(historyWords(d), queryWords(d), verdictWords(d)), " "), Why: strings.Join(prose.NonEmpty(historyWhy(d), whyWords(d)), " ")}
+	d.Headline = Headline{Verdict: strings.Join(prose.NonEmpty(historyWords(d), queryWords(d), verdictWords(d)), " "),
+		Why: strings.Join(prose.NonEmpty(historyWhy(d), whyWords(d)), " ")}
 	if b.o.Scope.narrow() {
 		return
 	}
@@ -60,7 +61,8 @@ func verdictWords(d *Document) string {
 	case d.Trust.Counts.Attempts == 0:
 		return "No task attempt was read, so there is nothing to say about stragglers."
 	case !l.LostS.OK && l.Outliers > 0:
-		return fmt.Sprintf("%s ran %s longer than their phases’ medians in all; what that cost jobs the log does not say.", prose.Upper(prose.Plural(l.Outliers, "attempt", "attempts")), prose.Seconds(l.ExcessS))
+		return fmt.Sprintf("%s ran %s longer than their phases’ medians in all; what that cost jobs the log does not say.",
+			prose.Upper(prose.Plural(l.Outliers, "attempt", "attempts")), prose.Seconds(l.ExcessS))
 	case !l.LostS.OK:
 		return Uncosted(d)
 	case !l.CompletionS.OK:
@@ -69,9 +71,11 @@ func verdictWords(d *Document) string {
 		return fmt.Sprintf("No stragglers: %s, %s of job time, no time lost.", jobs, prose.Seconds(l.CompletionS.V))
 	}
 	if d.Trust.Counts.Jobs == 1 {
-		return fmt.Sprintf("Stragglers cost %s of the %s that the job took (%s).", prose.Seconds(l.LostS.V), prose.Seconds(l.CompletionS.V), prose.OrDash(l.LostShare, prose.Percent))
+		return fmt.Sprintf("Stragglers cost %s of the %s that the job took (%s).", prose.Seconds(l.LostS.V),
+			prose.Seconds(l.CompletionS.V), prose.OrDash(l.LostShare, prose.Percent))
 	}
-	return fmt.Sprintf("Stragglers cost %s of %s of job time (%s), over %s.", prose.Seconds(l.LostS.V), prose.Seconds(l.CompletionS.V), prose.OrDash(l.LostShare, prose.Percent), jobs)
+	return fmt.Sprintf("Stragglers cost %s of %s of job time (%s), over %s.", prose.Seconds(l.LostS.V),
+		prose.Seconds(l.CompletionS.V), prose.OrDash(l.LostShare, prose.Percent), jobs)
 }
 
 // phasesUndated is why no time lost is known although tasks were compared.
@@ -89,7 +93,8 @@ func whyWords(d *Document) string {
 	l := d.Cost.Loss
 	if !(l.LostS.V > 0) {
 		if l.Outliers > 0 && l.LostS.OK {
-			return prose.Upper(prose.Plural(l.Outliers, "attempt is an outlier, and no job waited for it.", "attempts are outliers, and no job waited for them."))
+			return prose.Upper(prose.Plural(l.Outliers, "attempt is an outlier, and no job waited for it.",
+				"attempts are outliers, and no job waited for them."))
 		}
 		return ""
 	}

@@ -123,7 +123,8 @@ func (b *builder) history() error {
 		return err
 	}
 	runs := indexBy(l.Rows, func(r *SlowRun) schema.Key { return r.ApplicationID })
-	for _, fill := range []func(runs map[schema.Key]int) error{b.slowStages, b.sharedSlowness, b.sharing, b.changedSettings, b.changedPlans, b.loads, b.runPoints} {
+	for _, fill := range []func(runs map[schema.Key]int) error{b.slowStages, b.sharedSlowness, b.sharing, b.changedSettings,
+		b.changedPlans, b.loads, b.runPoints} {
 		if err := fill(runs); err != nil {
 			return err
 		}
@@ -235,7 +236,8 @@ func (r *SlowRun) why() (words []string) {
 		if c.Value.OK {
 			now = "is " + prose.Name(c.Value.V)
 		}
-		words = append(words, fmt.Sprintf("The setting %s %s; it was %s in all %s.", prose.Name(c.Name), now, prose.Name(c.Was), prose.Plural(c.Runs, "earlier run", "earlier runs")))
+		words = append(words, fmt.Sprintf("The setting %s %s; it was %s in all %s.", prose.Name(c.Name), now, prose.Name(c.Was),
+			prose.Plural(c.Runs, "earlier run", "earlier runs")))
 	}
 	if len(r.Stages) == 0 {
 		words = append(words, "In no stage did the median task take much longer than usual: the run waited between stages, for slots, or for a few tasks.")
@@ -300,7 +302,8 @@ func historyWords(d *Document) string {
 		return ""
 	}
 	r := &d.SlowRuns.Rows[0]
-	s := fmt.Sprintf("%s took %s, %s the usual %s of %s (%s)", prose.Name(r.NativeID), prose.Seconds(r.TookS), prose.Times(r.TookS/r.UsualS), prose.Seconds(r.UsualS),
+	s := fmt.Sprintf("%s took %s, %s the usual %s of %s (%s)", prose.Name(r.NativeID), prose.Seconds(r.TookS),
+		prose.Times(r.TookS/r.UsualS), prose.Seconds(r.UsualS),
 		prose.Name(r.Program), prose.Plural(r.Runs, "earlier run", "earlier runs"))
 	if len(r.Stages) > 0 {
 		g := &r.Stages[0]

@@ -42,5 +42,6 @@ func (l *Load) words() string {
 		}
 		return n(x)
 	}
-	return fmt.Sprintf("%s tasks had %s slots, usually %s tasks %s: they queued for them, whatever each of them took.", n(l.Tasks), slots(l.Slots), n(l.UsualTasks), slots(l.UsualSlots))
+	return fmt.Sprintf("%s tasks had %s slots, usually %s tasks %s: they queued for them, whatever each of them took.", n(l.Tasks),
+		slots(l.Slots), n(l.UsualTasks), slots(l.UsualSlots))
 }

@@ -192,7 +192,8 @@ func compareMachines(a, b Machine) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(bad(a), bad(b)), -cmp.Compare(a.CostS.V, b.CostS.V), cmp.Compare(known(a), known(b)), -cmp.Compare(a.Factor.V, b.Factor.V), cmp.Compare(a.Machine, b.Machine))
+	return cmp.Or(cmp.Compare(bad(a), bad(b)), -cmp.Compare(a.CostS.V, b.CostS.V), cmp.Compare(known(a), known(b)),
+		-cmp.Compare(a.Factor.V, b.Factor.V), cmp.Compare(a.Machine, b.Machine))
 }
 
 // heat fills the heat map of the listed machines.

@@ -6,7 +6,8 @@ import (
 
 func (b *builder) phases() error {
 	l := &b.doc.Phases
-	*l = List[Phase]{Total: b.sums.phaseCount, SQL: "SELECT p.native_id, p.attempt, p.name, s.*\nFROM phase_stats s JOIN phases p ON p.phase_id = s.phase_id\nORDER BY s.lost_s DESC NULLS LAST", Note: "The log says of no phase from when to when it ran."}
+	*l = List[Phase]{Total: b.sums.phaseCount,
+		SQL: "SELECT p.native_id, p.attempt, p.name, s.*\nFROM phase_stats s JOIN phases p ON p.phase_id = s.phase_id\nORDER BY s.lost_s DESC NULLS LAST", Note: "The log says of no phase from when to when it ran."}
 	picked := b.sums.phases.sorted()
 	var keys []schema.Key
 	for _, p := range picked {

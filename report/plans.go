@@ -366,8 +366,9 @@ func (p *planOf) mark(id schema.Key) {
 
 // operatorNames are the names of operators in sentences.
 var operatorNames = map[string]string{
-	"SortMergeJoin": "sort-merge join", "ShuffledHashJoin": "shuffled hash join", "BroadcastHashJoin": "broadcast hash join", "CartesianProduct": "cartesian product",
-	"HashAggregate": "hash aggregate", "ObjectHashAggregate": "object hash aggregate", "SortAggregate": "sort aggregate", "Window": "window",
+	"SortMergeJoin": "sort-merge join", "ShuffledHashJoin": "shuffled hash join", "BroadcastHashJoin": "broadcast hash join",
+	"CartesianProduct": "cartesian product",
+	"HashAggregate":    "hash aggregate", "ObjectHashAggregate": "object hash aggregate", "SortAggregate": "sort aggregate", "Window": "window",
 	"WindowGroupLimit": "window group limit", "Exchange": "exchange", "ReusedExchange": "exchange", "Scan": "scan",
 	"BatchScan": "scan", "FileSourceScan": "scan", "InMemoryTableScan": "scan of the cached table", "BroadcastNestedLoopJoin": "broadcast nested-loop join",
 	"Sort": "sort",
@@ -413,7 +414,8 @@ func findingWords(f *QueryFindingRow) string {
 	}
 	s = append(s, prose.Upper(name))
 	if f.Kind == schema.SplitByAQE {
-		s = append(s, fmt.Sprintf("adaptive execution split %s into %s already", prose.Plural(f.Partitions.V, "skewed partition", "skewed partitions"), prose.Plural(f.Tasks, "part", "parts")))
+		s = append(s, fmt.Sprintf("adaptive execution split %s into %s already",
+			prose.Plural(f.Partitions.V, "skewed partition", "skewed partitions"), prose.Plural(f.Tasks, "part", "parts")))
 		return strings.Join(s, ": ") + "."
 	}
 	switch f.Kind {

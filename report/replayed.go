@@ -86,7 +86,8 @@ func drawReplayed(title string, attempts []ReplayedAttempt, length float64, name
 				d.drawn[schema.Key(i)] = markRow{Task: a.Task, Status: status, Speculative: a.Copy, Phase: names[a.Phase]}
 			}
 		}
-		d.add(&attemptRow{AttemptID: schema.Key(i), Machine: a.Machine, StartTime: schema.Time(0).Add(a.StartS), FinishTime: schema.Some(schema.Time(0).Add(a.EndS))})
+		d.add(&attemptRow{AttemptID: schema.Key(i), Machine: a.Machine, StartTime: schema.Time(0).Add(a.StartS),
+			FinishTime: schema.Some(schema.Time(0).Add(a.EndS))})
 	}
 	d.finish()
 	for l := range t.Lanes {

@@ -86,7 +86,8 @@ func (b *builder) scopedCounts() error {
 // saved. The rest of the document is empty. It creates session tables like Build.
 func Overview(ctx context.Context, eng engine.Engine) (*Document, error) {
 	b := &builder{ctx: ctx, eng: eng, o: Options{Top: 1}, doc: &Document{}, apps: math.MaxInt}
-	for _, step := range []step{{"selecting applications", b.selectRows}, {"adding up losses", b.losses}, {"counts", b.counts}, {"applications", b.applications}, {"machines", b.machines}, {"replays of policies", b.whatif}} {
+	for _, step := range []step{{"selecting applications", b.selectRows}, {"adding up losses", b.losses}, {"counts", b.counts},
+		{"applications", b.applications}, {"machines", b.machines}, {"replays of policies", b.whatif}} {
 		if err := step.do(); err != nil {
 			return nil, fmt.Errorf("report: overview: %s: %w", step.what, err)
 		}

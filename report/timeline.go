@@ -124,7 +124,8 @@ func (b *builder) nearPicked() (undo func(), err error) {
 		Low  schema.Null[schema.Key] `col:"low"`
 		High schema.Null[schema.Key] `col:"high"`
 	}
-	for r, err := range engine.Read[bounds](b.ctx, b.eng, "SELECT min(p.phase_id) AS low, max(p.phase_id) AS high FROM phases p SEMI JOIN report_picked_jobs r ON r.job_id = p.job_id") {
+	for r, err := range engine.Read[bounds](b.ctx, b.eng,
+		"SELECT min(p.phase_id) AS low, max(p.phase_id) AS high FROM phases p SEMI JOIN report_picked_jobs r ON r.job_id = p.job_id") {
 		if err != nil || !r.Low.OK {
 			return undo, err
 		}

@@ -96,7 +96,8 @@ func newSaving(r SavingRow) (Saving, assumed) {
 	if json.Unmarshal([]byte(r.Assumptions), &a) != nil {
 		a = assumed{}
 	}
-	s := Saving{SavingRow: r, Ideal: a.Ideal, Does: prose.Clean(a.Does, prose.TextRunes), Settings: prose.Clean(a.Settings, prose.TextRunes), Seeds: a.Seeds, Copies: nullable(a.All.Copies), Wins: nullable(a.All.Wins),
+	s := Saving{SavingRow: r, Ideal: a.Ideal, Does: prose.Clean(a.Does, prose.TextRunes),
+		Settings: prose.Clean(a.Settings, prose.TextRunes), Seeds: a.Seeds, Copies: nullable(a.All.Copies), Wins: nullable(a.All.Wins),
 		WastedSlotS: nullable(a.All.WasteS), SmallJobs: a.Small.Jobs}
 	s.Verdict = schema.SavingVerdict(prose.Clean(string(r.Verdict), 40))
 	if s.Ideal && s.Verdict == schema.Saves {

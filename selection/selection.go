@@ -46,7 +46,8 @@ func (a Applications) Keys(ctx context.Context, eng engine.Engine) ([]schema.Key
 		if err != nil {
 			return nil, err
 		}
-		if (a.Key == 0 || x.Key == a.Key) && (a.Named == "" || x.NativeID == a.Named || x.Name.OK && x.Name.V == a.Named) && (!a.Since.OK || x.Began.OK && x.Began.V >= a.Since.V) {
+		if (a.Key == 0 || x.Key == a.Key) && (a.Named == "" || x.NativeID == a.Named || x.Name.OK && x.Name.V == a.Named) &&
+			(!a.Since.OK || x.Began.OK && x.Began.V >= a.Since.V) {
 			keys = append(keys, x.Key)
 		}
 	}

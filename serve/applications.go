@@ -107,7 +107,8 @@ func pickApplications(r *http.Request, apps []report.Application) ([]report.Appl
 		}
 	}
 	form := searchForm{Action: "/", Text: r.FormValue("q"), Clear: len(words) > 0 || framework+user+status != ""}
-	for i, c := range []choice{{Title: "Framework", Name: "framework", Now: framework}, {Title: "User", Name: "user", Now: user}, {Title: "Ended", Name: "status", Now: status}} {
+	for i, c := range []choice{{Title: "Framework", Name: "framework", Now: framework}, {Title: "User", Name: "user", Now: user},
+		{Title: "Ended", Name: "status", Now: status}} {
 		if c.Values = slices.Sorted(maps.Keys(sets[i])); len(c.Values) > 1 {
 			form.Choices = append(form.Choices, c)
 		}
@@ -197,8 +198,10 @@ func applicationRow(a *report.Application, judged bool) []cell {
 		mostly.Sub = prose.Seconds(most.LostS)
 	}
 	return []cell{id, {Text: prose.Clean(strings.TrimSpace(a.Framework+" "+a.FrameworkVersion.V), 40)}, {Text: prose.MaybeName(a.User)},
-		{Text: prose.OrDash(a.StartTime, func(t schema.Time) string { return prose.Instant(t, a.TimeOrigin) })}, figure(a.TookS(), prose.Seconds, "the log does not say"),
-		{Text: prose.Count(a.Attempts)}, figure(a.Loss.CompletionS, prose.Seconds, unknown), figure(a.Loss.LostS, prose.Seconds, unknown), figure(a.Loss.LostShare, prose.Percent, unknown),
+		{Text: prose.OrDash(a.StartTime, func(t schema.Time) string { return prose.Instant(t, a.TimeOrigin) })},
+		figure(a.TookS(), prose.Seconds, "the log does not say"),
+		{Text: prose.Count(a.Attempts)}, figure(a.Loss.CompletionS, prose.Seconds, unknown),
+		figure(a.Loss.LostS, prose.Seconds, unknown), figure(a.Loss.LostShare, prose.Percent, unknown),
 		mostly, ended}
 }
 

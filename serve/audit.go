@@ -59,7 +59,9 @@ func (s *Server) writeNight(w io.Writer, night *audit.Night, judged string) erro
 	}
 	for _, j := range night.Runs {
 		if len(l.Rows) < mostChoices {
-			l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)}, {Text: prose.Name(j.Run), Href: runs[j.Run], Sub: prose.Clean(startOf(&j), 40)}, {Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
+			l.Rows = append(l.Rows, []cell{{Text: prose.Name(j.Group)},
+				{Text: prose.Name(j.Run), Href: runs[j.Run], Sub: prose.Clean(startOf(&j), 40)},
+				{Text: prose.Count(int64(j.History))}, {Text: prose.Count(count[j.Group])}})
 		}
 	}
 	f.label()
@@ -95,7 +97,8 @@ func (s *Server) runAddresses() map[string]string {
 
 // newFindings is a list of findings without any.
 func newFindings() *listing {
-	return &listing{ID: "findings", Caption: "Findings, over all programs", Empty: "Nothing got worse by more than runs differ anyway, as far as can be told from the runs in this store.",
+	return &listing{ID: "findings", Caption: "Findings, over all programs",
+		Empty: "Nothing got worse by more than runs differ anyway, as far as can be told from the runs in this store.",
 		Columns: []column{
 			{Title: "Program"},
 			{Title: "What", Doc: "with the query that shows what is behind it"},

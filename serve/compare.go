@@ -74,8 +74,11 @@ func (s *Server) pair(ctx context.Context, r *http.Request) (*audit.Pair, error)
 }
 
 func writePair(w io.Writer, p *audit.Pair) error {
-	l := &listing{ID: "differences", Caption: "Differences, the best supported first", Empty: "Nothing differs.", Columns: []column{{Title: "What"}, {Title: "Where"}, {Title: "Before", Number: true}, {Title: "After", Number: true},
-		{Title: "Change", Doc: "fraction of the first", Number: true}, {Title: "p", Doc: "two-sided, by the variance between tasks", Number: true}, {Title: "q", Doc: "false discovery rate over the tests", Number: true}}}
+	l := &listing{ID: "differences", Caption: "Differences, the best supported first", Empty: "Nothing differs.",
+		Columns: []column{{Title: "What"}, {Title: "Where"}, {Title: "Before", Number: true}, {Title: "After", Number: true},
+			{Title: "Change", Doc: "fraction of the first", Number: true},
+			{Title: "p", Doc: "two-sided, by the variance between tasks", Number: true},
+			{Title: "q", Doc: "false discovery rate over the tests", Number: true}}}
 	for _, d := range p.Differences[:min(len(p.Differences), mostChoices)] {
 		where := d.Cause
 		if d.Stage != nil {
@@ -89,9 +92,11 @@ func writePair(w io.Writer, p *audit.Pair) error {
 			return figure(nullOf(v), write, "the log does not say")
 		}
 		probability := func(v *float64) cell {
-			return figure(nullOf(v), func(x float64) string { return fmt.Sprintf("%.2g", x) }, "there is no test: two runs do not show how much runs differ anyway")
+			return figure(nullOf(v), func(x float64) string { return fmt.Sprintf("%.2g", x) },
+				"there is no test: two runs do not show how much runs differ anyway")
 		}
-		l.Rows = append(l.Rows, []cell{{Text: d.Rule}, {Text: where}, value(d.A), value(d.B), figure(nullOf(d.Change), prose.Percent, "it was 0, or is not known"), probability(d.P), probability(d.Q)})
+		l.Rows = append(l.Rows, []cell{{Text: d.Rule}, {Text: where}, value(d.A), value(d.B),
+			figure(nullOf(d.Change), prose.Percent, "it was 0, or is not known"), probability(d.P), probability(d.Q)})
 	}
 	l.label()
 	if err := writeSection(w, "differences", "What changed", l); err != nil {

@@ -33,7 +33,8 @@ const (
 )
 
 func newGuard(host string, o Options) *guard {
-	g := &guard{locked: o.Token != "", token: sha256.Sum256([]byte(o.Token)), proxies: o.Proxies, busy: make(chan struct{}, mostRequests), origins: http.NewCrossOriginProtection()}
+	g := &guard{locked: o.Token != "", token: sha256.Sum256([]byte(o.Token)), proxies: o.Proxies,
+		busy: make(chan struct{}, mostRequests), origins: http.NewCrossOriginProtection()}
 	for _, h := range o.Hosts {
 		g.names = append(g.names, strings.ToLower(h))
 	}
@@ -56,7 +57,8 @@ const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; 
 func (g *guard) around(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range map[string]string{
-			"Content-Security-Policy": contentPolicy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+			"Content-Security-Policy": contentPolicy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+			"Cross-Origin-Opener-Policy":   "same-origin",
 			"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store", "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 		} {
 			w.Header().Set(name, value)

@@ -50,7 +50,8 @@ func (s *Server) logsPage(w http.ResponseWriter, r *http.Request) {
 				{Title: "Records", Number: true}, {Title: "Rejected", Number: true},
 			}}
 		for _, i := range ingests {
-			l.Rows = append(l.Rows, []cell{{Text: prose.Clean(i.IngestID, 40)}, {Text: prose.Clean(i.Format, 80)}, {Text: prose.Count(i.Files)}, {Text: prose.Bytes(float64(i.Bytes))}, {Text: prose.Count(i.RowsIn)}, {Text: prose.Count(i.Rejects)}})
+			l.Rows = append(l.Rows, []cell{{Text: prose.Clean(i.IngestID, 40)}, {Text: prose.Clean(i.Format, 80)},
+				{Text: prose.Count(i.Files)}, {Text: prose.Bytes(float64(i.Bytes))}, {Text: prose.Count(i.RowsIn)}, {Text: prose.Count(i.Rejects)}})
 		}
 		l.finish(r, order{}, len(l.Rows))
 		return l.write(w)

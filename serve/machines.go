@@ -64,11 +64,15 @@ func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		l := &listing{ID: "windows", Caption: "Its health by window of time", Empty: "The store judges no machine of this name.", Query: newQuery("list", sql),
-			Columns: []column{{Title: "Window"}, {Title: "Verdict"}, {Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true}, {Title: "95 % interval", Number: true},
-				{Title: "Attempts", Number: true}, {Title: "Phases", Number: true}, {Title: "Outliers", Doc: "share of its attempts", Number: true}, {Title: "Outputs lost", Number: true}, {Title: "Why"}}}
+			Columns: []column{{Title: "Window"}, {Title: "Verdict"},
+				{Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true}, {Title: "95 % interval", Number: true},
+				{Title: "Attempts", Number: true}, {Title: "Phases", Number: true},
+				{Title: "Outliers", Doc: "share of its attempts", Number: true}, {Title: "Outputs lost", Number: true}, {Title: "Why"}}}
 		for _, h := range windows {
-			l.Rows = append(l.Rows, []cell{{Text: prose.Instant(h.WindowStart, "epoch"), Sub: "for " + prose.Seconds(h.WindowEnd.Sub(h.WindowStart))}, {Text: h.Verdict}, figure(h.Factor, prose.Times, "too few attempts to say"),
-				{Text: prose.Interval(h.FactorLow, h.FactorHigh, prose.Times)}, {Text: prose.Count(h.Attempts)}, {Text: prose.Count(h.Phases)}, figure(h.OutlierRate, prose.Percent, "not counted"), {Text: prose.Count(h.Losses)},
+			l.Rows = append(l.Rows, []cell{{Text: prose.Instant(h.WindowStart, "epoch"), Sub: "for " +
+				prose.Seconds(h.WindowEnd.Sub(h.WindowStart))}, {Text: h.Verdict}, figure(h.Factor, prose.Times, "too few attempts to say"),
+				{Text: prose.Interval(h.FactorLow, h.FactorHigh, prose.Times)}, {Text: prose.Count(h.Attempts)},
+				{Text: prose.Count(h.Phases)}, figure(h.OutlierRate, prose.Percent, "not counted"), {Text: prose.Count(h.Losses)},
 				{Text: prose.Clean(h.Note.V, prose.TextRunes)}})
 		}
 		l.finish(r, order{}, 0)

@@ -60,8 +60,12 @@ func (s *Server) writeNights(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
-	l := &listing{ID: "nights", Caption: "Nights, the latest first", Columns: []column{{Title: "Night"}, {Title: "Programs", Doc: "of which a run was judged", Number: true}, {Title: "New", Doc: "findings that the night before did not have", Number: true},
-		{Title: "Ongoing", Doc: "findings that were open already", Number: true}, {Title: "Fixed", Doc: "findings of before that are gone", Number: true}, {Title: "Learning", Doc: "findings compared with too few runs", Number: true}}}
+	l := &listing{ID: "nights", Caption: "Nights, the latest first",
+		Columns: []column{{Title: "Night"}, {Title: "Programs", Doc: "of which a run was judged", Number: true},
+			{Title: "New", Doc: "findings that the night before did not have", Number: true},
+			{Title: "Ongoing", Doc: "findings that were open already", Number: true},
+			{Title: "Fixed", Doc: "findings of before that are gone", Number: true},
+			{Title: "Learning", Doc: "findings compared with too few runs", Number: true}}}
 	var found []barValue
 	for _, n := range slices.Backward(h.nights) {
 		row := []cell{{Text: n.Date, Href: nightAddress(n.Date)}, {Text: prose.Count(int64(len(n.Runs)))}}
@@ -152,7 +156,8 @@ func timesByNight(nights []*audit.Night, runs []measure.Run, cfg *audit.Config) 
 func (p *programNights) add(night string, j *audit.Judgement, t runTime, cfg *audit.Config) {
 	c := heatCell{Class: "none", Text: prose.Dash, Note: "no earlier run, or the log does not say how long it took"}
 	if t.ratio > 0 {
-		c = heatCell{Class: html.HeatClass(t.ratio), Text: html.HeatText(t.ratio), Note: prose.Seconds(t.took) + ", " + prose.Times(t.ratio) + " the median of its runs before"}
+		c = heatCell{Class: html.HeatClass(t.ratio), Text: html.HeatText(t.ratio), Note: prose.Seconds(t.took) + ", " +
+			prose.Times(t.ratio) + " the median of its runs before"}
 		p.worst = max(p.worst, t.ratio)
 	}
 	found := 0

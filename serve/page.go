@@ -66,7 +66,8 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, p page, content f
 	if r.Method == http.MethodHead {
 		return
 	}
-	f := frame{page: p, Nav: navigation, Problems: problems(s.c.Status().Problems), Stale: !s.c.Fresh() && p.Status == 0 && p.Here == "", Style: assetPath("style.css"), Load: scripts(p.Scripts), Version: s.o.Version, Store: s.c.Where()}
+	f := frame{page: p, Nav: navigation, Problems: problems(s.c.Status().Problems), Stale: !s.c.Fresh() && p.Status == 0 &&
+		p.Here == "", Style: assetPath("style.css"), Load: scripts(p.Scripts), Version: s.o.Version, Store: s.c.Where()}
 	if templates.ExecuteTemplate(w, "head", f) != nil {
 		return // the client is gone
 	}

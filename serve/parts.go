@@ -46,12 +46,15 @@ func (s *Server) applicationPage(w http.ResponseWriter, r *http.Request) {
 			list = without(list, "policies")
 		}
 		if s.o.Running != nil && !a.Complete && s.o.Running.Application(a.NativeID) != nil {
-			fmt.Fprintf(w, "<p class=\"progress\">It still runs: <a href=\"%s\">its slow tasks now</a></p>", template.HTMLEscapeString(runningAddress(a.NativeID)))
+			fmt.Fprintf(w, "<p class=\"progress\">It still runs: <a href=\"%s\">its slow tasks now</a></p>",
+				template.HTMLEscapeString(runningAddress(a.NativeID)))
 		}
 		if n := len(s.named(a.NativeID)); n > 1 {
-			fmt.Fprintf(w, "<p class=\"dim\"><a href=\"%s\">%s have this id</a></p>", template.HTMLEscapeString(historyAddress(a.NativeID)), prose.Upper(prose.Plural(int64(n), "application", "applications")))
+			fmt.Fprintf(w, "<p class=\"dim\"><a href=\"%s\">%s have this id</a></p>",
+				template.HTMLEscapeString(historyAddress(a.NativeID)), prose.Upper(prose.Plural(int64(n), "application", "applications")))
 		}
-		if err := writeReport(w, d, list, link{"Timeline to zoom and pan", applicationAddress(k) + "/timeline"}, link{"Replay policies on it", policiesAddress(k)}); err != nil {
+		if err := writeReport(w, d, list, link{"Timeline to zoom and pan", applicationAddress(k) + "/timeline"},
+			link{"Replay policies on it", policiesAddress(k)}); err != nil {
 			return err
 		}
 		if d.Queries.Total > 0 {
@@ -78,7 +81,8 @@ func (s *Server) application(r *http.Request) (report.Application, error) {
 
 // writeReport writes a document as the file of straggler report shows it, with links to what else there is.
 func writeReport(w io.Writer, d *report.Document, list []view.Section, more ...link) error {
-	fmt.Fprintf(w, "<header class=\"summary\"><h1>%s</h1><p class=\"what\">%s</p>", template.HTMLEscapeString(view.Title(d)), template.HTMLEscapeString(view.Span(d)))
+	fmt.Fprintf(w, "<header class=\"summary\"><h1>%s</h1><p class=\"what\">%s</p>", template.HTMLEscapeString(view.Title(d)),
+		template.HTMLEscapeString(view.Span(d)))
 	if err := html.WriteHeadline(w, d); err != nil {
 		return err
 	}

@@ -164,7 +164,8 @@ func (p periods) picture(machines map[string]*machineHistory) *heatTable {
 		return cmp.Or(cmp.Compare(b.lost, a.lost), cmp.Compare(b.bad, a.bad), cmp.Compare(b.worst, a.worst), strings.Compare(a.name, b.name))
 	})
 	t := &heatTable{ID: "periods", Of: "Machine", Title: "Machines by " + p.word(),
-		Lead: "How many times as long as elsewhere its tasks took, in each " + p.word() + ", mean over the runs or windows in which it was judged; framed where it was called slow or flaky. The machines that cost most come first."}
+		Lead: "How many times as long as elsewhere its tasks took, in each " + p.word() +
+			", mean over the runs or windows in which it was judged; framed where it was called slow or flaky. The machines that cost most come first."}
 	first, last := p.judged[0], p.judged[len(p.judged)-1]
 	if int64(len(p.judged)) <= last-first {
 		t.Lead += " A " + p.word() + " in which no machine was judged is left out."
@@ -193,7 +194,8 @@ type machineHistory struct {
 func newPeriodCell(r *periodRow) heatCell {
 	c := heatCell{Class: "none", Text: prose.Dash, Note: "too few attempts to say"}
 	if r.Factor.OK {
-		c = heatCell{Class: html.HeatClass(r.Factor.V), Text: html.HeatText(r.Factor.V), Note: prose.Times(r.Factor.V) + " the others, " + prose.Plural(r.Attempts, "attempt", "attempts")}
+		c = heatCell{Class: html.HeatClass(r.Factor.V), Text: html.HeatText(r.Factor.V), Note: prose.Times(r.Factor.V) +
+			" the others, " + prose.Plural(r.Attempts, "attempt", "attempts")}
 	}
 	if r.Bad > 0 {
 		c.Class += " bad"
@@ -227,19 +229,25 @@ func (s *Server) writeMachineHistory(ctx context.Context, w io.Writer, r *http.R
 		return err
 	}
 	sql := p.sql("machine = " + printableText(name))
-	l := &listing{ID: "periods", Caption: "By " + p.word(), Query: newQuery("list", sql), Columns: []column{{Title: prose.Upper(p.word())}, {Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true}, {Title: "Attempts", Number: true},
-		{Title: "Called bad", Doc: "how often it was called slow or flaky, of how often it was judged", Number: true}, {Title: "Lost", Doc: "what its being slow took, summed over its tasks", Number: true}, {Title: "Outputs lost", Number: true}}}
+	l := &listing{ID: "periods", Caption: "By " + p.word(), Query: newQuery("list", sql),
+		Columns: []column{{Title: prose.Upper(p.word())},
+			{Title: "Factor", Doc: "time relative to prediction: 1 = like the others", Number: true}, {Title: "Attempts", Number: true},
+			{Title: "Called bad", Doc: "how often it was called slow or flaky, of how often it was judged", Number: true},
+			{Title: "Lost", Doc: "what its being slow took, summed over its tasks", Number: true}, {Title: "Outputs lost", Number: true}}}
 	var factors, lost []barValue
 	for i := range rows {
 		x := &rows[i]
 		from := p.start(x.Period).Format(time.DateOnly)
 		factors = append(factors, barValue{from, prose.OrDash(x.Factor, prose.Times), x.Factor})
 		lost = append(lost, barValue{from, prose.Seconds(x.LostS.V), x.LostS})
-		l.Rows = append(l.Rows, []cell{{Text: from}, figure(x.Factor, prose.Times, "too few attempts to say"), {Text: prose.Count(x.Attempts)}, {Text: prose.Count(x.Bad) + " of " + prose.Count(x.Judged)}, {Text: prose.Seconds(x.LostS.V)}, {Text: prose.Count(x.Losses)}})
+		l.Rows = append(l.Rows, []cell{{Text: from}, figure(x.Factor, prose.Times, "too few attempts to say"),
+			{Text: prose.Count(x.Attempts)}, {Text: prose.Count(x.Bad) + " of " + prose.Count(x.Judged)},
+			{Text: prose.Seconds(x.LostS.V)}, {Text: prose.Count(x.Losses)}})
 	}
 	slices.Reverse(l.Rows) // the latest first
 	l.finish(r, order{}, 0)
-	for _, c := range []*barChart{drawBars("Factor by "+p.word()+", 1 = like the others", factors), drawBars("What its being slow took its tasks, by "+p.word(), lost)} {
+	for _, c := range []*barChart{drawBars("Factor by "+p.word()+", 1 = like the others", factors),
+		drawBars("What its being slow took its tasks, by "+p.word(), lost)} {
 		if c != nil {
 			if err := templates.ExecuteTemplate(w, "chart", c); err != nil {
 				return err

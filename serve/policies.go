@@ -51,10 +51,12 @@ func (s *Server) applicationPoliciesPage(w http.ResponseWriter, r *http.Request)
 		return
 	}
 	name := prose.Name(a.NativeID)
-	s.write(w, r, page{Title: "Policies on " + name, Crumbs: []link{{"Applications", "/"}, {name, applicationAddress(a.ApplicationID)}}, Scripts: []string{"replays.js"}}, func(_ context.Context, w io.Writer) error {
-		fmt.Fprintf(w, "<h1 class=\"title\">Policies on %s</h1>", template.HTMLEscapeString(name))
-		return s.writeReplays(w, r, &a)
-	})
+	s.write(w, r, page{Title: "Policies on " + name,
+		Crumbs: []link{{"Applications", "/"}, {name, applicationAddress(a.ApplicationID)}}, Scripts: []string{"replays.js"}},
+		func(_ context.Context, w io.Writer) error {
+			fmt.Fprintf(w, "<h1 class=\"title\">Policies on %s</h1>", template.HTMLEscapeString(name))
+			return s.writeReplays(w, r, &a)
+		})
 }
 
 // replayForm is the form for a replay, of one application or of all.
@@ -94,7 +96,8 @@ func (s *Server) startReplay(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, fmt.Errorf("%w: %w", api.ErrParameter, err))
 		return
 	}
-	o := catalog.ReplayOptions{Policies: r.PostForm["policy"], Settings: strings.FieldsFunc(r.PostFormValue("settings"), func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' })}
+	o := catalog.ReplayOptions{Policies: r.PostForm["policy"],
+		Settings: strings.FieldsFunc(r.PostFormValue("settings"), func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' })}
 	o.Seeds, _ = strconv.Atoi(r.PostFormValue("seeds")) // 0 is refused
 	if text := r.PostFormValue("application"); text != "" {
 		k, err := strconv.ParseInt(text, 10, 64)
@@ -157,7 +160,8 @@ func (s *Server) writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) er
 	}
 	if p.Summary != nil {
 		v.Summary = fmt.Sprintf("%s of %s replayed in %s; the replay of the unchanged log differs from the observed completion times by %s (%s).", prose.Plural(int64(p.Summary.Jobs), "job", "jobs"),
-			prose.Plural(int64(p.Summary.Attempts), "attempt", "attempts"), prose.Seconds(p.Ended.Sub(p.Began).Round(time.Millisecond).Seconds()), prose.Seconds(p.Summary.ReplayErrorS), prose.Percent(p.Summary.ReplayError))
+			prose.Plural(int64(p.Summary.Attempts), "attempt", "attempts"),
+			prose.Seconds(p.Ended.Sub(p.Began).Round(time.Millisecond).Seconds()), prose.Seconds(p.Summary.ReplayErrorS), prose.Percent(p.Summary.ReplayError))
 		for _, n := range p.Summary.Assumed() {
 			v.Notes = append(v.Notes, prose.Clean(n, prose.TextRunes))
 		}
@@ -171,7 +175,8 @@ func (s *Server) writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) er
 // replayListing is the table of what each policy would have saved.
 func replayListing(r *http.Request, p *catalog.Replay) *listing {
 	l := &listing{ID: fmt.Sprintf("replay-%d", p.ID), Caption: "What each policy would have saved, over all jobs", Empty: "No job could be replayed.",
-		Columns: []column{{Title: "Policy"}, {Title: "Verdict"}, {Title: "Saves", Doc: "seconds, summed over the jobs", Number: true}, {Title: "95 % interval", Number: true}, {Title: "Of job time", Number: true},
+		Columns: []column{{Title: "Policy"}, {Title: "Verdict"},
+			{Title: "Saves", Doc: "seconds, summed over the jobs", Number: true}, {Title: "95 % interval", Number: true}, {Title: "Of job time", Number: true},
 			{Title: "Slot time", Doc: "change", Number: true}, {Title: "Copies", Number: true}, {Title: "Of them won", Number: true}}}
 	for i := range p.Summary.Results {
 		x := &p.Summary.Results[i]
@@ -180,8 +185,10 @@ func replayListing(r *http.Request, p *catalog.Replay) *listing {
 			settings = strings.Join(prose.NonEmpty(settings, "progress off by "+prose.Percent(x.Error)), ", ")
 		}
 		g := &x.All
-		l.Rows = append(l.Rows, []cell{{Text: x.Name, Sub: prose.Clean(settings, prose.TextRunes)}, {Text: string(x.Verdict(p.Summary.Uncertainty()))}, {Text: prose.Seconds(g.Saving.Mean)}, intervalCell(g.Saving),
-			{Text: prose.Percent(g.Share)}, {Text: prose.Percent(g.SlotChange)}, {Text: prose.Count(int64(g.Copies + 0.5))}, {Text: prose.Count(int64(g.Wins + 0.5))}})
+		l.Rows = append(l.Rows, []cell{{Text: x.Name, Sub: prose.Clean(settings, prose.TextRunes)},
+			{Text: string(x.Verdict(p.Summary.Uncertainty()))}, {Text: prose.Seconds(g.Saving.Mean)}, intervalCell(g.Saving),
+			{Text: prose.Percent(g.Share)}, {Text: prose.Percent(g.SlotChange)}, {Text: prose.Count(int64(g.Copies + 0.5))},
+			{Text: prose.Count(int64(g.Wins + 0.5))}})
 	}
 	l.finish(r, order{}, 0)
 	return l

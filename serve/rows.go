@@ -77,13 +77,18 @@ func (r jobRow) count() int64 { return r.Total }
 
 // jobRows are the jobs that satisfy a condition on j.
 func jobRows(condition string) rowList[jobRow] {
-	return rowList[jobRow]{id: "all-jobs", title: "All its jobs", caption: "Jobs", empty: "It has no jobs.", first: "took_s", sql: sqlOf("jobs", 0) + "\nWHERE " + condition,
-		columns: []column{{Title: "Job", By: "id"}, {Title: "Name", By: "name"}, {Title: "Took", Doc: "submission to finish", By: "took_s", Number: true, Falling: true},
-			{Title: "Phases", Doc: "that ran", By: "phases", Number: true, Falling: true}, {Title: "Phases lost", Doc: "sum of what its phases lost; the job lost at most that", By: "lost_s", Number: true, Falling: true},
+	return rowList[jobRow]{id: "all-jobs", title: "All its jobs", caption: "Jobs", empty: "It has no jobs.", first: "took_s",
+		sql: sqlOf("jobs", 0) + "\nWHERE " + condition,
+		columns: []column{{Title: "Job", By: "id"}, {Title: "Name", By: "name"},
+			{Title: "Took", Doc: "submission to finish", By: "took_s", Number: true, Falling: true},
+			{Title: "Phases", Doc: "that ran", By: "phases", Number: true, Falling: true},
+			{Title: "Phases lost", Doc: "sum of what its phases lost; the job lost at most that", By: "lost_s", Number: true, Falling: true},
 			{Title: "Outliers", By: "outliers", Number: true, Falling: true}, {Title: "Ended", By: "status"}},
 		row: func(r jobRow) []cell {
-			return []cell{{Text: prose.Upper(report.JobTitle(r.NativeID)), Href: address(view.Ref{Kind: view.ToJob, Key: r.ID})}, {Text: prose.MaybeName(r.Name)},
-				figure(r.TookS, prose.Seconds, "the log does not say"), number(r.Phases, "no phase ran"), figure(r.LostS, prose.Seconds, "too few tasks"), number(r.Outliers, "no phase was judged"), {Text: r.Status}}
+			return []cell{{Text: prose.Upper(report.JobTitle(r.NativeID)), Href: address(view.Ref{Kind: view.ToJob, Key: r.ID})},
+				{Text: prose.MaybeName(r.Name)},
+				figure(r.TookS, prose.Seconds, "the log does not say"), number(r.Phases, "no phase ran"),
+				figure(r.LostS, prose.Seconds, "too few tasks"), number(r.Outliers, "no phase was judged"), {Text: r.Status}}
 		}}
 }
 
@@ -103,11 +108,15 @@ func (r queryRow) count() int64 { return r.Total }
 
 // queryRows are the queries of an application.
 func queryRows(app schema.Key) rowList[queryRow] {
-	return rowList[queryRow]{id: "all-queries", title: "All its queries", caption: "Queries", empty: "It has no queries.", first: "took_s", sql: sqlOf("queries_of_application", app),
-		columns: []column{{Title: "Query", By: "id"}, {Title: "Name", By: "name"}, {Title: "Took", By: "took_s", Number: true, Falling: true}, {Title: "Jobs", By: "jobs", Number: true, Falling: true},
-			{Title: "Phases lost", Doc: "sum of what the phases of its jobs lost; the query lost at most that", By: "lost_s", Number: true, Falling: true}, {Title: "Outliers", By: "outliers", Number: true, Falling: true}, {Title: "Ended", By: "status"}},
+	return rowList[queryRow]{id: "all-queries", title: "All its queries", caption: "Queries", empty: "It has no queries.",
+		first: "took_s", sql: sqlOf("queries_of_application", app),
+		columns: []column{{Title: "Query", By: "id"}, {Title: "Name", By: "name"},
+			{Title: "Took", By: "took_s", Number: true, Falling: true}, {Title: "Jobs", By: "jobs", Number: true, Falling: true},
+			{Title: "Phases lost", Doc: "sum of what the phases of its jobs lost; the query lost at most that", By: "lost_s",
+				Number: true, Falling: true}, {Title: "Outliers", By: "outliers", Number: true, Falling: true}, {Title: "Ended", By: "status"}},
 		row: func(r queryRow) []cell {
-			return []cell{{Text: "Query " + prose.Clean(r.NativeID, 24), Href: address(view.Ref{Kind: view.ToQuery, Key: r.ID})}, {Text: prose.MaybeName(r.Name)}, figure(r.TookS, prose.Seconds, "the log does not say"),
+			return []cell{{Text: "Query " + prose.Clean(r.NativeID, 24), Href: address(view.Ref{Kind: view.ToQuery, Key: r.ID})},
+				{Text: prose.MaybeName(r.Name)}, figure(r.TookS, prose.Seconds, "the log does not say"),
 				number(r.Jobs, "it ran none"), figure(r.LostS, prose.Seconds, "too few tasks"), number(r.Outliers, "no phase was judged"), {Text: r.Status}}
 		}}
 }
@@ -131,14 +140,19 @@ func (r phaseRow) count() int64 { return r.Total }
 
 // phaseRows are the phases of a job.
 func phaseRows(job schema.Key) rowList[phaseRow] {
-	return rowList[phaseRow]{id: "all-phases", title: "All its phases", caption: "Phases", empty: "It has no phases.", first: "lost_s", sql: sqlOf("phases_of_job", job),
-		columns: []column{{Title: "Phase", By: "id"}, {Title: "Name", By: "name"}, {Title: "Took", By: "took_s", Number: true, Falling: true}, {Title: "Tasks", By: "tasks", Number: true, Falling: true},
+	return rowList[phaseRow]{id: "all-phases", title: "All its phases", caption: "Phases", empty: "It has no phases.",
+		first: "lost_s", sql: sqlOf("phases_of_job", job),
+		columns: []column{{Title: "Phase", By: "id"}, {Title: "Name", By: "name"},
+			{Title: "Took", By: "took_s", Number: true, Falling: true}, {Title: "Tasks", By: "tasks", Number: true, Falling: true},
 			{Title: "Median", By: "median_s", Number: true, Falling: true}, {Title: "Slowest", By: "max_s", Number: true, Falling: true},
-			{Title: "Lost", Doc: "how much earlier it would have ended had no task taken longer than the median", By: "lost_s", Number: true, Falling: true}, {Title: "Outliers", By: "outliers", Number: true, Falling: true},
+			{Title: "Lost", Doc: "how much earlier it would have ended had no task taken longer than the median", By: "lost_s",
+				Number: true, Falling: true}, {Title: "Outliers", By: "outliers", Number: true, Falling: true},
 			{Title: "Ended", By: "status"}},
 		row: func(r phaseRow) []cell {
-			return []cell{{Text: prose.Upper(report.PhaseTitle(r.NativeID, r.Attempt)), Href: address(view.Ref{Kind: view.ToPhase, Key: r.ID})}, {Text: prose.MaybeName(r.Name)},
-				figure(r.TookS, prose.Seconds, "the log does not say"), number(r.Tasks, "it was not judged"), figure(r.MedianS, prose.Seconds, "too few tasks"), figure(r.MaxS, prose.Seconds, "too few tasks"),
+			return []cell{{Text: prose.Upper(report.PhaseTitle(r.NativeID, r.Attempt)),
+				Href: address(view.Ref{Kind: view.ToPhase, Key: r.ID})}, {Text: prose.MaybeName(r.Name)},
+				figure(r.TookS, prose.Seconds, "the log does not say"), number(r.Tasks, "it was not judged"),
+				figure(r.MedianS, prose.Seconds, "too few tasks"), figure(r.MaxS, prose.Seconds, "too few tasks"),
 				figure(r.LostS, prose.Seconds, "too few tasks"), number(r.Outliers, "it was not judged"), {Text: r.Status}}
 		}}
 }
@@ -163,9 +177,12 @@ func (r attemptRow) count() int64 { return r.Total }
 
 // attemptRows are the attempts of a phase.
 func attemptRows(phase schema.Key) rowList[attemptRow] {
-	return rowList[attemptRow]{id: "all-attempts", title: "All its attempts", caption: "Attempts", empty: "It has no attempts.", first: "took_s", sql: sqlOf("attempts_of_phase", phase),
-		columns: []column{{Title: "Task", By: "task"}, {Title: "Took", By: "took_s", Number: true, Falling: true}, {Title: "Excess", Doc: "over the median of the phase, of outliers", By: "excess_s", Number: true, Falling: true},
-			{Title: "Cause", Doc: "of outliers", By: "cause"}, {Title: "Machine", By: "machine"}, {Title: "Started", By: "start_time"}, {Title: "Input", By: "input_bytes", Number: true, Falling: true}, {Title: "Ended", By: "status"}},
+	return rowList[attemptRow]{id: "all-attempts", title: "All its attempts", caption: "Attempts", empty: "It has no attempts.",
+		first: "took_s", sql: sqlOf("attempts_of_phase", phase),
+		columns: []column{{Title: "Task", By: "task"}, {Title: "Took", By: "took_s", Number: true, Falling: true},
+			{Title: "Excess", Doc: "over the median of the phase, of outliers", By: "excess_s", Number: true, Falling: true},
+			{Title: "Cause", Doc: "of outliers", By: "cause"}, {Title: "Machine", By: "machine"},
+			{Title: "Started", By: "start_time"}, {Title: "Input", By: "input_bytes", Number: true, Falling: true}, {Title: "Ended", By: "status"}},
 		row: func(r attemptRow) []cell {
 			var cause cell
 			if r.Cause.OK {
@@ -179,7 +196,8 @@ func attemptRows(phase schema.Key) rowList[attemptRow] {
 			if r.InputBytes.OK {
 				input = cell{Text: prose.Bytes(float64(r.InputBytes.V))}
 			}
-			return []cell{{Text: fmt.Sprintf("Task %d.%d", r.Task, r.Number), Href: address(view.Ref{Kind: view.ToAttempt, Key: r.ID}), Sub: "id " + prose.Name(r.NativeID)},
+			return []cell{{Text: fmt.Sprintf("Task %d.%d", r.Task, r.Number),
+				Href: address(view.Ref{Kind: view.ToAttempt, Key: r.ID}), Sub: "id " + prose.Name(r.NativeID)},
 				figure(r.TookS, prose.Seconds, "the log does not say when it ended"), figure(r.ExcessS, prose.Seconds, "no outlier"), cause, machine,
 				{Text: prose.OrDash(r.StartTime, func(t schema.Time) string { return prose.Instant(t, r.TimeOrigin) })}, input, {Text: r.Status}}
 		}}
@@ -203,7 +221,8 @@ func (s *Server) writeFields(ctx context.Context, w io.Writer, r *http.Request, 
 		for rows.Next() {
 			for i, c := range rows.Columns() {
 				if known := attempts.Column(c.Name); known != nil && rows.Value(i) != nil {
-					l.Rows = append(l.Rows, []cell{{Text: c.Name}, {Text: prose.Clean(table.Text(rows.Value(i)), prose.TextRunes), Sub: known.Unit}, {Text: known.Doc}})
+					l.Rows = append(l.Rows,
+						[]cell{{Text: c.Name}, {Text: prose.Clean(table.Text(rows.Value(i)), prose.TextRunes), Sub: known.Unit}, {Text: known.Doc}})
 				}
 			}
 		}

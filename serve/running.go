@@ -95,7 +95,8 @@ func (s *Server) writeRunning(w io.Writer, always bool) error {
 	}
 	for i, name := range names {
 		if trouble[i] != nil {
-			fmt.Fprintf(w, "<p class=\"dim\">%s does not say what runs there: %s. It is asked again.</p>", template.HTMLEscapeString(prose.Clean(name, prose.NameRunes)), template.HTMLEscapeString(prose.Clean(trouble[i].Error(), prose.TextRunes)))
+			fmt.Fprintf(w, "<p class=\"dim\">%s does not say what runs there: %s. It is asked again.</p>",
+				template.HTMLEscapeString(prose.Clean(name, prose.NameRunes)), template.HTMLEscapeString(prose.Clean(trouble[i].Error(), prose.TextRunes)))
 		}
 	}
 	return nil
@@ -166,10 +167,12 @@ func (s *Server) runningPage(w http.ResponseWriter, r *http.Request) {
 	if n := prose.MaybeName(a.Name); n != "" {
 		title = n
 	}
-	s.runningPart(w, r, page{Title: title + ", running", Here: "/", Crumbs: []link{{"Applications", "/"}, {"Running", "/running"}}}, runningAddress(id), func(w io.Writer) error {
-		fmt.Fprintf(w, "<header class=\"summary\"><h1>%s</h1><p class=\"what\">%s</p></header>", template.HTMLEscapeString(title), template.HTMLEscapeString(prose.Name(id)+", as told by "+prose.Clean(a.Where, prose.NameRunes)))
-		return s.writeRunningApplication(w, a)
-	})
+	s.runningPart(w, r, page{Title: title + ", running", Here: "/", Crumbs: []link{{"Applications", "/"}, {"Running", "/running"}}},
+		runningAddress(id), func(w io.Writer) error {
+			fmt.Fprintf(w, "<header class=\"summary\"><h1>%s</h1><p class=\"what\">%s</p></header>", template.HTMLEscapeString(title),
+				template.HTMLEscapeString(prose.Name(id)+", as told by "+prose.Clean(a.Where, prose.NameRunes)))
+			return s.writeRunningApplication(w, a)
+		})
 }
 
 func (s *Server) writeRunningApplication(w io.Writer, a *running.Application) error {
@@ -203,13 +206,16 @@ func (s *Server) writeRunningApplication(w io.Writer, a *running.Application) er
 	}
 	for i := range f.Machines[:min(len(f.Machines), 10)] {
 		m := &f.Machines[i]
-		v.Machines = append(v.Machines, runningMachine{prose.Name(m.Machine), address(view.Ref{Kind: view.ToMachine, Name: m.Machine}), prose.Upper(prose.Clean(m.Advice, 2*prose.TextRunes))})
+		v.Machines = append(v.Machines,
+			runningMachine{prose.Name(m.Machine), address(view.Ref{Kind: view.ToMachine, Name: m.Machine}),
+				prose.Upper(prose.Clean(m.Advice, 2*prose.TextRunes))})
 	}
 	for _, n := range f.Notes {
 		v.Notes = append(v.Notes, prose.Upper(prose.Clean(n, 2*prose.TextRunes)))
 	}
 	for _, e := range f.Errors {
-		v.Notes = append(v.Notes, fmt.Sprintf("Estimates by %s were off by %s so far (median of %s).", e.Basis, prose.Percent(e.Median), prose.Plural(int64(e.Tasks), "task", "tasks")))
+		v.Notes = append(v.Notes, fmt.Sprintf("Estimates by %s were off by %s so far (median of %s).", e.Basis,
+			prose.Percent(e.Median), prose.Plural(int64(e.Tasks), "task", "tasks")))
 	}
 	if err := templates.ExecuteTemplate(w, "running-head", v); err != nil || v.Waiting {
 		return err
@@ -218,7 +224,8 @@ func (s *Server) writeRunningApplication(w io.Writer, a *running.Application) er
 		id, title string
 		list      *listing
 		left      int
-	}{{"slow", "Slow tasks", slowListing(a), a.Left.Slow}, {"stages", "Stages that run", stageListing(f), a.Left.Stages}, {"decisions", "What policies would have done", decisionListing(a), 0}} {
+	}{{"slow", "Slow tasks", slowListing(a), a.Left.Slow}, {"stages", "Stages that run", stageListing(f), a.Left.Stages},
+		{"decisions", "What policies would have done", decisionListing(a), 0}} {
 		part.list.label()
 		fmt.Fprintf(w, "<div id=\"part-%s\" data-part>", part.id) // our own
 		if err := writeSection(w, part.id, part.title, part.list); err != nil {
@@ -244,7 +251,8 @@ type runningMachine struct{ Name, Href, Advice string }
 
 // slowListing is the table of the slow tasks.
 func slowListing(a *running.Application) *listing {
-	l := &listing{ID: "slow-tasks", Caption: "Slow tasks, the slowest first", Empty: "No running task takes, or surely will take, longer than 1.5 × the median of its stage.",
+	l := &listing{ID: "slow-tasks", Caption: "Slow tasks, the slowest first",
+		Empty: "No running task takes, or surely will take, longer than 1.5 × the median of its stage.",
 		Columns: []column{
 			{Title: "Task"}, {Title: "Runs for", Number: true},
 			{Title: "Median", Doc: "of its stage", Number: true},
@@ -264,9 +272,11 @@ func slowListing(a *running.Application) *listing {
 		if prose.Finite(t.LeftS) {
 			left = cell{Text: prose.Upper(t.Left()), Sub: "by " + string(t.Basis)}
 		}
-		l.Rows = append(l.Rows, []cell{{Text: fmt.Sprintf("Task %d.%d of stage %s", t.Task, t.Number, stageTitle(t.Stage, t.StageTry)), Sub: prose.Name(t.Machine)},
+		l.Rows = append(l.Rows, []cell{{Text: fmt.Sprintf("Task %d.%d of stage %s", t.Task, t.Number,
+			stageTitle(t.Stage, t.StageTry)), Sub: prose.Name(t.Machine)},
 			{Text: prose.Seconds(t.ElapsedS), Sub: prose.Times(t.ElapsedS / t.MedianS)}, {Text: prose.Seconds(t.MedianS)}, left, cause,
-			{Text: map[live.Helps]string{live.Yes: "Yes", live.No: "No", live.Perhaps: "Perhaps"}[t.Copy.Helps], Sub: prose.Upper(t.Copy.Advice)}, policiesCell(a.Would(t))})
+			{Text: map[live.Helps]string{live.Yes: "Yes", live.No: "No", live.Perhaps: "Perhaps"}[t.Copy.Helps],
+				Sub: prose.Upper(t.Copy.Advice)}, policiesCell(a.Would(t))})
 	}
 	return l
 }
@@ -305,7 +315,8 @@ func stageListing(f *live.Frame) *listing {
 		if s.Tasks > 0 {
 			done.Bar = max(1, 100*s.Done/int(s.Tasks))
 		}
-		l.Rows = append(l.Rows, []cell{{Text: "Stage " + stageTitle(s.Stage, s.Attempt), Sub: prose.Name(s.Name)}, done, {Text: prose.Count(int64(s.Running))}, {Text: prose.Count(int64(s.Waiting))},
+		l.Rows = append(l.Rows, []cell{{Text: "Stage " + stageTitle(s.Stage, s.Attempt), Sub: prose.Name(s.Name)}, done,
+			{Text: prose.Count(int64(s.Running))}, {Text: prose.Count(int64(s.Waiting))},
 			{Text: prose.Seconds(s.ElapsedS)}, figure(s.MedianS, prose.Seconds, "no task is done")})
 	}
 	return l
@@ -325,7 +336,8 @@ func decisionListing(a *running.Application) *listing {
 		case d.Task < 0 && d.Tasks == 0:
 			state = ""
 		}
-		l.Rows = append(l.Rows, []cell{{Text: prose.Instant(d.At, "epoch")}, {Text: d.Policy}, {Text: prose.Upper(prose.Clean(d.Text, 2*prose.TextRunes))}, {Text: state}})
+		l.Rows = append(l.Rows, []cell{{Text: prose.Instant(d.At, "epoch")}, {Text: d.Policy},
+			{Text: prose.Upper(prose.Clean(d.Text, 2*prose.TextRunes))}, {Text: state}})
 	}
 	return l
 }

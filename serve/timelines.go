@@ -19,7 +19,8 @@ func (s *Server) timelinePage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	k := a.ApplicationID
-	p := page{Title: "Timeline of " + prose.Name(a.NativeID), Crumbs: []link{{"Applications", "/"}, {prose.Name(a.NativeID), applicationAddress(k)}}, Scripts: []string{"timeline.js"}}
+	p := page{Title: "Timeline of " + prose.Name(a.NativeID),
+		Crumbs: []link{{"Applications", "/"}, {prose.Name(a.NativeID), applicationAddress(k)}}, Scripts: []string{"timeline.js"}}
 	s.write(w, r, p, func(_ context.Context, w io.Writer) error {
 		v := timelineView{Title: p.Title, Source: fmt.Sprintf("/api/v1/applications/%d/timeline", k), Application: applicationAddress(k)}
 		for _, c := range report.Causes() {

@@ -127,7 +127,8 @@ func middle(runs []Run, of func(Run) schema.Null[float64]) schema.Null[float64] 
 // Words describes which runs are slow.
 func (x *Hours) Words() string {
 	s := fmt.Sprintf("Runs that start between %02d:00 and %02d:00 UTC take %s, %s those that start at other hours: %s of %s are a fifth longer than the others’ median, of the others %s of %s",
-		x.From, x.Until, prose.Seconds(x.TookS), prose.Times(x.TookS/x.UsualS), prose.Count(x.Slow), prose.Count(x.Runs), prose.Count(x.OtherSlow), prose.Count(x.OtherRuns))
+		x.From, x.Until, prose.Seconds(x.TookS), prose.Times(x.TookS/x.UsualS), prose.Count(x.Slow), prose.Count(x.Runs),
+		prose.Count(x.OtherSlow), prose.Count(x.OtherRuns))
 	switch {
 	case !x.Work.OK:
 	case x.Work.V > 1.1:

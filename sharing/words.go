@@ -30,7 +30,8 @@ func Words(found []Feature, tasks, slow int64, tookS float64) (words []string) {
 		for k := i + 1; k < end; k++ {
 			what += " or " + found[k].words(tookS)
 		}
-		text := fmt.Sprintf("What the slow tasks have in common: %s: %s of %s slow; of the others %s of %s", what, prose.Count(s.Slow), prose.Plural(s.Tasks, "task", "tasks"),
+		text := fmt.Sprintf("What the slow tasks have in common: %s: %s of %s slow; of the others %s of %s", what,
+			prose.Count(s.Slow), prose.Plural(s.Tasks, "task", "tasks"),
 			prose.Count(s.OtherSlow), prose.Count(s.OtherTasks))
 		if s.Alike {
 			text += ". Which of these it is cannot be told: they explain the slow tasks alike"

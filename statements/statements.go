@@ -21,7 +21,8 @@ type Program string
 func Build(t *testing.T, dir string, packages ...string) Program {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command("go", "build", "-cover", "-covermode=count", "-coverpkg="+strings.Join(packages, ","), "-o", program, dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-cover", "-covermode=count", "-coverpkg="+strings.Join(packages, ","), "-o",
+		program, dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return Program(program)

@@ -90,7 +90,8 @@ func (s *objectStore) stage(ctx context.Context, data []byte) (*StagedFile, erro
 		defer cancel()
 		return errors.Join(s.remove(ctx, name), s.unregisterWriter(ctx, id))
 	}}
-	err = s.send(ctx, FileRecord{Path: name, Bytes: int64(len(data))}, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, &progress{})
+	err = s.send(ctx, FileRecord{Path: name, Bytes: int64(len(data))},
+		func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, &progress{})
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

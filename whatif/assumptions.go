@@ -144,7 +144,8 @@ func assumed(n *workload.Notes, v *Variant) []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	say(v.Progress && n.Reported < n.Attempts, "Where the log holds no progress (%s), policies see one that is linear in time, with an error: the first estimate of a task's duration is off by the progress_error of the row (one standard deviation).", ofAttempts(n.Attempts-n.Reported, n.Attempts))
+	say(v.Progress && n.Reported < n.Attempts,
+		"Where the log holds no progress (%s), policies see one that is linear in time, with an error: the first estimate of a task's duration is off by the progress_error of the row (one standard deviation).", ofAttempts(n.Attempts-n.Reported, n.Attempts))
 	say(v.Progress && n.Reported > 0, "Where the log holds progress (%s), policies see that.", ofAttempts(n.Reported, n.Attempts))
 	say(v.New() != nil, "A copy takes the work of its task times a rate drawn from the other tasks of its phase, times the factor of its machine; it never fails.")
 	say(v.Scheduler.Other(), "Under another scheduler a task starts the median lag of its phase after it got its slot, without the waits that the log shows; where the log says that a task ran on its data, it takes the phase's factor longer elsewhere, and where others have theirs is not known.")

@@ -168,7 +168,8 @@ func (q *groupTotal) merge(o *groupTotal) {
 	q.varies = q.varies || o.varies
 	q.before, q.after = append(q.before, o.before...), append(q.after, o.after...)
 	for _, x := range [...]struct{ to, from *float64 }{
-		{&q.sum, &o.sum}, {&q.copies, &o.copies}, {&q.wins, &o.wins}, {&q.kills, &o.kills}, {&q.waste, &o.waste}, {&q.slots, &o.slots}, {&q.slotsPlain, &o.slotsPlain},
+		{&q.sum, &o.sum}, {&q.copies, &o.copies}, {&q.wins, &o.wins}, {&q.kills, &o.kills}, {&q.waste, &o.waste},
+		{&q.slots, &o.slots}, {&q.slotsPlain, &o.slotsPlain},
 	} {
 		*x.to += *x.from
 	}

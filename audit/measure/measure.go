@@ -15,7 +15,8 @@ import (
 // Runs reads applications of a store on which detect and causes have run, in order of time: those with the given keys, or all
 // if there are none. Tasks adds what is needed only for runs that are judged.
 func Runs(ctx context.Context, eng engine.Engine, g Grouping, applications ...schema.Key) ([]Run, error) {
-	m := measuring{ctx: ctx, eng: eng, seen: append(only(applications), selection.Rejects()), grouping: g, index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
+	m := measuring{ctx: ctx, eng: eng, seen: append(only(applications), selection.Rejects()), grouping: g,
+		index: map[schema.Key]int{}, stages: map[schema.Key]*Stage{}, operators: map[schema.Key]Operator{}}
 	for _, step := range []func() error{m.applications, m.readOperators, m.readStages, m.causes, m.machines, m.plans} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: measuring: %w", err)
@@ -73,7 +74,8 @@ func (m *measuring) applications() error {
 		if !finish.OK && a.Complete {
 			finish = a.LastFinish
 		}
-		r := Run{ID: short(a.ID), Name: short(a.Name.V), Complete: a.Complete, Values: Values{}, Causes: Values{}, Squares: Values{}, Machines: map[string]Machine{}, ApplicationKey: a.Key}
+		r := Run{ID: short(a.ID), Name: short(a.Name.V), Complete: a.Complete, Values: Values{}, Causes: Values{},
+			Squares: Values{}, Machines: map[string]Machine{}, ApplicationKey: a.Key}
 		r.Group, r.Session = short(m.grouping.of(a.Name.V)), m.grouping.session(a.Name.V)
 		if start.OK {
 			r.Start = time.UnixMicro(int64(start.V)).UTC().Format("2006-01-02T15:04:05.000Z")

@@ -110,7 +110,8 @@ func xmlSafe(s string) string {
 		switch {
 		case r == '\n':
 			return r
-		case r == utf8.RuneError, r < ' ', r >= 0x7f && r < 0xa0, r == 0xfffe, r == 0xffff, unicode.In(r, unicode.Cf, unicode.Cs, unicode.Co, unicode.Zl, unicode.Zp):
+		case r == utf8.RuneError, r < ' ', r >= 0x7f && r < 0xa0, r == 0xfffe, r == 0xffff,
+			unicode.In(r, unicode.Cf, unicode.Cs, unicode.Co, unicode.Zl, unicode.Zp):
 			return '\uFFFD'
 		}
 		return r

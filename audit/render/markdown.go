@@ -38,7 +38,8 @@ func Markdown(w io.Writer, n *audit.Night) error {
 			if f.Value != nil {
 				value, normal = figure(f.Value, f.Unit), figure(f.Normal, f.Unit)
 			}
-			fmt.Fprintf(out, "| %s | %s | %s (%s) | %s | %s | %s | %s | %s |\n", f.Severity, f.Status, md(what), f.ID, value, normal, change, md(f.Likely), md(f.First))
+			fmt.Fprintf(out, "| %s | %s | %s (%s) | %s | %s | %s | %s | %s |\n", f.Severity, f.Status, md(what), f.ID, value,
+				normal, change, md(f.Likely), md(f.First))
 		}
 		if len(j.Findings) > 0 {
 			out.WriteString("\n")

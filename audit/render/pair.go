@@ -170,7 +170,8 @@ func PairHTML(w io.Writer, p *audit.Pair) error {
 	for i := range sentences {
 		sentences[i] = safe(sentences[i])
 	}
-	return t.Execute(w, map[string]any{"A": safe(p.A.String()), "B": safe(p.B.String()), "Sentences": sentences, "Rows": d.rows, "Lists": lists, "Method": p.Method})
+	return t.Execute(w, map[string]any{"A": safe(p.A.String()), "B": safe(p.B.String()), "Sentences": sentences, "Rows": d.rows,
+		"Lists": lists, "Method": p.Method})
 }
 
 //go:embed pair.html.tmpl

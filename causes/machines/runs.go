@@ -272,7 +272,8 @@ func shareNodes(ms []runMachine, waiting float64) {
 		worst := slices.MaxFunc(named, func(a, b *runMachine) int { return cmp.Compare(a.wait.log(), b.wait.log()) })
 		if least := waiting + math.Log(waits); worst.wait.log() > least && m.wait.log() <= least {
 			m.named, m.withNode = false, true
-			m.notes = append(m.notes, fmt.Sprintf("as slow as %s on the same node %s, which waits for its input: they share what it waits for", worst.name, m.node))
+			m.notes = append(m.notes,
+				fmt.Sprintf("as slow as %s on the same node %s, which waits for its input: they share what it waits for", worst.name, m.node))
 		} else {
 			m.notes = append(m.notes, fmt.Sprintf("%d machines of node %s are slow in this run", len(named), m.node))
 		}

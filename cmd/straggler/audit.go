@@ -70,14 +70,16 @@ func auditCommand(e *env) *cobra.Command {
 	o.apps.withShort(f, "audit only")
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` of earlier runs; keep it under version control or in the CI's cache")
 	configFlag(c, &o.config)
-	f.StringVar(&o.groupBy, "group-by", "", "`PATTERN` (a regular expression): compare runs whose names match with the same first group; by default runs of the same name, ignoring dates, ids and run numbers; sessions under the default name of a shell are not compared")
+	f.StringVar(&o.groupBy, "group-by", "",
+		"`PATTERN` (a regular expression): compare runs whose names match with the same first group; by default runs of the same name, ignoring dates, ids and run numbers; sessions under the default name of a shell are not compared")
 	f.BoolVar(&o.update, "update", false, "add the run to the baseline")
 	f.StringArrayVar(&o.accept, "accept", nil, "record that the finding of this `ID` is normal from now on")
 	f.StringVar(&o.reason, "reason", "", "`TEXT` to record with --accept")
 	f.BoolVar(&o.failLearning, "fail-while-learning", false, "fail for findings even while there are too few runs")
 	f.StringVar(&o.junit, "junit", "", "write JUnit XML to `FILE` too")
 	f.StringVar(&o.sarif, "sarif", "", "write SARIF 2.1.0 to `FILE` too")
-	f.StringVar(&o.metrics, "openmetrics", "", "write lost seconds by cause, machine factors and findings to `FILE` for the textfile collector of Prometheus's node exporter")
+	f.StringVar(&o.metrics, "openmetrics", "",
+		"write lost seconds by cause, machine factors and findings to `FILE` for the textfile collector of Prometheus's node exporter")
 	f.BoolVar(&o.dashboard, "dashboard", false, "write a Grafana dashboard on those metrics, and exit")
 	o.notify.flags(c)
 	f.BoolVar(&o.github, "github", false, "write GitHub annotations to standard output, and the Markdown to the file that GITHUB_STEP_SUMMARY names")
@@ -130,7 +132,8 @@ func auditRuns(ctx context.Context, e *env, o auditOptions, logs []string) error
 	var runs []measure.Run
 	judge := func(m *measured) (err error) {
 		runs = m.runs
-		night, err = audit.Judge(runs, base, cfg, audit.Options{Now: time.Now(), Tool: version, Baseline: o.baseline, Accept: o.accept, Reason: o.reason, Tasks: m.tasks})
+		night, err = audit.Judge(runs, base, cfg,
+			audit.Options{Now: time.Now(), Tool: version, Baseline: o.baseline, Accept: o.accept, Reason: o.reason, Tasks: m.tasks})
 		return err
 	}
 	var unread error

@@ -57,25 +57,26 @@ func runDetect(ctx context.Context, e *env, o detectOptions) error {
 	if o.again && !apps.All() {
 		return useError("--again processes all logs of the store; leave out --application and --since")
 	}
-	return e.withEngine(ctx, o.store, engine.Options{MemoryBytes: min(engine.DefaultMemory(), detect.EngineMemory)}, func(st *store.Store, eng engine.Engine) error {
-		defer e.step("finding outliers")()
-		s, err := detect.Run(ctx, st, eng, detect.Options{Again: o.again, Tool: version, Applications: apps})
-		if err != nil {
-			return err
-		}
-		f := table.NewFixed("rule", "attempts BIGINT")
-		for _, rule := range schema.Rule("").Values() {
-			f.Add(rule, s.Outliers[schema.Rule(rule)])
-		}
-		if err := e.rows(o.output, f); err != nil {
-			return err
-		}
-		if s.Kept {
-			e.say("%s new or changed; the results of the others are kept", count(int64(s.Inputs), "log"))
-		}
-		e.say("%s of %s with a verdict, %s; %s", count(s.Judged, "phase"), count(s.Phases, "phase"), count(s.Attempts, "attempt"), historyWords(s))
-		return nil
-	})
+	return e.withEngine(ctx, o.store, engine.Options{MemoryBytes: min(engine.DefaultMemory(), detect.EngineMemory)},
+		func(st *store.Store, eng engine.Engine) error {
+			defer e.step("finding outliers")()
+			s, err := detect.Run(ctx, st, eng, detect.Options{Again: o.again, Tool: version, Applications: apps})
+			if err != nil {
+				return err
+			}
+			f := table.NewFixed("rule", "attempts BIGINT")
+			for _, rule := range schema.Rule("").Values() {
+				f.Add(rule, s.Outliers[schema.Rule(rule)])
+			}
+			if err := e.rows(o.output, f); err != nil {
+				return err
+			}
+			if s.Kept {
+				e.say("%s new or changed; the results of the others are kept", count(int64(s.Inputs), "log"))
+			}
+			e.say("%s of %s with a verdict, %s; %s", count(s.Judged, "phase"), count(s.Phases, "phase"), count(s.Attempts, "attempt"), historyWords(s))
+			return nil
+		})
 }
 
 // historyWords tells how much history there was, and what it showed.

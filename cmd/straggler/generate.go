@@ -59,7 +59,8 @@ one stage of --wide tasks out of its largest stage.`,
 	f.Var(&atLeastOne[int64]{&o.what.Tasks}, "tasks", "about `N` tasks; without it as many as the scenario has")
 	f.Var(&atLeastOne[int]{&o.what.Wide}, "wide", "instead of a scenario, one phase of `N` tasks")
 	f.Var(&atLeastOne[int]{&o.what.Phases}, "phases", "instead of a scenario, `N` phases of a few tasks")
-	f.StringVar(&o.start, "start", "", "`DATE` at which the first application starts, such as 2026-11-22 or '2026-11-22 18:30' (UTC), for a store of several nights")
+	f.StringVar(&o.start, "start", "",
+		"`DATE` at which the first application starts, such as 2026-11-22 or '2026-11-22 18:30' (UTC), for a store of several nights")
 	f.BoolVar(&o.list, "list", false, "list the scenarios")
 	f.StringVar(&o.like, "like", "", "repeat this Spark event `LOG`")
 	f.StringVar(&o.bytes, "bytes", "1GB", "`SIZE` of the log to make with --like, uncompressed")

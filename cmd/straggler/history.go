@@ -45,7 +45,8 @@ func (e *env) fetchHistory(ctx context.Context, address string) (files []string,
 	if err != nil {
 		return nil, 0, useError("%v", err)
 	}
-	c, err := rest.New(server, sparkrest.API, rest.Options{Credentials: credentials, CAFile: os.Getenv("STRAGGLER_REST_CA"), Pause: 100 * time.Millisecond, Share: 1})
+	c, err := rest.New(server, sparkrest.API,
+		rest.Options{Credentials: credentials, CAFile: os.Getenv("STRAGGLER_REST_CA"), Pause: 100 * time.Millisecond, Share: 1})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -19,7 +19,8 @@ import (
 type notifyOptions struct{ format, address string }
 
 func (o *notifyOptions) flags(c *cobra.Command) {
-	c.Flags().StringVar(&o.format, "notify", "", "send a message when a finding opens or is fixed, in `FORMAT`: json, or slack for incoming webhooks; to the address in "+notify.Variable)
+	c.Flags().StringVar(&o.format, "notify", "",
+		"send a message when a finding opens or is fixed, in `FORMAT`: json, or slack for incoming webhooks; to the address in "+notify.Variable)
 	c.Flags().StringVar(&o.address, "notify-address", "", "`FILE` whose first line is the address for --notify")
 }
 

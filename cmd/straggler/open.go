@@ -30,7 +30,8 @@ func cacheFlag(c *cobra.Command, e *env) {
 
 // engineFlag adds the flag that says where the SQL of a verb runs.
 func engineFlag(c *cobra.Command, e *env) {
-	c.Flags().StringVar(&e.server, "engine", "", "where the SQL runs: duckdb, in this process, or `spark://USER@HOST:PORT`, on a cluster that can read the store; see straggler help engine")
+	c.Flags().StringVar(&e.server, "engine", "",
+		"where the SQL runs: duckdb, in this process, or `spark://USER@HOST:PORT`, on a cluster that can read the store; see straggler help engine")
 }
 
 // openStore opens an existing store to read it.

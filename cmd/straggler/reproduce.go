@@ -128,7 +128,8 @@ func (e *env) published(o output, rows []published.Row, figures []published.Figu
 	}
 	for _, r := range rows {
 		f.Add(r.Paper, r.Section, r.Quantity, r.Published, known(r.Ours), known(r.Tolerance),
-			known(r.Idle.Low), known(r.Idle.High), known(r.Ruleless.Low), known(r.Ruleless.High), string(r.Kind), string(r.Verdict), math.Round(r.Seconds*100)/100, r.Note)
+			known(r.Idle.Low), known(r.Idle.High), known(r.Ruleless.Low), known(r.Ruleless.High), string(r.Kind), string(r.Verdict),
+			math.Round(r.Seconds*100)/100, r.Note)
 	}
 	return e.rows(o, f)
 }

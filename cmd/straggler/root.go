@@ -31,8 +31,10 @@ the summary names it), 4 internal error, or a full or read-only disk, 130 interr
 	root.Version = version
 	root.SetVersionTemplate("straggler {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), exportCommand(e), sqlCommand(e), detectCommand(e), causesCommand(e), whatifCommand(e), watchCommand(e), serveCommand(e), mcpCommand(e), simulateCommand(e), reproduceCommand(e),
-		auditCommand(e), compareCommand(e), generateCommand(e), schemaCommand(e), notebookCommand(e), formatsCommand(e), storeCommand(e), versionCommand(e), copyCommand(e))
+	root.AddCommand(demoCommand(e), reportCommand(e), ingestCommand(e), exportCommand(e), sqlCommand(e), detectCommand(e),
+		causesCommand(e), whatifCommand(e), watchCommand(e), serveCommand(e), mcpCommand(e), simulateCommand(e), reproduceCommand(e),
+		auditCommand(e), compareCommand(e), generateCommand(e), schemaCommand(e), notebookCommand(e), formatsCommand(e),
+		storeCommand(e), versionCommand(e), copyCommand(e))
 	root.AddCommand(manCommand(root))
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(helpCommand(root))

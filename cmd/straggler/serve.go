@@ -74,7 +74,8 @@ Assistants can use the same server at /mcp; see straggler mcp --help.`,
 	f.StringSliceVar(&o.hosts, "host", nil, "`NAME` by which browsers reach the server, if it is not the address of --listen")
 	f.BoolVar(&o.fixed, "fixed", false, "change nothing in the store: outdated results are shown as they are")
 	f.DurationVar(&o.every, "every", 2*time.Second, "look for new logs and commits every `INTERVAL`")
-	f.StringArrayVar(&o.watch, "watch", nil, "show running applications at `URL`: a driver, a History Server, a resource manager, or a folder of logs; may be repeated")
+	f.StringArrayVar(&o.watch, "watch", nil,
+		"show running applications at `URL`: a driver, a History Server, a resource manager, or a folder of logs; may be repeated")
 	o.login.flags(c)
 	o.logs.flags(f)
 	return c
@@ -169,7 +170,8 @@ func (o *serveOptions) options() (serve.Options, error) {
 		return s, useError("--token-file: %v", err)
 	}
 	if s.Token = strings.TrimSpace(string(text)); len(s.Token) < 16 {
-		return s, useError("--token-file %s: the token has %s; give at least 16, such as those of openssl rand -hex 16", o.token, count(len(s.Token), "character"))
+		return s, useError("--token-file %s: the token has %s; give at least 16, such as those of openssl rand -hex 16", o.token,
+			count(len(s.Token), "character"))
 	}
 	return s, s.Check()
 }
@@ -259,7 +261,8 @@ func (o *serveOptions) catalog(ctx context.Context, e *env, logs []string, clien
 		in := o.logs.options()
 		in.Remote = client
 		var c *catalog.Catalog
-		c, err = catalog.Open(ctx, catalog.Options{Store: st, Shown: shown, Fixed: o.fixed, Logs: logs, Formats: formats.All(), Ingest: in, Tool: version, Every: o.every})
+		c, err = catalog.Open(ctx, catalog.Options{Store: st, Shown: shown, Fixed: o.fixed, Logs: logs, Formats: formats.All(),
+			Ingest: in, Tool: version, Every: o.every})
 		if err == nil {
 			return c, closeStore, nil
 		}

@@ -175,7 +175,8 @@ func (e *env) verifyRows(ctx context.Context, st *store.Store, perLaw int) (tabl
 			f.Add(b.Table, nil, b.Column, string(b.Law), fmt.Sprintf("and %d more", more))
 		}
 	}
-	return f, fmt.Errorf("%w: %s of %s; where the files are intact, a log contradicts itself or its format is read wrongly", errUnlawful, count(r.Rows, "violation"), count(int64(len(r.Broken)), "law"))
+	return f, fmt.Errorf("%w: %s of %s; where the files are intact, a log contradicts itself or its format is read wrongly",
+		errUnlawful, count(r.Rows, "violation"), count(int64(len(r.Broken)), "law"))
 }
 
 func storeCompactCommand(e *env) *cobra.Command {

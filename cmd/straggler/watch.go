@@ -116,7 +116,8 @@ Credentials come from STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER
 	cacheFlag(c, e)
 	o.login.flags(c)
 	o.notify.flags(c)
-	c.Flags().StringVarP(&o.output.file, "output", "o", "-", "write the report of what was seen to `FILE`, whose extension picks the encoding: html, md, json, text")
+	c.Flags().StringVarP(&o.output.file, "output", "o", "-",
+		"write the report of what was seen to `FILE`, whose extension picks the encoding: html, md, json, text")
 	c.Flags().StringVar(&o.output.as, "as", "text", "`ENCODING` of the view: text, jsonl")
 	return c
 }

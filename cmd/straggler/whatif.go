@@ -133,7 +133,8 @@ func runWhatif(ctx context.Context, e *env, o whatifOptions) error {
 		if err != nil {
 			return err
 		}
-		s, err := whatif.Run(ctx, st, eng, whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Scheduler: under, Applications: apps, Tool: version})
+		s, err := whatif.Run(ctx, st, eng,
+			whatif.Options{Policies: chosen, Seeds: o.seeds, Errors: o.errors, Scheduler: under, Applications: apps, Tool: version})
 		if err != nil {
 			return err
 		}

@@ -217,7 +217,8 @@ func (r *result) Close() error {
 
 // damageSigns are phrases in DuckDB's errors about damaged Parquet files: their pages, their columns, and the Thrift structures
 // that describe them.
-var damageSigns = []string{"Failed to read file", "Could not read enough bytes from file", "TProtocolException", "TTransportException", "don't know what type", "invalid TType", "orrupt"}
+var damageSigns = []string{"Failed to read file", "Could not read enough bytes from file", "TProtocolException",
+	"TTransportException", "don't know what type", "invalid TType", "orrupt"}
 
 // aboutStatement reports whether an error is about the text of a statement, which may contain any phrase.
 func aboutStatement(msg string) bool {

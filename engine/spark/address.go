@@ -41,7 +41,8 @@ const (
 var settingName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // addressOptions are the options of an address.
-var addressOptions = []string{"auth", "binary", "connect", "password-file", "patience", "reconnect", "results", "set.NAME", "store", "tls", "tls-ca", "tls-name"}
+var addressOptions = []string{"auth", "binary", "connect", "password-file", "patience", "reconnect", "results", "set.NAME", "store",
+	"tls", "tls-ca", "tls-name"}
 
 // parseAddress reads an address. The password comes from a file or the environment, never from the address, which is visible in
 // the list of processes and in the shell's history.
@@ -132,7 +133,8 @@ func (s *server) option(key, value string) (err error) {
 		s.storeURL = strings.TrimRight(value, "/")
 	case "results":
 		if s.results = value; value != resultsExecutors && value != resultsServer {
-			return fmt.Errorf("results=%s: it is %s, which write them into the store, or %s, through which they come here", value, resultsExecutors, resultsServer)
+			return fmt.Errorf("results=%s: it is %s, which write them into the store, or %s, through which they come here", value,
+				resultsExecutors, resultsServer)
 		}
 	case "binary":
 		s.binary = value

@@ -109,7 +109,8 @@ func (e *Engine) prepare(ctx context.Context) error {
 // checkVersion checks that the server is Spark SQL and not too old.
 func (e *Engine) checkVersion(ctx context.Context) error {
 	old := func(what string) error {
-		return fmt.Errorf("spark: %w: %s is %s, and straggler needs Spark SQL %d.%d or newer", hs2.ErrOld, e.server.Address, what, oldestSpark[0], oldestSpark[1])
+		return fmt.Errorf("spark: %w: %s is %s, and straggler needs Spark SQL %d.%d or newer", hs2.ErrOld, e.server.Address, what,
+			oldestSpark[0], oldestSpark[1])
 	}
 	r, err := e.start(ctx, "SELECT version() AS version, unix_micros(TIMESTAMP '1970-01-01 00:00:00') IS NOT NULL AS spark")
 	var refused *hs2.StatementError

@@ -102,7 +102,8 @@ func parquetView(name string, columns, files []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("spark: %w", err)
 	}
-	return "CREATE OR REPLACE TEMPORARY VIEW " + name + " (" + strings.Join(columns, ", ") + ") USING parquet OPTIONS (paths " + quoteText(string(paths)) + ")", nil
+	return "CREATE OR REPLACE TEMPORARY VIEW " + name + " (" + strings.Join(columns, ", ") + ") USING parquet OPTIONS (paths " +
+		quoteText(string(paths)) + ")", nil
 }
 
 // filePath is the path of a file of the store on the cluster. What Hadoop would treat as a pattern is escaped.

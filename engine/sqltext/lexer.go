@@ -148,7 +148,8 @@ func (d Dialect) wordLength(s string) int {
 		return n
 	}
 	for i, r := range s {
-		if r < utf8.RuneSelf && !wordByte(byte(r)) && !(d == DuckDB && r == '$') || r >= utf8.RuneSelf && !unicode.IsLetter(r) && !(d == DuckDB && !unicode.IsSpace(r)) {
+		if r < utf8.RuneSelf && !wordByte(byte(r)) && !(d == DuckDB && r == '$') || r >= utf8.RuneSelf && !unicode.IsLetter(r) &&
+			!(d == DuckDB && !unicode.IsSpace(r)) {
 			return i
 		}
 	}

@@ -28,7 +28,8 @@ func (l *Writer) info(n *sent, a *schema.Attempt, ended bool) *Writer {
 	return l.raw(`,"Task Info":{"Task ID":`).raw(a.NativeID).raw(`,"Index":`).int(index).raw(`,"Attempt":`).int(int64(a.Number)).
 		raw(`,"Partition ID":`).int(a.Task).raw(`,"Launch Time":`).int(int64(a.StartTime.V) / 1000).raw(`,"Executor ID":`).text(a.Executor.V).
 		raw(`,"Host":`).text(a.Machine.V).raw(`,"Locality":"`).raw(localities[a.Locality.V]).raw(`","Speculative":`).bool(a.Speculative.V).
-		raw(`,"Getting Result Time":0,"Finish Time":`).int(finish).raw(`,"Failed":`).bool(status == schema.Failed || status == schema.Lost).raw(`,"Killed":`).bool(status == schema.Killed).
+		raw(`,"Getting Result Time":0,"Finish Time":`).int(finish).raw(`,"Failed":`).bool(status == schema.Failed ||
+		status == schema.Lost).raw(`,"Killed":`).bool(status == schema.Killed).
 		raw(`,"Accumulables":[`)
 }
 

@@ -103,7 +103,8 @@ func (r *reader) finish(ctx context.Context) error {
 	if err := j.end(); err != nil {
 		return err
 	}
-	if rows := r.out.Counts().Rows; len(r.trace.Jobs)+len(r.trace.Machines) > 0 || rows["jobs"]+rows["attempts"]+rows["machines"]+rows["machine_usage"] > 0 { // otherwise it is blank
+	if rows := r.out.Counts().Rows; len(r.trace.Jobs)+len(r.trace.Machines) > 0 ||
+		rows["jobs"]+rows["attempts"]+rows["machines"]+rows["machine_usage"] > 0 { // otherwise it is blank
 		r.application(j.first, j.last)
 	}
 	return r.flush(true)

@@ -301,7 +301,8 @@ func (w *wtaReader) workflow(tasks []wtaTask) error {
 			n = len(w.trace.Phases)
 			phases[names[i]] = n
 			w.trace.Phases = append(w.trace.Phases, schema.Phase{
-				PhaseID: w.phases.Next(), JobID: job.JobID, NativeID: read.Text(names[i]), Name: read.NullText(names[i]), Kind: "task", Status: schema.RunUnknown,
+				PhaseID: w.phases.Next(), JobID: job.JobID, NativeID: read.Text(names[i]), Name: read.NullText(names[i]),
+				Kind: "task", Status: schema.RunUnknown,
 				TaskCount: schema.Some(int64(0)),
 			})
 		}

@@ -165,7 +165,8 @@ func (f *filer) record(text []byte, line, offset int64, out *batch) {
 		err = f.csv(text, out)
 	}
 	if err != nil {
-		out.rejects = append(out.rejects, schema.Reject{Line: schema.Some(line), ByteOffset: offset, Reason: err.Error(), Sample: string(text[:min(len(text), 200)])})
+		out.rejects = append(out.rejects,
+			schema.Reject{Line: schema.Some(line), ByteOffset: offset, Reason: err.Error(), Sample: string(text[:min(len(text), 200)])})
 		return
 	}
 	out.where = append(out.where, position{line, offset})

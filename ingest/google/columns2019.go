@@ -70,7 +70,9 @@ func (r *reader) parquet(ctx context.Context, t *table, p ingest.Part) error {
 				b.decoded++
 				continue
 			}
-			b.rejects = append(b.rejects, schema.Reject{SourceFile: p.Name, Reason: "row " + strconv.FormatInt(row, 10) + " does not fit a table of the trace; see 'straggler formats google'"})
+			b.rejects = append(b.rejects,
+				schema.Reject{SourceFile: p.Name, Reason: "row " + strconv.FormatInt(row, 10) +
+					" does not fit a table of the trace; see 'straggler formats google'"})
 		}
 		return r.fold(&b)
 	})

@@ -402,16 +402,20 @@ func (b *jobRows) caveats() []schema.Caveat {
 		cs = append(cs, schema.Caveat{Code: "log_incomplete", Detail: "the history stops before the job's end"})
 	}
 	if b.job.masters > 1 {
-		cs = append(cs, schema.Caveat{Code: "master_restarted", Count: schema.Some(b.job.masters - 1), Detail: "the application master was started again; attempts that it wrote again count once"})
+		cs = append(cs, schema.Caveat{Code: "master_restarted", Count: schema.Some(b.job.masters - 1),
+			Detail: "the application master was started again; attempts that it wrote again count once"})
 	}
 	if b.skewed > 0 {
-		cs = append(cs, schema.Caveat{Code: "clock_skew", Count: schema.Some(b.skewed), Detail: "attempts started, by their machines' clocks, before the master's clock says they were scheduled: when they were queued is unknown, and submissions are moved to the first start"})
+		cs = append(cs, schema.Caveat{Code: "clock_skew", Count: schema.Some(b.skewed),
+			Detail: "attempts started, by their machines' clocks, before the master's clock says they were scheduled: when they were queued is unknown, and submissions are moved to the first start"})
 	}
 	if b.running > 0 {
-		cs = append(cs, schema.Caveat{Code: "starts_without_end", Count: schema.Some(b.running), Detail: "attempts have a start and no end in the log; they are kept as running, or with status unknown where the job has ended"})
+		cs = append(cs, schema.Caveat{Code: "starts_without_end", Count: schema.Some(b.running),
+			Detail: "attempts have a start and no end in the log; they are kept as running, or with status unknown where the job has ended"})
 	}
 	if b.rackless > 0 {
-		cs = append(cs, schema.Caveat{Code: "no_rack", Count: schema.Some(b.rackless), Detail: "attempts without a rack, or all on /default-rack: cross-rack traffic is unknown"})
+		cs = append(cs, schema.Caveat{Code: "no_rack", Count: schema.Some(b.rackless),
+			Detail: "attempts without a rack, or all on /default-rack: cross-rack traffic is unknown"})
 	}
 	return cs
 }

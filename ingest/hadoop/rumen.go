@@ -215,7 +215,8 @@ func (d *rumenDecoder) end(root *node, out *rumenBatch) {
 	}
 	d.job.complete = d.job.finish > 0 || d.job.status != ""
 	d.job.caveats = append(d.job.caveats,
-		schema.Caveat{Code: "copies_inferred", Detail: "traces do not mark speculative copies: an attempt that starts while another one of its task runs counts as one"},
+		schema.Caveat{Code: "copies_inferred",
+			Detail: "traces do not mark speculative copies: an attempt that starts while another one of its task runs counts as one"},
 		schema.Caveat{Code: "no_losses", Detail: "traces have no error texts: lost outputs, and what was computed again because of them, are unknown"})
 	out.jobs = append(out.jobs, d.job)
 }

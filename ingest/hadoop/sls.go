@@ -153,7 +153,8 @@ func (s *slsReader) job(o *slsObject) error {
 		StartTime: start, FinishTime: end, Status: schema.RunUnknown, SourceFile: r.source, Complete: true, TimeOrigin: "trace",
 	})
 	r.out.Caveats = append(r.out.Caveats,
-		schema.Caveat{ApplicationID: app, Code: "no_bytes", Detail: "the input of the simulator has no bytes and no records: slowness is judged by duration alone"},
+		schema.Caveat{ApplicationID: app, Code: "no_bytes",
+			Detail: "the input of the simulator has no bytes and no records: slowness is judged by duration alone"},
 		schema.Caveat{ApplicationID: app, Code: "host_requested", Detail: "a container's host is the one that it asked for; it may have run elsewhere"})
 	first := schema.Null[schema.Time]{}
 	for _, k := range []kind{mapTask, reduceTask} {
@@ -187,7 +188,8 @@ func (s *slsReader) job(o *slsObject) error {
 			}
 		}
 	}
-	r.out.Jobs = append(r.out.Jobs, schema.Job{JobID: id, ApplicationID: app, NativeID: o.ID, SubmitTime: start, StartTime: first, FinishTime: end, Status: schema.RunUnknown})
+	r.out.Jobs = append(r.out.Jobs, schema.Job{JobID: id, ApplicationID: app, NativeID: o.ID, SubmitTime: start, StartTime: first,
+		FinishTime: end, Status: schema.RunUnknown})
 	return nil
 }
 

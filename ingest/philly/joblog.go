@@ -105,7 +105,8 @@ func (r *reader) job(l *loggedJob) {
 		r.said = true
 		const all = "; said of the first application for the whole trace"
 		r.trace.Caveats = append(r.trace.Caveats,
-			schema.Caveat{ApplicationID: app, Code: "gang", Detail: "the machines of a job start and end together: none of them can be called slower than another" + all},
+			schema.Caveat{ApplicationID: app, Code: "gang",
+				Detail: "the machines of a job start and end together: none of them can be called slower than another" + all},
 			schema.Caveat{ApplicationID: app, Code: "no_bytes", Detail: "the trace has no bytes and no records" + all},
 			schema.Caveat{ApplicationID: app, Code: "time_zone_unknown", Detail: "times are local without a zone and taken as UTC" + all})
 	}

@@ -42,14 +42,16 @@ func sniff(h ingest.Head) ingest.Match {
 		return ingest.Match{Confidence: ingest.Certain, Why: "exported task events"}
 	case has("task_id") && has("attempt_number") && (has("func_or_class_name") || has("creation_time_ms") || has("state")):
 		return ingest.Match{Confidence: ingest.Certain, Why: "objects with task_id and attempt_number"}
-	case has("ph") && has("cat") && has("dur") && (bytes.Contains(b, []byte(`"task::`)) || bytes.Contains(b, []byte(`"task:`)) || bytes.Contains(b, []byte(`"worker:`))):
+	case has("ph") && has("cat") && has("dur") &&
+		(bytes.Contains(b, []byte(`"task::`)) || bytes.Contains(b, []byte(`"task:`)) || bytes.Contains(b, []byte(`"worker:`))):
 		return ingest.Match{Confidence: ingest.Certain, Why: "trace events of category task"}
 	}
 	return ingest.Match{}
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := &reader{Application: read.NewApplication(in, out, "ray"), out: out, tasks: map[string]int64{}, gathering: map[attemptID]int{}, listed: map[attemptID]bool{}}
+	r := &reader{Application: read.NewApplication(in, out, "ray"), out: out, tasks: map[string]int64{},
+		gathering: map[attemptID]int{}, listed: map[attemptID]bool{}}
 	var errs []error
 	for _, p := range in.Parts {
 		errs = append(errs, r.part(ctx, p))

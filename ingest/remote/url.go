@@ -26,7 +26,8 @@ func Check(url string) error {
 func parse(text string) (location, error) {
 	l, err := urls.Parse(text)
 	if !slices.Contains(schemes, l.Scheme) {
-		return l, fmt.Errorf("%w: there is no reader for URLs of %s; there are %s and file, and http and https of servers", ingest.ErrUse, l.Scheme, strings.Join(schemes, ", "))
+		return l, fmt.Errorf("%w: there is no reader for URLs of %s; there are %s and file, and http and https of servers",
+			ingest.ErrUse, l.Scheme, strings.Join(schemes, ", "))
 	}
 	if err != nil {
 		_, reason, _ := strings.Cut(err.Error(), ": ")

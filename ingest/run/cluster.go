@@ -101,7 +101,8 @@ func (m *merger) round(ctx context.Context, eng engine.RemoteRunner, file []byte
 	for i, n := range shards {
 		values[i] = fmt.Sprintf("(%d)", n)
 	}
-	rows, err := eng.RunRemote(ctx, engine.RemoteJob{SQL: "SELECT shard FROM (VALUES " + strings.Join(values, ", ") + ") AS t(shard)", Columns: []string{"shard"},
+	rows, err := eng.RunRemote(ctx, engine.RemoteJob{SQL: "SELECT shard FROM (VALUES " + strings.Join(values, ", ") +
+		") AS t(shard)", Columns: []string{"shard"},
 		Order: "shard", Partitions: len(shards), Verb: []string{"copy", "ingest", "--version", tool}, File: file})
 	if err != nil {
 		return nil, err

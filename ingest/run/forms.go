@@ -61,7 +61,8 @@ func (r *run) withoutForms(ctx context.Context, found []*job) ([]*job, error) {
 			continue
 		}
 		if all := kept[j.Format.Name+" "+j.application]; j.application != "" && len(all) > 1 && all[0] != j {
-			j.result.Reason = "it is about the same run of an application as " + all[0].Name + ", and neither has all records of the other: what is in both counts twice"
+			j.result.Reason = "it is about the same run of an application as " + all[0].Name +
+				", and neither has all records of the other: what is in both counts twice"
 		}
 		out = append(out, j)
 	}
@@ -169,7 +170,8 @@ func (s *sources) of(ctx context.Context, rec *store.InputRecord) (*discover.Inp
 	if !ok {
 		o := s.run.o
 		var err error
-		f, err = discover.Find(ctx, s.formats, []string{rec.Name}, discover.Options{Parallel: o.Parallel, Limits: o.Limits, Remote: o.Remote, TempDir: o.TempDir})
+		f, err = discover.Find(ctx, s.formats, []string{rec.Name},
+			discover.Options{Parallel: o.Parallel, Limits: o.Limits, Remote: o.Remote, TempDir: o.TempDir})
 		if err != nil {
 			return nil, ctx.Err()
 		}

@@ -73,7 +73,8 @@ func (r *run) find(ctx context.Context, formats []ingest.Format, paths []string)
 		r.summary.Results = append(r.summary.Results, skipped(s))
 	}
 	for _, in := range r.found.Inputs {
-		jobs = append(jobs, &job{Input: in, storeKey: keys[in], application: apps[in], result: Result{Name: in.Name, Format: in.Format.Name, Why: in.Why, Files: len(in.Parts), Changed: in.Version().Modified}})
+		jobs = append(jobs, &job{Input: in, storeKey: keys[in], application: apps[in],
+			result: Result{Name: in.Name, Format: in.Format.Name, Why: in.Why, Files: len(in.Parts), Changed: in.Version().Modified}})
 	}
 	return jobs, nil
 }

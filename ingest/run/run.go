@@ -406,7 +406,8 @@ func (r *run) commit(ctx context.Context, tx *store.Tx, began time.Time) error {
 // declare records an input in the transaction, and that it replaces earlier versions. It returns false if the store already has
 // the same input, which for a stream is known only after reading it.
 func (r *run) declare(tx *store.Tx, j *job) (fresh bool, err error) {
-	m := inputMeta{Base: j.Base, Head: j.head, Raw: j.Size(), Files: len(j.Parts), Codec: j.Codec, Format: j.Format.Name, Unusable: j.unusable, Application: j.application}
+	m := inputMeta{Base: j.Base, Head: j.head, Raw: j.Size(), Files: len(j.Parts), Codec: j.Codec, Format: j.Format.Name,
+		Unusable: j.unusable, Application: j.application}
 	if j.err != nil {
 		m.Error = ingest.Sample(j.err.Error())
 	}

@@ -30,10 +30,12 @@ func (a *app) writeCaveats(complete bool, truncated string) {
 	}
 	addCount("ends_without_start", c.endsWithoutStart, "attempts have an end but no start in the log; their rows are made from their ends")
 	if complete {
-		addCount("starts_without_end", int64(len(a.running)), "attempts have a start but no end in the log, although it has the application's end; they are kept as running")
+		addCount("starts_without_end", int64(len(a.running)),
+			"attempts have a start but no end in the log, although it has the application's end; they are kept as running")
 	}
 	if c.shortStages > 0 {
-		add("stage_ends_missing", c.shortStages, fmt.Sprintf("%d stages that succeeded lack the ends of %d tasks: Spark drops events when its listeners fall behind", c.shortStages, c.missingEnds))
+		add("stage_ends_missing", c.shortStages,
+			fmt.Sprintf("%d stages that succeeded lack the ends of %d tasks: Spark drops events when its listeners fall behind", c.shortStages, c.missingEnds))
 	}
 	addCount("jobs_without_start", c.jobsWithoutStart, "the starts of jobs are not in the log; the stages without a known job are assigned to them")
 	addCount("events_repeated", c.repeated, "events that repeated a start or an end were skipped")

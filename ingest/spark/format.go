@@ -99,7 +99,8 @@ func valueOf(text []byte, key string) string {
 
 // ofSpark says that Spark or a vendor of it names events so: vendors move classes and keep their last names.
 func ofSpark(event []byte) bool {
-	return bytes.Contains(event, []byte("SparkListener")) || bytes.HasPrefix(event, []byte("DBCEventLogging")) || bytes.HasPrefix(event, []byte("org.apache.spark."))
+	return bytes.Contains(event, []byte("SparkListener")) || bytes.HasPrefix(event, []byte("DBCEventLogging")) ||
+		bytes.HasPrefix(event, []byte("org.apache.spark."))
 }
 
 // eventName is the value of the key Event in the first 64 KiB of a record, nil where there is none.

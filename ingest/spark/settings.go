@@ -25,7 +25,8 @@ var keptPrefixes = []string{
 	"spark.reducer.", "spark.resources.", "spark.rpc.", "spark.scheduler.", "spark.serializer", "spark.shuffle.",
 	"spark.speculation", "spark.sql.adaptive.", "spark.sql.autoBroadcastJoinThreshold", "spark.sql.files.", "spark.sql.join.",
 	"spark.sql.broadcastTimeout", "spark.sql.cbo.", "spark.sql.exchange.reuse", "spark.sql.optimizer.", "spark.sql.statistics.",
-	"spark.databricks.adaptive.", "spark.databricks.optimizer.", "spark.comet.", "spark.gluten.enabled", "spark.sql.inMemoryColumnarStorage.", "spark.sql.shuffle.", "spark.sql.sources.", "spark.stage.", "spark.storage.",
+	"spark.databricks.adaptive.", "spark.databricks.optimizer.", "spark.comet.", "spark.gluten.enabled",
+	"spark.sql.inMemoryColumnarStorage.", "spark.sql.shuffle.", "spark.sql.sources.", "spark.stage.", "spark.storage.",
 	"spark.streaming.", "spark.submit.deployMode", "spark.task.", "spark.unsafe.", "spark.yarn.am.", "spark.yarn.executor.memoryOverhead",
 	"spark.yarn.maxAppAttempts", "spark.yarn.queue",
 }

@@ -427,9 +427,11 @@ func (f *fold) application(a *app) {
 	}
 	f.trace.Applications = append(f.trace.Applications, row)
 	if !row.Complete {
-		f.trace.Caveats = append(f.trace.Caveats, schema.Caveat{ApplicationID: row.ApplicationID, Code: "log_incomplete", Detail: "a DAG has no end in the history"})
+		f.trace.Caveats = append(f.trace.Caveats,
+			schema.Caveat{ApplicationID: row.ApplicationID, Code: "log_incomplete", Detail: "a DAG has no end in the history"})
 	}
-	f.trace.Caveats = append(f.trace.Caveats, schema.Caveat{ApplicationID: row.ApplicationID, Code: "no_rack", Detail: "the history names no racks: traffic between racks is unknown"})
+	f.trace.Caveats = append(f.trace.Caveats,
+		schema.Caveat{ApplicationID: row.ApplicationID, Code: "no_rack", Detail: "the history names no racks: traffic between racks is unknown"})
 }
 
 func (f *fold) appKey(id string) schema.Key {

@@ -80,7 +80,8 @@ func (e *event) pair(b []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(value) > 0 && (value[0] == '{' || value[0] == '[') && jsontext.Value(value).IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) {
+	if len(value) > 0 && (value[0] == '{' || value[0] == '[') &&
+		jsontext.Value(value).IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) {
 		e.info[key] = jsontext.Value(bytes.Clone(value))
 		return nil
 	}

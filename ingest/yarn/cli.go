@@ -16,7 +16,8 @@ import (
 // fromCLI maps columns of the table and keys of the report to the names used in summaries.
 var fromCLI = map[string]string{
 	"Application-Id": "appId", "Application-Name": "name", "Application-Type": "applicationType", "User": "user", "Queue": "queue",
-	"State": "state", "Final-State": "finalStatus", "Start-Time": "startTime", "Launch-Time": "launchTime", "Finish-Time": "finishTime", "AM Host": "appMasterHost",
+	"State": "state", "Final-State": "finalStatus", "Start-Time": "startTime", "Launch-Time": "launchTime",
+	"Finish-Time": "finishTime", "AM Host": "appMasterHost",
 }
 
 // cli is the state of reading the output of 'yarn application'.

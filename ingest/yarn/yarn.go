@@ -195,7 +195,8 @@ func (r *reader) application(m map[string]string) bool {
 	status, ended := statusOf(m)
 	a := schema.Application{
 		ApplicationID: r.apps.Next(), NativeID: read.Text(m["appId"]), Name: read.NullText(m["name"]), User: read.NullText(m["user"]),
-		Queue: read.NullText(m["queue"]), Framework: strings.ToLower(cmp.Or(read.Text(m["applicationType"]), "yarn")), StartTime: read.MillisText(m["startTime"]),
+		Queue: read.NullText(m["queue"]), Framework: strings.ToLower(cmp.Or(read.Text(m["applicationType"]), "yarn")),
+		StartTime:  read.MillisText(m["startTime"]),
 		FinishTime: read.MillisText(m["finishTime"]), Status: status, SourceFile: r.in.Name, Complete: ended, TimeOrigin: "epoch",
 	}
 	if s := read.MillisText(m["submitTime"]); s.OK {

@@ -282,7 +282,8 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, into an
 			approved.Set(approval, "true")
 			return c.Get(ctx, path, approved, into)
 		}
-		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s but with a web page, such as a proxy's or a login's%s", live.ErrAway, c.base, c.api.Path, path, c.api.Name, title(text))
+		return fmt.Errorf("%w: %s%s%s does not answer with JSON of %s but with a web page, such as a proxy's or a login's%s",
+			live.ErrAway, c.base, c.api.Path, path, c.api.Name, title(text))
 	}
 	err = json.Unmarshal(text, into)
 	var kind *json.UnmarshalTypeError

@@ -24,7 +24,8 @@ func (n *Notices) Changes(f *live.Frame) []notify.Change {
 	now := []notify.Change{}
 	for i := range f.Machines {
 		m := &f.Machines[i]
-		now = append(now, notify.Change{ID: "machine " + m.Machine, State: notify.Open, Application: app, Severity: "warning", Subject: title(f.Application) + ": " + m.Advice})
+		now = append(now, notify.Change{ID: "machine " + m.Machine, State: notify.Open, Application: app, Severity: "warning",
+			Subject: title(f.Application) + ": " + m.Advice})
 	}
 	for i := range f.Stages {
 		s := &f.Stages[i]

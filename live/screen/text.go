@@ -90,7 +90,8 @@ func (t *Text) compose(f *live.Frame) (lines []string, head int) {
 	}
 	for i := range f.Stages {
 		s := &f.Stages[i]
-		add("stage %s  %d of %s done, %d running, %d waiting, for %s; median %s  %s", prose.Name(s.Stage), s.Done, prose.Plural(s.Tasks, "task", "tasks"), s.Running, s.Waiting,
+		add("stage %s  %d of %s done, %d running, %d waiting, for %s; median %s  %s", prose.Name(s.Stage), s.Done,
+			prose.Plural(s.Tasks, "task", "tasks"), s.Running, s.Waiting,
 			prose.Seconds(s.ElapsedS), prose.OrDash(s.MedianS, prose.Seconds), prose.Clean(s.Name, 60))
 	}
 	if len(f.Stages) == 0 && !f.Ended {

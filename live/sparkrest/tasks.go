@@ -78,7 +78,8 @@ func (s *Source) readTasks(ctx context.Context, id stageID, left *int) (more boo
 	wanted := slices.Sorted(maps.Values(p.open))
 	if from := append(wanted, p.next)[0]; end-from > pageTasks && at.active > 0 {
 		*left--
-		list, err := s.tasks(ctx, id, url.Values{"status": {"running"}, "sortBy": {"runtime"}, "length": {strconv.FormatInt(min(at.active+started, maxRunning), 10)}})
+		list, err := s.tasks(ctx, id,
+			url.Values{"status": {"running"}, "sortBy": {"runtime"}, "length": {strconv.FormatInt(min(at.active+started, maxRunning), 10)}})
 		if err != nil {
 			return true, err
 		}

@@ -25,13 +25,16 @@ type rows struct {
 
 func newRows(app, source string) *rows {
 	input := schema.InputKey(app, nil)
-	r := &rows{keys: schema.NewKeys(input, "attempts"), phases: map[string]int{}, byID: map[string]int{}, of: map[string][]int{}, shares: map[schema.Key]float64{}}
-	r.Applications = []schema.Application{{ApplicationID: schema.NewKeys(input, "applications").Next(), NativeID: app, Framework: "mapreduce", SourceFile: source, TimeOrigin: "epoch"}}
+	r := &rows{keys: schema.NewKeys(input, "attempts"), phases: map[string]int{}, byID: map[string]int{}, of: map[string][]int{},
+		shares: map[schema.Key]float64{}}
+	r.Applications = []schema.Application{{ApplicationID: schema.NewKeys(input, "applications").Next(), NativeID: app,
+		Framework: "mapreduce", SourceFile: source, TimeOrigin: "epoch"}}
 	r.Jobs = []schema.Job{{JobID: schema.NewKeys(input, "jobs").Next(), ApplicationID: r.Applications[0].ApplicationID}}
 	phases := schema.NewKeys(input, "phases")
 	for i, kind := range []string{"map", "reduce"} {
 		r.phases[strings.ToUpper(kind)] = i
-		r.Phases = append(r.Phases, schema.Phase{PhaseID: phases.Next(), JobID: r.Jobs[0].JobID, NativeID: kind, Name: text(kind), Kind: kind, Status: schema.RunUnknown})
+		r.Phases = append(r.Phases, schema.Phase{PhaseID: phases.Next(), JobID: r.Jobs[0].JobID, NativeID: kind, Name: text(kind),
+			Kind: kind, Status: schema.RunUnknown})
 	}
 	r.Edges = []schema.Edge{{JobID: r.Jobs[0].JobID, FromPhase: r.Phases[0].PhaseID, ToPhase: r.Phases[1].PhaseID, Pattern: schema.AllToAll}}
 	return r
@@ -103,8 +106,9 @@ func (r *rows) attempts(t *task, list []attempt) {
 		}
 		if !seen {
 			k = len(r.Attempts)
-			r.Attempts = append(r.Attempts, schema.Attempt{AttemptID: r.keys.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: r.Applications[0].ApplicationID,
-				Task: index, Number: int32(n), NativeID: a.ID, Quality: schema.MetricsMissing, Speculative: r.copies(t.ID, a)})
+			r.Attempts = append(r.Attempts,
+				schema.Attempt{AttemptID: r.keys.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: r.Applications[0].ApplicationID,
+					Task: index, Number: int32(n), NativeID: a.ID, Quality: schema.MetricsMissing, Speculative: r.copies(t.ID, a)})
 			r.byID[a.ID], r.of[t.ID] = k, append(r.of[t.ID], k)
 		}
 		x := &r.Attempts[k]
@@ -129,7 +133,8 @@ func (r *rows) attempts(t *task, list []attempt) {
 // copies reports whether an attempt was started while another one of its task ran.
 func (r *rows) copies(task string, a *attempt) schema.Null[bool] {
 	for _, k := range r.of[task] {
-		if x := &r.Attempts[k]; x.StartTime.V < instant(a.StartTime).V && (x.Status == schema.Running || x.FinishTime.OK && x.FinishTime.V > instant(a.StartTime).V) {
+		if x := &r.Attempts[k]; x.StartTime.V < instant(a.StartTime).V &&
+			(x.Status == schema.Running || x.FinishTime.OK && x.FinishTime.V > instant(a.StartTime).V) {
 			return schema.Some(true)
 		}
 	}

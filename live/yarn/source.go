@@ -223,7 +223,8 @@ func (s *Source) ended(app *application) *live.State {
 	if x.Status == schema.RunRunning {
 		x.Status = finalStatus(app.FinalStatus)
 	}
-	last.Notes = append(slices.Clip(last.Notes), "its end was reported by the resource manager: what its last tasks did was not seen, but is in its log or history")
+	last.Notes = append(slices.Clip(last.Notes),
+		"its end was reported by the resource manager: what its last tasks did was not seen, but is in its log or history")
 	return last
 }
 

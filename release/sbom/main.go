@@ -65,7 +65,9 @@ func write(w io.Writer, program, version string) error {
 			b.Metadata.Component.Properties = append(b.Metadata.Component.Properties, property{"go:build:" + s.Key, s.Value})
 		}
 	}
-	b.Components = append(b.Components, component{Type: "library", Ref: "std", Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go"), PURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go")})
+	b.Components = append(b.Components,
+		component{Type: "library", Ref: "std", Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go"),
+			PURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go")})
 	for _, m := range info.Deps {
 		c, err := library(m)
 		if err != nil {

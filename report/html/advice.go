@@ -14,7 +14,8 @@ type adviceView struct {
 func adviceViews(list view.Advice) []adviceView {
 	var views []adviceView
 	for _, a := range list {
-		v := adviceView{Title: a.Title, Action: a.Action, Settings: view.SettingLines(a.Settings), Evidence: a.Evidence, SQL: a.SQL, Gain: view.GainFigure(&a), Span: prose.Interval(a.GainLow, a.GainHigh, prose.Seconds), Basis: a.GainBasis}
+		v := adviceView{Title: a.Title, Action: a.Action, Settings: view.SettingLines(a.Settings), Evidence: a.Evidence, SQL: a.SQL,
+			Gain: view.GainFigure(&a), Span: prose.Interval(a.GainLow, a.GainHigh, prose.Seconds), Basis: a.GainBasis}
 		if a.Confidence != "" {
 			v.Confidence = string(a.Confidence)
 			if a.Reason != "" {

@@ -39,7 +39,9 @@ func newHeat(d *report.Document) *heatView {
 		if c.Attempt > 0 {
 			short += fmt.Sprintf(".%d", c.Attempt)
 		}
-		v.Columns = append(v.Columns, view.Cell{Text: short, Note: strings.Join(prose.NonEmpty(report.PhaseTitle(c.NativeID, c.Attempt), prose.MaybeName(c.Name), report.JobTitle(c.Job), report.AppOf(d, c.Application), "median "+prose.OrDash(c.MedianS, prose.Seconds)), " · ")})
+		v.Columns = append(v.Columns,
+			view.Cell{Text: short, Note: strings.Join(prose.NonEmpty(report.PhaseTitle(c.NativeID, c.Attempt),
+				prose.MaybeName(c.Name), report.JobTitle(c.Job), report.AppOf(d, c.Application), "median "+prose.OrDash(c.MedianS, prose.Seconds)), " · ")})
 	}
 	for i := range m.List.Rows {
 		r := &m.List.Rows[i]
@@ -53,7 +55,8 @@ func newHeat(d *report.Document) *heatView {
 		v.Rows = append(v.Rows, row)
 	}
 	if m.Hidden > 0 {
-		v.More = "The " + prose.Count(int64(len(m.Phases))) + " phases with the most task time are shown; " + prose.Plural(m.Hidden, "phase is", "phases are") + " left out."
+		v.More = "The " + prose.Count(int64(len(m.Phases))) + " phases with the most task time are shown; " +
+			prose.Plural(m.Hidden, "phase is", "phases are") + " left out."
 	}
 	if len(v.Rows) == 0 {
 		return nil
@@ -108,5 +111,6 @@ func newWhisker(m *report.Machine) *whiskerView {
 		return pct(100 * (math.Log2(math.Min(math.Max(v, 0.25), 8)) + 2) / 5)
 	}
 	return &whiskerView{Low: at(m.FactorLow.V), High: at(m.FactorHigh.V), At: at(m.Factor.V), One: at(1), Verdict: string(m.Verdict),
-		Title: fmt.Sprintf("factor %s, 95 %% interval %s; the dashed line is 1×", prose.Times(m.Factor.V), prose.Interval(m.FactorLow, m.FactorHigh, prose.Times))}
+		Title: fmt.Sprintf("factor %s, 95 %% interval %s; the dashed line is 1×", prose.Times(m.Factor.V),
+			prose.Interval(m.FactorLow, m.FactorHigh, prose.Times))}
 }

@@ -54,7 +54,8 @@ func newHistoryView(r *report.SlowRun, slow map[schema.Key]bool) (paperView, boo
 	top, step := niceScale(highest)
 	x := func(i int) string { return pct(100 * float64(i) / float64(len(points)-1)) }
 	y := func(s float64) string { return fmt.Sprintf("%.1f", paperBottom-(paperBottom-paperTop)*min(s/top, 1)) }
-	v := paperView{Title: fmt.Sprintf("How long runs of %s took, in order of time: %s took %s, usual is %s", prose.Name(r.Name), prose.Name(r.NativeID), prose.Seconds(r.TookS), prose.Seconds(r.UsualS))}
+	v := paperView{Title: fmt.Sprintf("How long runs of %s took, in order of time: %s took %s, usual is %s", prose.Name(r.Name),
+		prose.Name(r.NativeID), prose.Seconds(r.TookS), prose.Seconds(r.UsualS))}
 	for s := 0.0; s <= top*1.0001; s += step {
 		v.YTicks = append(v.YTicks, tickView{X: y(s), Text: tick(s)})
 	}

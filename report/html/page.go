@@ -81,7 +81,8 @@ func newPage(p page) *pageView {
 }
 
 func newHeadline(d *report.Document) *headlineView {
-	return &headlineView{d.Headline, newStack(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0), 30, "Lost job time by cause: "), legend(d.Cost.Loss.Parts), firstAdvice(d.Advice)}
+	return &headlineView{d.Headline, newStack(d.Cost.Loss.Parts, d.Cost.Loss.LostS.Or(0), 30, "Lost job time by cause: "),
+		legend(d.Cost.Loss.Parts), firstAdvice(d.Advice)}
 }
 
 //go:embed page.tmpl blocks.tmpl

@@ -88,7 +88,8 @@ func newSpread(id string, s *report.Spread) *spreadView {
 	x := func(v float64) string { return pct(100 * v / top) }
 	v := &spreadView{ID: id, Median: x(s.MedianS), MedianTitle: "median " + prose.Seconds(s.MedianS),
 		Title: fmt.Sprintf("Durations of %s: from %s, half between %s and %s, median %s, slowest %s; %s.", prose.Plural(s.N, "task", "tasks"),
-			prose.Seconds(s.MinS), prose.Seconds(s.P25S), prose.Seconds(s.P75S), prose.Seconds(s.MedianS), prose.Seconds(s.MaxS), prose.Plural(s.Outliers, "outlier", "outliers"))}
+			prose.Seconds(s.MinS), prose.Seconds(s.P25S), prose.Seconds(s.P75S), prose.Seconds(s.MedianS), prose.Seconds(s.MaxS),
+			prose.Plural(s.Outliers, "outlier", "outliers"))}
 	if limit := 1.5 * s.MedianS; limit > 0 && limit <= top {
 		v.Limit = x(limit)
 	}

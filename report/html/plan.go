@@ -62,7 +62,8 @@ func planViews(d *report.Document) []planView {
 // newPlan lays out a plan as a tree: an operator is centred above its inputs, which have columns of their own.
 func newPlan(id string, q *report.Query) planView {
 	nodes := shownNodes(q.Plan)
-	v := planView{ID: id, Title: "Plan of query " + report.QueryTitle(q), Sub: "took " + prose.OrDash(q.TookS, prose.Seconds) + ", lost " + prose.OrDash(q.Loss.LostS, prose.Seconds)}
+	v := planView{ID: id, Title: "Plan of query " + report.QueryTitle(q), Sub: "took " + prose.OrDash(q.TookS, prose.Seconds) +
+		", lost " + prose.OrDash(q.Loss.LostS, prose.Seconds)}
 	at := map[schema.Key]int{}
 	depth, column, children := make([]int, len(nodes)), make([]float64, len(nodes)), make([][]int, len(nodes))
 	for i := range nodes {
@@ -143,7 +144,8 @@ func newPlanBox(n *report.PlanNode, x, y int, q *report.Query) planBox {
 		foot = append(foot, "lost "+prose.Seconds(n.LostS.V))
 	}
 	b.Foot = shortened(strings.Join(foot, ", "))
-	title := append(prose.NonEmpty(nodeTitle(n), nodeDetail(n), prose.Clean(n.Detail.V, prose.TextRunes), strings.Join(foot, ", ")), strings.Join(n.Phases, ", "))
+	title := append(prose.NonEmpty(nodeTitle(n), nodeDetail(n), prose.Clean(n.Detail.V, prose.TextRunes), strings.Join(foot, ", ")),
+		strings.Join(n.Phases, ", "))
 	if parts := view.PartsText(n.Parts); len(n.Parts) > 0 {
 		title = append(title, "its phases lost "+parts)
 	}

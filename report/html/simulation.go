@@ -42,8 +42,10 @@ func localityViews(d *report.Simulation) []localityView {
 		}
 		local, rack := a.NodeLocal.V, a.RackLocal.V
 		v := localityView{Name: view.ArmName(a.Scheduler, a.Policy), Text: prose.Percent(local),
-			Title: fmt.Sprintf("%s: %s on a machine with the data, %s in a rack with it, %s elsewhere", view.ArmName(a.Scheduler, a.Policy), prose.Percent(local), prose.Percent(rack-local), prose.Percent(1-rack))}
-		v.Parts = []barPart{{pct(0), pct(100 * local), "l-node"}, {pct(100 * local), pct(100 * (rack - local)), "l-rack"}, {pct(100 * rack), pct(100 * (1 - rack)), "l-off"}}
+			Title: fmt.Sprintf("%s: %s on a machine with the data, %s in a rack with it, %s elsewhere",
+				view.ArmName(a.Scheduler, a.Policy), prose.Percent(local), prose.Percent(rack-local), prose.Percent(1-rack))}
+		v.Parts = []barPart{{pct(0), pct(100 * local), "l-node"}, {pct(100 * local), pct(100 * (rack - local)), "l-rack"},
+			{pct(100 * rack), pct(100 * (1 - rack)), "l-off"}}
 		views = append(views, v)
 	}
 	return views
@@ -155,7 +157,8 @@ func overView(list []report.Sampled, byQueue bool, n int) []paperView {
 	return views
 }
 
-var chartTitles = map[string]string{"map_slots": "map slots in use", "reduce_slots": "reduce slots in use", "waiting": "tasks that wait", "uplinks": "load of the racks’ links"}
+var chartTitles = map[string]string{"map_slots": "map slots in use", "reduce_slots": "reduce slots in use",
+	"waiting": "tasks that wait", "uplinks": "load of the racks’ links"}
 
 // line is what a chart draws.
 type line struct {

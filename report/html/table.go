@@ -48,7 +48,8 @@ func newTable(t view.Table) *tableView {
 }
 
 func newCell(c view.Cell, col view.Column, scale *savingScale) cellView {
-	v := cellView{Text: c.Text, Sub: c.Sub, Note: c.Note, Label: col.Title, Href: c.Href, Extra: !col.Essential, Sort: c.Sort, Detail: c.Detail, HasSort: c.Sort != "" || c.Text == prose.Dash}
+	v := cellView{Text: c.Text, Sub: c.Sub, Note: c.Note, Label: col.Title, Href: c.Href, Extra: !col.Essential, Sort: c.Sort,
+		Detail: c.Detail, HasSort: c.Sort != "" || c.Text == prose.Dash}
 	if col.Number {
 		v.Class = "n"
 	}

@@ -73,13 +73,16 @@ func replayViews(list view.Replays) []timelineView {
 
 func newTimelineView(t *report.Timeline) timelineView {
 	v := timelineView{Name: prose.Clean(t.Title, 120), SQL: t.SQL, NamesWidth: 110, Wide: tlWide}
-	v.Caption = fmt.Sprintf("%s on %s over %s; %s, each an outlier, a copy, a retry or a failure, drawn one by one.", prose.Plural(t.Attempts, "attempt", "attempts"),
+	v.Caption = fmt.Sprintf("%s on %s over %s; %s, each an outlier, a copy, a retry or a failure, drawn one by one.",
+		prose.Plural(t.Attempts, "attempt", "attempts"),
 		prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS), prose.Count(t.Drawn))
 	if t.Drawn == 0 {
-		v.Caption = fmt.Sprintf("%s on %s over %s.", prose.Plural(t.Attempts, "attempt", "attempts"), prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS))
+		v.Caption = fmt.Sprintf("%s on %s over %s.", prose.Plural(t.Attempts, "attempt", "attempts"),
+			prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS))
 	}
 	if t.Replayed {
-		v.Caption = fmt.Sprintf("%s on %s over %s.", prose.Plural(t.Attempts, "attempt", "attempts"), prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS))
+		v.Caption = fmt.Sprintf("%s on %s over %s.", prose.Plural(t.Attempts, "attempt", "attempts"),
+			prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS))
 		if t.Copies+t.Killed > 0 {
 			v.Caption = fmt.Sprintf("%s on %s; %s (dashed edge), %s killed (hollow).", prose.Plural(t.Attempts, "attempt", "attempts"),
 				prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Plural(t.Copies, "copy", "copies"), prose.Count(t.Killed))
@@ -134,7 +137,8 @@ func (v *timelineView) axis(t *report.Timeline) {
 	}
 	for _, p := range t.Phases {
 		w := 100 * (p.ToS - p.FromS) / t.LengthS
-		s := phaseSpan{X: pct(100 * p.FromS / t.LengthS), W: pct(max(w, 0.05)), Y: 18, Title: "phase " + prose.Name(p.Phase) + ": " + prose.Seconds(p.ToS-p.FromS)}
+		s := phaseSpan{X: pct(100 * p.FromS / t.LengthS), W: pct(max(w, 0.05)), Y: 18, Title: "phase " + prose.Name(p.Phase) +
+			": " + prose.Seconds(p.ToS-p.FromS)}
 		if w > 2 {
 			s.Text = prose.Clean(p.Phase, 24)
 		}
@@ -159,7 +163,8 @@ func (v *timelineView) lane(t *report.Timeline, l *report.Lane, y int) {
 	for i := range l.Marks {
 		m := &l.Marks[i]
 		w := max(100*(m.ToS-m.FromS)/t.LengthS, 0.12)
-		mark := markView{X: pct(100 * m.FromS / t.LengthS), W: pct(w), Y: y + 1, H: laneHeight - 2, TextY: laneHeight - 4, Class: markClass(m), Title: MarkTitle(m, l.Machine)}
+		mark := markView{X: pct(100 * m.FromS / t.LengthS), W: pct(w), Y: y + 1, H: laneHeight - 2, TextY: laneHeight - 4,
+			Class: markClass(m), Title: MarkTitle(m, l.Machine)}
 		if m.Cause != "" && w >= letterWidth {
 			mark.Letter = report.InfoOf(m.Cause).Letter
 		}
@@ -195,7 +200,8 @@ func markClass(m *report.Mark) string {
 
 // MarkTitle says in words what a mark of a timeline is.
 func MarkTitle(m *report.Mark, machine string) string {
-	parts := []string{fmt.Sprintf("phase %s, task %d.%d on %s", prose.Clean(m.Phase, markRunes), m.Task, m.Number, prose.Clean(machine, markRunes)), prose.Seconds(m.ToS - m.FromS)}
+	parts := []string{fmt.Sprintf("phase %s, task %d.%d on %s", prose.Clean(m.Phase, markRunes), m.Task, m.Number,
+		prose.Clean(machine, markRunes)), prose.Seconds(m.ToS - m.FromS)}
 	if m.Cause != "" {
 		parts = append(parts, report.InfoOf(m.Cause).Title+", excess "+prose.OrDash(m.ExcessS, prose.Seconds))
 	}

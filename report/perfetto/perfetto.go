@@ -110,7 +110,8 @@ func (t *traceWriter) attempts(ctx context.Context, eng engine.Engine) error {
 			machine, first = r.Machine, false
 		}
 		e := &traceEvent{Name: fmt.Sprintf("phase %s task %d.%d", report.PhaseShort(r.Phase, r.PhaseAttempt), r.Task, r.Number), Cat: "ordinary",
-			Args: &traceArgs{AttemptID: fmt.Sprint(r.AttemptID), NativeID: prose.Name(r.NativeID), Job: prose.Name(r.Job), Executor: prose.MaybeName(r.Executor), Status: string(r.Status),
+			Args: &traceArgs{AttemptID: fmt.Sprint(r.AttemptID), NativeID: prose.Name(r.NativeID), Job: prose.Name(r.Job),
+				Executor: prose.MaybeName(r.Executor), Status: string(r.Status),
 				Cause: string(r.Cause.V), ExcessS: pointer(r.ExcessS), InputBytes: pointer(r.InputBytes), Speculative: r.Speculative, Recompute: r.Recompute}}
 		if r.Cause.OK {
 			e.Cat = string(r.Cause.V)
@@ -158,7 +159,8 @@ func (t *traceWriter) slice(e *traceEvent, start schema.Time, finish schema.Null
 	}
 	slot := t.slots.Take(start.Sub(t.origin), end.Sub(t.origin)) + 1
 	for ; t.threads < slot; t.threads++ {
-		if err := t.event(&traceEvent{Name: "thread_name", Ph: "M", Pid: t.pid, Tid: t.threads + 1, Args: &traceArgs{Name: fmt.Sprintf("slot %d", t.threads+1)}}); err != nil {
+		if err := t.event(&traceEvent{Name: "thread_name", Ph: "M", Pid: t.pid, Tid: t.threads + 1,
+			Args: &traceArgs{Name: fmt.Sprintf("slot %d", t.threads+1)}}); err != nil {
 			return err
 		}
 	}

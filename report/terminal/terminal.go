@@ -93,7 +93,8 @@ func (t writer) blocks(blocks []view.Block) {
 
 // causeColor is a colour of the 256-colour palette, near the one of the HTML.
 var causeColor = map[schema.Cause]string{schema.BadMachine: "161", schema.DataSkew: "33", schema.Network: "172", schema.Recompute: "134", schema.GC: "37",
-	schema.Spill: "137", schema.Scheduler: "67", schema.Deserialize: "169", schema.LocalityMiss: "142", schema.Startup: "173", schema.Transient: "39", schema.UnexplainedCause: "245", report.NotOutlier: "240"}
+	schema.Spill: "137", schema.Scheduler: "67", schema.Deserialize: "169", schema.LocalityMiss: "142", schema.Startup: "173",
+	schema.Transient: "39", schema.UnexplainedCause: "245", report.NotOutlier: "240"}
 
 // bar draws the lost time by cause with the causes' letters, which also read without colour.
 func (t writer) bar(parts []report.LostPart, whole float64) {

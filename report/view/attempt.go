@@ -23,7 +23,8 @@ func AttemptSection(o *report.Outlier) Section {
 }
 
 func attemptFacts(o *report.Outlier) Facts {
-	f := Facts{{"Took", prose.OrDash(o.DurationS, prose.Seconds)}, {"Median of its phase", prose.OrDash(o.MedianS, prose.Seconds)}, {"Excess", prose.OrDash(o.ExcessS, prose.Seconds)},
+	f := Facts{{"Took", prose.OrDash(o.DurationS, prose.Seconds)}, {"Median of its phase", prose.OrDash(o.MedianS, prose.Seconds)},
+		{"Excess", prose.OrDash(o.ExcessS, prose.Seconds)},
 		{"Cost its job", prose.OrDash(o.CostS, prose.Seconds)}, {"Machine", prose.OrDash(o.Machine, prose.Name)}, {"Ended", string(o.Status)}}
 	if o.Speculative.V {
 		f = append(f, Fact{"Kind", "speculative copy"})
@@ -43,8 +44,10 @@ func excessTable(o *report.Outlier) Table {
 		if words == "" {
 			words = info.Doc
 		}
-		t.Rows = append(t.Rows, Row{Causes: []schema.Cause{a.Cause}, Cells: []Cell{{Text: info.Title, Cause: a.Cause, Keyed: true}, figure(schema.Some(a.Seconds), prose.Seconds, ""),
-			figure(a.Share, prose.Percent, "the excess is 0"), figure(a.Confidence, prose.Percent, "said of the verdict only"), {Text: words, Detail: &Detail{SQL: o.SQL}}}})
+		t.Rows = append(t.Rows, Row{Causes: []schema.Cause{a.Cause},
+			Cells: []Cell{{Text: info.Title, Cause: a.Cause, Keyed: true}, figure(schema.Some(a.Seconds), prose.Seconds, ""),
+				figure(a.Share, prose.Percent, "the excess is 0"), figure(a.Confidence, prose.Percent, "said of the verdict only"),
+				{Text: words, Detail: &Detail{SQL: o.SQL}}}})
 	}
 	return t
 }

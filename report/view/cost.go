@@ -22,7 +22,8 @@ func causesTable(d *report.Document) Table {
 			{Title: "Excess", Doc: "seconds beyond the median that it accounts for, over all slots, also where no job waited", Number: true, Essential: true},
 			{Title: "Without it", Doc: "how much earlier jobs would have ended without it, replayed with tasks taking slots as these come free, so it may be more than the time lost; causes overlap, so these do not sum", Number: true}}}
 	if d.Cost.TogetherS.OK {
-		t.After = "Without any of them jobs would have ended " + prose.Seconds(d.Cost.TogetherS.V) + " earlier, replayed all at once; one by one they sum to " + prose.Seconds(sumOfCosts(d)) +
+		t.After = "Without any of them jobs would have ended " + prose.Seconds(d.Cost.TogetherS.V) +
+			" earlier, replayed all at once; one by one they sum to " + prose.Seconds(sumOfCosts(d)) +
 			": to less where one cause hides another, to more where several delay the same tasks."
 	}
 	for _, c := range d.Cost.Causes {
@@ -68,8 +69,10 @@ func jobsTable(d *report.Document) Table {
 	}
 	for _, j := range l.Rows {
 		t.Rows = append(t.Rows, Row{App: prose.Name(j.Application), Causes: PartCauses(j.Loss.Parts), Cells: []Cell{
-			{Text: report.JobTitle(j.NativeID), Sub: prose.MaybeName(j.Name), Of: Ref{Kind: ToJob, Key: j.JobID}}, text(prose.Name(j.Application)), number(j.Tasks),
-			figure(j.Loss.CompletionS, prose.Seconds, j.Loss.Note), figure(j.Loss.LostS, prose.Seconds, j.Loss.Note), figure(j.Loss.LostShare, prose.Percent, j.Loss.Note),
+			{Text: report.JobTitle(j.NativeID), Sub: prose.MaybeName(j.Name), Of: Ref{Kind: ToJob, Key: j.JobID}},
+			text(prose.Name(j.Application)), number(j.Tasks),
+			figure(j.Loss.CompletionS, prose.Seconds, j.Loss.Note), figure(j.Loss.LostS, prose.Seconds, j.Loss.Note),
+			figure(j.Loss.LostShare, prose.Percent, j.Loss.Note),
 			{Text: PartsText(j.Loss.Parts), Parts: j.Loss.Parts, Whole: widest, Sort: strconv.FormatFloat(j.Loss.LostS.V, 'g', 9, 64), Note: j.Loss.Note},
 			number(j.Loss.Outliers)}})
 	}

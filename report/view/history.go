@@ -25,8 +25,10 @@ func historySection(d *report.Document) Section {
 	}
 	t := Table{ID: "history", Caption: "Runs that took longer than usual, by the additional time", More: l.More(), SQL: l.SQL,
 		Columns: []Column{{Title: "Run", Essential: true}, {Title: "Took", Number: true, Essential: true},
-			{Title: "Usual", Doc: "median of the earlier runs of that program in the store", Number: true, Essential: true}, {Title: "×", Number: true, Essential: true},
-			{Title: "Scatter", Doc: "robust standard deviation over the earlier runs", Number: true}, {Title: "Earlier runs", Doc: "that it is compared with", Number: true},
+			{Title: "Usual", Doc: "median of the earlier runs of that program in the store", Number: true, Essential: true},
+			{Title: "×", Number: true, Essential: true},
+			{Title: "Scatter", Doc: "robust standard deviation over the earlier runs", Number: true},
+			{Title: "Earlier runs", Doc: "that it is compared with", Number: true},
 			{Title: "Slowest stage", Doc: "the one whose tasks took the most additional time", Essential: true}}}
 	pictures := RunHistories{}
 	for i := range l.Rows {
@@ -39,8 +41,9 @@ func historySection(d *report.Document) Section {
 				stage.Text = prose.Name(g.Kind)
 			}
 		}
-		t.Rows = append(t.Rows, Row{App: prose.Name(r.NativeID), Cells: []Cell{{Text: prose.Name(r.NativeID), Sub: prose.Name(r.Name)}, took(r.TookS), took(r.UsualS),
-			figure(schema.Some(r.TookS/r.UsualS), prose.Times, ""), took(r.ScatterS), number(r.Runs), stage}})
+		t.Rows = append(t.Rows, Row{App: prose.Name(r.NativeID),
+			Cells: []Cell{{Text: prose.Name(r.NativeID), Sub: prose.Name(r.Name)}, took(r.TookS), took(r.UsualS),
+				figure(schema.Some(r.TookS/r.UsualS), prose.Times, ""), took(r.ScatterS), number(r.Runs), stage}})
 		pictures = append(pictures, r)
 	}
 	s.Blocks = append([]Block{Lead("A stage whose tasks are all slow has no outlier, since its median is slow too. These runs are compared with the earlier runs of their program in the store."), pictures, t}, s.Blocks...)

@@ -19,9 +19,11 @@ func outliersSection(d *report.Document) Section {
 func outliersTable(d *report.Document) Table {
 	l := d.Outliers
 	t := Table{ID: "outliers", Caption: "Outliers, the one that cost its job most first", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []Column{{Title: "#", Number: true}, {Title: "Cost its job", Doc: "its share of the time that its job lost; the shares of all tasks sum to it", Number: true, Essential: true},
+		Columns: []Column{{Title: "#", Number: true},
+			{Title: "Cost its job", Doc: "its share of the time that its job lost; the shares of all tasks sum to it", Number: true, Essential: true},
 			{Title: "Took", Doc: "duration, and how many times its phase's median that is", Number: true, Essential: true},
-			{Title: "Cause", Doc: "the verdict: where most of its excess went", Essential: true}, {Title: "Where", Essential: true}, {Title: "Why", Essential: true, Below: true}}}
+			{Title: "Cause", Doc: "the verdict: where most of its excess went", Essential: true}, {Title: "Where", Essential: true},
+			{Title: "Why", Essential: true, Below: true}}}
 	for i, o := range l.Rows {
 		took := figure(o.DurationS, prose.Seconds, "the log does not say when it ended")
 		if o.Ratio.OK {
@@ -35,15 +37,19 @@ func outliersTable(d *report.Document) Table {
 		if o.Confidence.OK {
 			cause.Sub = prose.Percent(o.Confidence.V) + " sure"
 		}
-		t.Rows = append(t.Rows, Row{ID: fmt.Sprintf("outlier-%d", i+1), App: prose.Name(o.Application), Machine: prose.MaybeName(o.Machine), Causes: []schema.Cause{o.Cause},
-			Cells: []Cell{number(int64(i + 1)), cost, took, cause, {Text: where(&o), Sub: strings.Join(prose.NonEmpty(prose.MaybeName(o.Machine), report.AppOf(d, o.Application)), " · "), Of: Ref{Kind: ToAttempt, Key: o.AttemptID}}, {Text: o.Words, Detail: evidence(&o)}}})
+		t.Rows = append(t.Rows, Row{ID: fmt.Sprintf("outlier-%d", i+1), App: prose.Name(o.Application),
+			Machine: prose.MaybeName(o.Machine), Causes: []schema.Cause{o.Cause},
+			Cells: []Cell{number(int64(i + 1)), cost, took, cause,
+				{Text: where(&o), Sub: strings.Join(prose.NonEmpty(prose.MaybeName(o.Machine), report.AppOf(d, o.Application)),
+					" · "), Of: Ref{Kind: ToAttempt, Key: o.AttemptID}}, {Text: o.Words, Detail: evidence(&o)}}})
 	}
 	return t
 }
 
 // where is how a user finds an attempt in the framework's own pages.
 func where(o *report.Outlier) string {
-	return fmt.Sprintf("%s, phase %s.%d, task %d.%d (id %s)", report.JobTitle(o.Job), prose.Name(o.Phase), o.PhaseAttempt, o.Task, o.Number, prose.Name(o.NativeID))
+	return fmt.Sprintf("%s, phase %s.%d, task %d.%d (id %s)", report.JobTitle(o.Job), prose.Name(o.Phase), o.PhaseAttempt, o.Task,
+		o.Number, prose.Name(o.NativeID))
 }
 
 // evidence is where the excess of an outlier went, with the query that shows it.

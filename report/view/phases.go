@@ -44,7 +44,8 @@ func phasesTable(d *report.Document) Table {
 			slow.Sub = "by " + string(p.SlowdownBasis.V)
 		}
 		t.Rows = append(t.Rows, Row{App: prose.Name(p.Application), Causes: PartCauses(p.Parts), Cells: []Cell{
-			{Text: report.PhaseTitle(p.NativeID, p.Attempt), Sub: prose.MaybeName(p.Name), Of: Ref{Kind: ToPhase, Key: p.PhaseID}}, {Text: report.JobTitle(p.Job), Sub: report.AppOf(d, p.Application)}, number(p.Tasks),
+			{Text: report.PhaseTitle(p.NativeID, p.Attempt), Sub: prose.MaybeName(p.Name), Of: Ref{Kind: ToPhase, Key: p.PhaseID}},
+			{Text: report.JobTitle(p.Job), Sub: report.AppOf(d, p.Application)}, number(p.Tasks),
 			figure(p.MedianS, prose.Seconds, note), figure(p.MaxS, prose.Seconds, note), slow, nullNumber(p.Outliers, note),
 			figure(p.EarlierS, prose.Seconds, note), figure(p.CostS, prose.Seconds, note)}})
 	}
@@ -70,7 +71,8 @@ func phasesNote(d *report.Document, drawn int64) string {
 	case drawn == 0:
 		return "No phase lost any time."
 	case more > 0:
-		return fmt.Sprintf("%s of %s are drawn; the others lost less or nothing.", prose.Upper(prose.Count(drawn)), prose.Plural(d.Phases.Total, "phase", "phases"))
+		return fmt.Sprintf("%s of %s are drawn; the others lost less or nothing.", prose.Upper(prose.Count(drawn)),
+			prose.Plural(d.Phases.Total, "phase", "phases"))
 	}
 	return ""
 }

@@ -34,8 +34,10 @@ func policiesSection(d *report.Document) Section {
 
 func savingsTable(d *report.Document) Table {
 	l := d.Whatif.Savings
-	t := Table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL, Empty: l.Note, Error: d.Whatif.ReplayErrorS.V,
-		Columns: []Column{{Title: "Policy", Essential: true}, {Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with the 95 % prediction interval for another run", Number: true, Essential: true},
+	t := Table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL,
+		Empty: l.Note, Error: d.Whatif.ReplayErrorS.V,
+		Columns: []Column{{Title: "Policy", Essential: true},
+			{Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with the 95 % prediction interval for another run", Number: true, Essential: true},
 			{Title: "Interval", Picture: true, Doc: "the saving with its 95 % interval; the shaded band is the error of the replay itself", Essential: true},
 			{Title: "Share", Doc: "of the replayed job time", Number: true, Essential: true},
 			{Title: "Small jobs", Doc: "share saved of the time of jobs of at most ten tasks", Number: true},
@@ -57,8 +59,10 @@ func savingsTable(d *report.Document) Table {
 		if s.Copies.V > 0 && s.Wins.OK {
 			copies.Sub = prose.Count(int64(s.Wins.V+0.5)) + " won"
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: title, Sub: sub}, saving, {Text: saving.Sub, Sort: saving.Sort, Saving: s}, figure(s.SavingShare, prose.Percent, "cannot tell"),
-			figure(s.SmallSavingShare, prose.Percent, "no small jobs"), figure(s.SlotTimeChange, prose.Percent, "cannot tell"), copies, text(string(s.Verdict))}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: title, Sub: sub}, saving, {Text: saving.Sub, Sort: saving.Sort, Saving: s},
+			figure(s.SavingShare, prose.Percent, "cannot tell"),
+			figure(s.SmallSavingShare, prose.Percent, "no small jobs"), figure(s.SlotTimeChange, prose.Percent, "cannot tell"),
+			copies, text(string(s.Verdict))}})
 	}
 	if !small {
 		t.Drop("Small jobs")

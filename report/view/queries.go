@@ -46,7 +46,8 @@ func queriesTable(d *report.Document) Table {
 	l := d.Queries
 	t := Table{ID: "queries", Caption: "Queries by time lost", More: l.More(), SQL: l.SQL, Empty: l.Note,
 		Columns: []Column{{Title: "Query", Essential: true}, {Title: "Jobs", Number: true}, {Title: "Took", Number: true, Essential: true},
-			{Title: "Lost", Doc: "how much earlier its jobs would have ended had slow tasks taken their phases’ medians, summed", Number: true, Essential: true},
+			{Title: "Lost", Doc: "how much earlier its jobs would have ended had slow tasks taken their phases’ medians, summed",
+				Number: true, Essential: true},
 			{Title: "By cause"}, {Title: "Outliers", Number: true}, {Title: "Operator", Doc: "the one that its skewed tasks executed", Essential: true}}}
 	for i := range l.Rows {
 		q := &l.Rows[i]

@@ -25,7 +25,8 @@ func readSection(d *report.Document) Section {
 func facts(d *report.Document) Facts {
 	c := d.Trust.Counts
 	f := Facts{{"Jobs", prose.Count(c.Jobs)}, {"Phases", prose.Count(c.Phases)}, {"Attempts", prose.Count(c.Attempts)},
-		{"Machines", prose.Count(c.Machines)}, {"Task time", prose.OrDash(c.TaskS, prose.Seconds)}, {"Outliers", prose.Count(c.Outliers)}, {"Rejected", prose.Count(c.Rejects)}}
+		{"Machines", prose.Count(c.Machines)}, {"Task time", prose.OrDash(c.TaskS, prose.Seconds)},
+		{"Outliers", prose.Count(c.Outliers)}, {"Rejected", prose.Count(c.Rejects)}}
 	if c.Applications != 1 {
 		f = append(Facts{{"Applications", prose.Count(c.Applications)}}, f...)
 	}
@@ -55,7 +56,8 @@ func applicationsTable(d *report.Document) Table {
 		}
 		t.Rows = append(t.Rows, Row{App: prose.Name(a.NativeID), Causes: PartCauses(a.Loss.Parts), Cells: []Cell{
 			{Text: prose.Name(a.NativeID), Sub: prose.MaybeName(a.Name), Of: Ref{Kind: ToApplication, Key: a.ApplicationID}}, text(fw),
-			{Text: prose.OrDash(a.StartTime, func(s schema.Time) string { return prose.Instant(s, a.TimeOrigin) }), Sort: strconv.FormatInt(int64(a.StartTime.V), 10), Note: prose.Unless(a.StartTime.OK, "the log does not say")},
+			{Text: prose.OrDash(a.StartTime, func(s schema.Time) string { return prose.Instant(s, a.TimeOrigin) }),
+				Sort: strconv.FormatInt(int64(a.StartTime.V), 10), Note: prose.Unless(a.StartTime.OK, "the log does not say")},
 			number(a.Jobs), number(a.Attempts), figure(a.Loss.CompletionS, prose.Seconds, a.Loss.Note), figure(a.Loss.LostS, prose.Seconds, a.Loss.Note),
 			figure(a.Loss.LostShare, prose.Percent, a.Loss.Note), {Text: whole, Sub: prose.Clean(a.SourceFile, prose.NameRunes)}}})
 	}
@@ -65,13 +67,15 @@ func applicationsTable(d *report.Document) Table {
 func caveatsTable(d *report.Document) Table {
 	l := d.Trust.Caveats
 	t := Table{ID: "caveats", Caption: "Caveats about the logs", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []Column{{Title: "Caveat", Essential: true}, {Title: "Applications", Number: true}, {Title: "Count", Doc: "rows or events concerned", Number: true}, {Title: "What it means", Essential: true}}}
+		Columns: []Column{{Title: "Caveat", Essential: true}, {Title: "Applications", Number: true},
+			{Title: "Count", Doc: "rows or events concerned", Number: true}, {Title: "What it means", Essential: true}}}
 	for _, c := range l.Rows {
 		detail := prose.Clean(c.Detail, prose.TextRunes)
 		if c.Applications > 1 && c.Count.OK {
 			detail = "for example: " + detail
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(prose.Clean(c.Code, 40)), number(c.Applications), nullNumber(c.Count, "it concerns the whole log"), text(detail)}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(prose.Clean(c.Code, 40)), number(c.Applications),
+			nullNumber(c.Count, "it concerns the whole log"), text(detail)}})
 	}
 	if d.Trust.Applications.Total == 1 {
 		t.Drop("Applications")
@@ -82,7 +86,8 @@ func caveatsTable(d *report.Document) Table {
 func rejectsTable(d *report.Document) Table {
 	l := d.Trust.Rejects
 	t := Table{ID: "rejects", Caption: "Records that could not be used", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []Column{{Title: "File", Essential: true}, {Title: "Line", Number: true, Essential: true}, {Title: "Byte", Number: true}, {Title: "Reason", Essential: true}, {Title: "Sample"}}}
+		Columns: []Column{{Title: "File", Essential: true}, {Title: "Line", Number: true, Essential: true},
+			{Title: "Byte", Number: true}, {Title: "Reason", Essential: true}, {Title: "Sample"}}}
 	for _, r := range l.Rows {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{text(prose.Name(r.SourceFile)), nullNumber(r.Line, "the file has no lines"), number(r.ByteOffset),
 			text(prose.Clean(r.Reason, prose.TextRunes)), text(prose.Clean(r.Sample, prose.NameRunes))}})
@@ -93,11 +98,13 @@ func rejectsTable(d *report.Document) Table {
 func ingestsTable(d *report.Document) Table {
 	l := d.Trust.Ingests
 	t := Table{Aside: true, ID: "ingests", Caption: "Ingests", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []Column{{Title: "Ingest", Essential: true}, {Title: "Format", Essential: true}, {Title: "Files", Number: true}, {Title: "Bytes", Number: true, Essential: true},
+		Columns: []Column{{Title: "Ingest", Essential: true}, {Title: "Format", Essential: true}, {Title: "Files", Number: true},
+			{Title: "Bytes", Number: true, Essential: true},
 			{Title: "Records", Number: true, Essential: true}, {Title: "Rejects", Number: true, Essential: true}, {Title: "Version"}}}
 	for _, i := range l.Rows {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{text(prose.Clean(i.IngestID, 40)), text(prose.Clean(i.Format, 40)), number(i.Files),
-			{Text: prose.Bytes(float64(i.Bytes)), Sort: strconv.FormatInt(i.Bytes, 10)}, number(i.RowsIn), number(i.Rejects), text(prose.Clean(i.ToolVersion, 24))}})
+			{Text: prose.Bytes(float64(i.Bytes)), Sort: strconv.FormatInt(i.Bytes, 10)}, number(i.RowsIn), number(i.Rejects),
+			text(prose.Clean(i.ToolVersion, 24))}})
 	}
 	return t
 }

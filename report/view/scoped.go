@@ -34,6 +34,7 @@ func scopedFacts(d *report.Document) Section {
 	if c.StartTime.OK && c.FinishTime.OK {
 		took = prose.Seconds(c.FinishTime.V.Sub(c.StartTime.V))
 	}
-	return Section{ID: "counts", Title: "What it consists of", Blocks: []Block{Facts{{"Took", took}, {"Phases", prose.Count(c.Phases)}, {"Attempts", prose.Count(c.Attempts)},
-		{"Machines", prose.Count(c.Machines)}, {"Task time", prose.OrDash(c.TaskS, prose.Seconds)}, {"Outliers", prose.Count(c.Outliers)}}}}
+	return Section{ID: "counts", Title: "What it consists of",
+		Blocks: []Block{Facts{{"Took", took}, {"Phases", prose.Count(c.Phases)}, {"Attempts", prose.Count(c.Attempts)},
+			{"Machines", prose.Count(c.Machines)}, {"Task time", prose.OrDash(c.TaskS, prose.Seconds)}, {"Outliers", prose.Count(c.Outliers)}}}}
 }

@@ -88,7 +88,8 @@ func (OverTime) block()        {}
 // Sections are the sections of a report, in reading order. Those that the document has nothing for are left out.
 func Sections(d *report.Document) []Section {
 	var out []Section
-	for _, section := range [...]func(*report.Document) Section{readSection, historySection, costSection, queriesSection, phasesSection, timelineSection, outliersSection, skewSection, lostOutputsSection,
+	for _, section := range [...]func(*report.Document) Section{readSection, historySection, costSection, queriesSection,
+		phasesSection, timelineSection, outliersSection, skewSection, lostOutputsSection,
 		machinesSection, policiesSection, adviceSection, papersSection} {
 		if s := section(d); len(s.Blocks) > 0 {
 			out = append(out, s)

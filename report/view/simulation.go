@@ -37,12 +37,15 @@ func armsTable(d *report.Simulation) Table {
 			{Title: "Wasted", Doc: "slot time of killed attempts over that of all", Number: true}}}
 	counted := len(d.Arms) > 0 && d.Arms[0].EndedJobs.OK
 	if counted {
-		t.Columns = append(t.Columns, Column{Title: "Jobs in time", Doc: "jobs that ended by the time up to which the workload counts them", Number: true, Essential: true})
+		t.Columns = append(t.Columns,
+			Column{Title: "Jobs in time", Doc: "jobs that ended by the time up to which the workload counts them", Number: true, Essential: true})
 	}
 	for i := range d.Arms {
 		a := &d.Arms[i]
-		r := Row{Cells: []Cell{text(prose.Clean(a.Scheduler, prose.NameRunes)), text(prose.Clean(a.Policy, prose.NameRunes)), text(prose.Seconds(a.MeanS)), text(prose.Seconds(a.P95S)),
-			text(prose.Seconds(a.MakespanS)), figure(a.Gain, prose.Times, "the others are compared with this one"), text(prose.Interval(a.GainLow, a.GainHigh, prose.Times)),
+		r := Row{Cells: []Cell{text(prose.Clean(a.Scheduler, prose.NameRunes)), text(prose.Clean(a.Policy, prose.NameRunes)),
+			text(prose.Seconds(a.MeanS)), text(prose.Seconds(a.P95S)),
+			text(prose.Seconds(a.MakespanS)), figure(a.Gain, prose.Times, "the others are compared with this one"),
+			text(prose.Interval(a.GainLow, a.GainHigh, prose.Times)),
 			figure(a.NodeLocal, prose.Percent, "no task has data"), figure(a.RackLocal, prose.Percent, "no task has data"), text(prose.Bytes(a.CrossRackBytes)),
 			text(fmt.Sprintf("%.0f", a.Kills)), figure(a.Wasted, prose.Percent, "")}}
 		if counted {
@@ -61,8 +64,10 @@ func namesTable(d *report.Simulation) Table {
 			{Title: "Most", Doc: "gain of the job that gains most", Number: true, Essential: true}, {Title: "Local", Number: true}}}
 	for i := range d.Names {
 		n := &d.Names[i]
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(prose.Clean(n.Name, prose.NameRunes)), text(prose.Clean(n.Scheduler, prose.NameRunes)), text(prose.Clean(n.Policy, prose.NameRunes)), number(n.Jobs),
-			text(prose.Seconds(n.MeanS)), figure(n.Gain, prose.Times, ""), figure(n.Most, prose.Times, ""), figure(n.NodeLocal, prose.Percent, "no task has data")}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(prose.Clean(n.Name, prose.NameRunes)),
+			text(prose.Clean(n.Scheduler, prose.NameRunes)), text(prose.Clean(n.Policy, prose.NameRunes)), number(n.Jobs),
+			text(prose.Seconds(n.MeanS)), figure(n.Gain, prose.Times, ""), figure(n.Most, prose.Times, ""),
+			figure(n.NodeLocal, prose.Percent, "no task has data")}})
 	}
 	return t
 }

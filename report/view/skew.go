@@ -21,7 +21,8 @@ func skewSection(d *report.Document) Section {
 func skewTable(d *report.Document) Table {
 	l := d.Skew
 	t := Table{ID: "skew", Caption: "Partitions that were slow because of their data, recurring ones first", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []Column{{Title: "Partition", Doc: "task, i.e. the partition or the keys in it", Essential: true}, {Title: "Stage", Essential: true}, {Title: "Program"},
+		Columns: []Column{{Title: "Partition", Doc: "task, i.e. the partition or the keys in it", Essential: true},
+			{Title: "Stage", Essential: true}, {Title: "Program"},
 			{Title: "Slow in", Doc: "executions of the stage in which it was slow because of its data", Essential: true},
 			{Title: "Data", Doc: "its input / median input, on average", Number: true, Essential: true},
 			{Title: "Excess", Doc: "seconds of excess caused by its data, over all executions", Number: true, Essential: true}}}
@@ -30,8 +31,9 @@ func skewTable(d *report.Document) Table {
 		if r.Repeats.V {
 			often.Sub = "it repeats: split the key, or salt it"
 		}
-		t.Rows = append(t.Rows, Row{Causes: []schema.Cause{schema.DataSkew}, Cells: []Cell{partition(r.Task), {Text: stageName(&r)}, text(prose.MaybeName(r.Program)), often,
-			figure(r.Ratio, prose.Times, "the log has no bytes"), figure(schema.Some(r.Seconds), prose.Seconds, "")}})
+		t.Rows = append(t.Rows, Row{Causes: []schema.Cause{schema.DataSkew},
+			Cells: []Cell{partition(r.Task), {Text: stageName(&r)}, text(prose.MaybeName(r.Program)), often,
+				figure(r.Ratio, prose.Times, "the log has no bytes"), figure(schema.Some(r.Seconds), prose.Seconds, "")}})
 	}
 	return t
 }

@@ -57,8 +57,11 @@ func (api *API) executors(all bool) func(*http.Request) ([]sparkExecutor, error)
 			if row.Removed.OK && !all {
 				continue
 			}
-			e := sparkExecutor{ID: row.Executor, HostPort: row.Machine, IsActive: !row.Removed.OK, TotalCores: whole(row.Cores, 1), MaxTasks: pointer(row.Slots), ActiveTasks: row.Active, FailedTasks: row.Failed,
-				CompletedTasks: row.Completed, TotalTasks: row.Total, TotalDuration: int64(row.DurationS*1000 + 0.5), TotalGCTime: whole(row.GCS, 1000), TotalShuffleWrite: pointer(row.ShuffleWrite), AddTime: optionalTime(row.Added), RemoveTime: optionalTime(row.Removed)}
+			e := sparkExecutor{ID: row.Executor, HostPort: row.Machine, IsActive: !row.Removed.OK, TotalCores: whole(row.Cores, 1),
+				MaxTasks: pointer(row.Slots), ActiveTasks: row.Active, FailedTasks: row.Failed,
+				CompletedTasks: row.Completed, TotalTasks: row.Total, TotalDuration: int64(row.DurationS*1000 + 0.5),
+				TotalGCTime: whole(row.GCS, 1000), TotalShuffleWrite: pointer(row.ShuffleWrite), AddTime: optionalTime(row.Added),
+				RemoveTime: optionalTime(row.Removed)}
 			out = append(out, e)
 		}
 		return out, nil

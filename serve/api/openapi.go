@@ -29,8 +29,9 @@ func (api *API) describe(w http.ResponseWriter, _ *http.Request) {
 			gives = schemaOf(reflect.TypeOf(e.gives))
 		}
 		paths[e.path] = map[string]any{"get": map[string]any{"summary": e.what, "parameters": parameters, "responses": map[string]any{
-			"200":     map[string]any{"description": e.what, "content": map[string]any{"application/json": map[string]any{"schema": gives}}},
-			"default": map[string]any{"description": "What went wrong", "content": map[string]any{"application/json": map[string]any{"schema": schemaOf(reflect.TypeFor[failure]())}}},
+			"200": map[string]any{"description": e.what, "content": map[string]any{"application/json": map[string]any{"schema": gives}}},
+			"default": map[string]any{"description": "What went wrong",
+				"content": map[string]any{"application/json": map[string]any{"schema": schemaOf(reflect.TypeFor[failure]())}}},
 		}}}
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "straggler", "version": api.straggler,

@@ -57,7 +57,8 @@ type nodeRow struct {
 	Parent   schema.Null[int32] `col:"parent"`
 }
 
-var executionStatuses = map[schema.RunStatus]string{schema.RunSucceeded: "COMPLETED", schema.RunFailed: "FAILED", schema.RunKilled: "FAILED", schema.RunRunning: "RUNNING"}
+var executionStatuses = map[schema.RunStatus]string{schema.RunSucceeded: "COMPLETED", schema.RunFailed: "FAILED",
+	schema.RunKilled: "FAILED", schema.RunRunning: "RUNNING"}
 
 // executions lists queries of an application, with their plans unless details is false.
 func (api *API) executions(r *http.Request) ([]sparkExecution, error) {
@@ -84,7 +85,8 @@ func (api *API) executionsOf(r *http.Request, page string) ([]sparkExecution, er
 		k, known := at[row.QueryID]
 		if !known {
 			k, at[row.QueryID] = len(out), len(out)
-			x := sparkExecution{ID: sparkID(row.NativeID, row.QueryID), Status: executionStatuses[row.Status], Description: row.Description.V, Submission: optionalTime(row.Start), Running: []int64{}, Succeeded: []int64{}, Failed: []int64{},
+			x := sparkExecution{ID: sparkID(row.NativeID, row.QueryID), Status: executionStatuses[row.Status],
+				Description: row.Description.V, Submission: optionalTime(row.Start), Running: []int64{}, Succeeded: []int64{}, Failed: []int64{},
 				Nodes: []sparkNode{}, Edges: []sparkEdge{}, Key: strconv.FormatInt(row.QueryID, 10)}
 			if x.Status == "" {
 				x.Status = "UNKNOWN"

@@ -65,7 +65,9 @@ func (api *API) running(*http.Request) ([]runningAnswer, error) {
 		}
 		for i := range a.Frame.Slow {
 			t := &a.Frame.Slow[i]
-			task := runningTask{Stage: t.Stage, StageAttempt: t.StageTry, Task: t.Task, Attempt: t.Number, Host: t.Machine, ElapsedS: t.ElapsedS, MedianS: t.MedianS, Cause: string(t.Cause), Confidence: pointer(t.Confidence), CopyHelps: string(t.Copy.Helps), Advice: t.Copy.Advice, Policies: []string{}}
+			task := runningTask{Stage: t.Stage, StageAttempt: t.StageTry, Task: t.Task, Attempt: t.Number, Host: t.Machine,
+				ElapsedS: t.ElapsedS, MedianS: t.MedianS, Cause: string(t.Cause), Confidence: pointer(t.Confidence),
+				CopyHelps: string(t.Copy.Helps), Advice: t.Copy.Advice, Policies: []string{}}
 			if prose.Finite(t.LeftS) {
 				task.LeftS = &t.LeftS
 			}

@@ -80,7 +80,8 @@ func sparkID(native string, key schema.Key) int64 {
 	return n
 }
 
-var jobStatuses = map[schema.RunStatus]string{schema.RunSucceeded: "SUCCEEDED", schema.RunFailed: "FAILED", schema.RunKilled: "FAILED", schema.RunRunning: "RUNNING"}
+var jobStatuses = map[schema.RunStatus]string{schema.RunSucceeded: "SUCCEEDED", schema.RunFailed: "FAILED",
+	schema.RunKilled: "FAILED", schema.RunRunning: "RUNNING"}
 
 func (api *API) jobs(r *http.Request) ([]sparkJob, error) {
 	rows, err := api.stageRows(r)
@@ -97,7 +98,9 @@ func (api *API) jobs(r *http.Request) ([]sparkJob, error) {
 			if status == "" {
 				status = "UNKNOWN"
 			}
-			out = append(out, sparkJob{JobID: sparkID(row.Job, row.JobID), Name: row.JobName.V, Submission: optionalTime(row.JobSubmit), Completion: optionalTime(row.JobFinish), StageIDs: []int64{}, Status: status, StragglerKey: strconv.FormatInt(row.JobID, 10)})
+			out = append(out, sparkJob{JobID: sparkID(row.Job, row.JobID), Name: row.JobName.V,
+				Submission: optionalTime(row.JobSubmit), Completion: optionalTime(row.JobFinish), StageIDs: []int64{},
+				Status: status, StragglerKey: strconv.FormatInt(row.JobID, 10)})
 		}
 		out[len(out)-1].add(row)
 	}
@@ -236,9 +239,12 @@ func (api *API) stagesAt(r *http.Request) ([]sparkStage, error) {
 		if !row.PhaseID.OK || stage != "" && strconv.FormatInt(id, 10) != stage || attempt != "" && strconv.Itoa(int(row.Attempt.V)) != attempt {
 			continue
 		}
-		st := sparkStage{Status: stageStatus(row), StageID: id, AttemptID: row.Attempt.V, NumTasks: row.TaskCount.V, NumActive: row.Active, NumComplete: row.Completed, NumFailed: row.Failed, NumKilled: row.Killed,
-			Submission: optionalTime(row.Submit), FirstLaunch: optionalTime(row.Start), Completion: optionalTime(row.Finish), OutputBytes: pointer(row.OutputBytes), ShuffleWrite: pointer(row.ShuffleWrite),
-			Spilled: pointer(row.SpillBytes), CPU: whole(row.CPUS, 1e9), GC: whole(row.GCS, 1000), Deserialize: whole(row.DeserializeS, 1000), FetchWait: whole(row.FetchWaitS, 1000), Name: row.Name.V,
+		st := sparkStage{Status: stageStatus(row), StageID: id, AttemptID: row.Attempt.V, NumTasks: row.TaskCount.V,
+			NumActive: row.Active, NumComplete: row.Completed, NumFailed: row.Failed, NumKilled: row.Killed,
+			Submission: optionalTime(row.Submit), FirstLaunch: optionalTime(row.Start), Completion: optionalTime(row.Finish),
+			OutputBytes: pointer(row.OutputBytes), ShuffleWrite: pointer(row.ShuffleWrite),
+			Spilled: pointer(row.SpillBytes), CPU: whole(row.CPUS, 1e9), GC: whole(row.GCS, 1000),
+			Deserialize: whole(row.DeserializeS, 1000), FetchWait: whole(row.FetchWaitS, 1000), Name: row.Name.V,
 			StragglerKey: strconv.FormatInt(row.PhaseID.V, 10), LostS: pointer(row.LostS)}
 		out = append(out, st)
 	}

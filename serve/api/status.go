@@ -25,7 +25,8 @@ type statusAnswer struct {
 func (api *API) status(w http.ResponseWriter, r *http.Request) {
 	apps, judged := api.c.Applications()
 	st := api.c.Status()
-	a := statusAnswer{Applications: len(apps), Judged: judged, Reading: st.Reading, Waiting: len(st.Waiting) + st.More, Done: st.Progress.Done, Of: st.Progress.Inputs,
+	a := statusAnswer{Applications: len(apps), Judged: judged, Reading: st.Reading, Waiting: len(st.Waiting) + st.More,
+		Done: st.Progress.Done, Of: st.Progress.Inputs,
 		Bytes: st.Progress.Bytes, TotalBytes: st.Progress.Total, Doing: st.Doing, Failed: len(st.Failed), Problems: []string{}}
 	for _, p := range st.Problems {
 		a.Problems = append(a.Problems, p.Task+": "+prose.Clean(p.Error.Error(), prose.TextRunes))

@@ -77,12 +77,14 @@ type taskRow struct {
 }
 
 // What taskList can be sorted by, and its length when none is asked for, as in Spark.
-var taskOrders = map[string]string{"": "t.attempt_id", "ID": "t.attempt_id", "RUNTIME": "t.duration_s DESC", "-RUNTIME": "t.duration_s DESC", "DECREASING_RUNTIME": "t.duration_s DESC",
+var taskOrders = map[string]string{"": "t.attempt_id", "ID": "t.attempt_id", "RUNTIME": "t.duration_s DESC",
+	"-RUNTIME": "t.duration_s DESC", "DECREASING_RUNTIME": "t.duration_s DESC",
 	// a + that is not escaped is a space
 	"+RUNTIME": "t.duration_s", " RUNTIME": "t.duration_s", "INCREASING_RUNTIME": "t.duration_s"}
 
 // taskStatuses are those of attempts, by the words of Spark for them.
-var taskStatuses = map[string]string{"running": "('running')", "success": "('success')", "failed": "('failed', 'lost')", "killed": "('killed')", "pending": "('')", "unknown": "('unknown')"}
+var taskStatuses = map[string]string{"running": "('running')", "success": "('success')", "failed": "('failed', 'lost')",
+	"killed": "('killed')", "pending": "('')", "unknown": "('unknown')"}
 
 const (
 	taskLength = 20
@@ -122,8 +124,10 @@ func (api *API) tasks(r *http.Request) ([]sparkTask, error) {
 	}
 	out := []sparkTask{}
 	for _, row := range rows {
-		t := sparkTask{TaskID: sparkID(row.NativeID, row.AttemptID), Index: row.Task, PartitionID: row.Task, Attempt: row.Number, LaunchTime: optionalTime(row.StartTime), ExecutorID: row.Executor.V, Host: row.Machine.V, Status: strings.ToUpper(string(row.Status)),
-			Locality: strings.ToUpper(row.Locality.V), Speculative: row.Speculative.V, ErrorMessage: pointer(row.Reason), StragglerKey: strconv.FormatInt(row.AttemptID, 10), Cause: pointer(row.Cause), ExcessS: pointer(row.ExcessS)}
+		t := sparkTask{TaskID: sparkID(row.NativeID, row.AttemptID), Index: row.Task, PartitionID: row.Task, Attempt: row.Number,
+			LaunchTime: optionalTime(row.StartTime), ExecutorID: row.Executor.V, Host: row.Machine.V, Status: strings.ToUpper(string(row.Status)),
+			Locality: strings.ToUpper(row.Locality.V), Speculative: row.Speculative.V, ErrorMessage: pointer(row.Reason),
+			StragglerKey: strconv.FormatInt(row.AttemptID, 10), Cause: pointer(row.Cause), ExcessS: pointer(row.ExcessS)}
 		t.Duration, t.Delay = whole(row.DurationS, 1000), whole(row.DelayS, 1000)
 		m := &t.Metrics
 		m.Deserialize, m.CPU, m.GC, m.Spilled, m.Memory = whole(row.DeserialS, 1000), whole(row.CPUS, 1e9), whole(row.GCS, 1000), pointer(row.SpillBytes), pointer(row.PeakBytes)

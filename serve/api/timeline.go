@@ -97,7 +97,8 @@ func (api *API) timeline(r *http.Request) (timelineAnswer, error) {
 }
 
 func newTimelineAnswer(v *timeline.View, skip int) timelineAnswer {
-	t := timelineAnswer{LengthS: v.LengthS, FromS: v.From, ToS: v.To, BinS: v.BinS, Attempts: v.Attempts, Total: v.Total, Skip: int64(skip), Machines: []timelineMachine{}, Phases: []timelinePhase{}}
+	t := timelineAnswer{LengthS: v.LengthS, FromS: v.From, ToS: v.To, BinS: v.BinS, Attempts: v.Attempts, Total: v.Total,
+		Skip: int64(skip), Machines: []timelineMachine{}, Phases: []timelinePhase{}}
 	if len(v.Machines) > 0 {
 		t.StartTime = optionalTime(schema.Some(v.Start))
 	}
@@ -112,7 +113,8 @@ func newTimelineAnswer(v *timeline.View, skip int) timelineAnswer {
 		}
 		for k := range m.Marks {
 			x := &m.Marks[k]
-			mark := timelineMark{Key: strconv.FormatInt(x.AttemptID, 10), FromS: x.FromS, ToS: x.ToS, Slot: x.Slot, N: x.N, Ordinary: x.Ordinary, Cause: string(x.Cause), Status: string(x.Status),
+			mark := timelineMark{Key: strconv.FormatInt(x.AttemptID, 10), FromS: x.FromS, ToS: x.ToS, Slot: x.Slot, N: x.N,
+				Ordinary: x.Ordinary, Cause: string(x.Cause), Status: string(x.Status),
 				Copy: x.Copy, Retry: x.Retry, Recompute: x.Recompute, Open: x.Open, ExcessS: pointer(x.ExcessS), Title: html.MarkTitle(&x.Mark, m.Name)}
 			if x.Cause != "" {
 				mark.Letter = report.InfoOf(x.Cause).Letter

@@ -88,7 +88,8 @@ type Tasks func(...*measure.Run) error
 
 // OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the
 // store as it is now. What is kept of a version is made of that version's applications, however long they take.
-func OfRuns[T any](ctx context.Context, c *Catalog, name string, build func(context.Context, []measure.Run, Tasks) (T, error)) (value T, current bool, err error) {
+func OfRuns[T any](ctx context.Context, c *Catalog, name string,
+	build func(context.Context, []measure.Run, Tasks) (T, error)) (value T, current bool, err error) {
 	return storewide(ctx, c, name, pageWait, ofRuns(c, build))
 }
 
@@ -127,7 +128,8 @@ func runsOf(ctx context.Context, v *version) (runs []measure.Run, err error) {
 }
 
 // storewide gives a result of the present version, or after a wait that of an earlier one, where there is one.
-func storewide[T any](ctx context.Context, c *Catalog, name string, wait time.Duration, build func(context.Context, *version) (T, error)) (value T, current bool, err error) {
+func storewide[T any](ctx context.Context, c *Catalog, name string, wait time.Duration,
+	build func(context.Context, *version) (T, error)) (value T, current bool, err error) {
 	v, err := c.version()
 	if err != nil {
 		return value, false, err

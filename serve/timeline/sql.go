@@ -34,7 +34,8 @@ func (s *span) sql(file string) string {
 		names[i] = strings.ReplaceAll(sqltext.DuckDB.QuoteText(m), "\x00", "' || chr(0) || '")
 	}
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
-	return strings.NewReplacer("{application}", n(s.application), "{from}", n(s.from), "{to}", n(s.to), "{end}", n(s.end), "{width}", n(s.width()), "{machines}", strings.Join(names, ", "),
+	return strings.NewReplacer("{application}", n(s.application), "{from}", n(s.from), "{to}", n(s.to), "{end}", n(s.end),
+		"{width}", n(s.width()), "{machines}", strings.Join(names, ", "),
 		"{count}", strconv.Itoa(mostMachines), "{skip}", strconv.Itoa(s.skip)).Replace(text)
 }
 

@@ -76,7 +76,8 @@ func Look(ctx context.Context, c *catalog.Catalog, w Window) (*View, error) {
 
 // look draws each attempt where there are up to so many.
 func look(ctx context.Context, c *catalog.Catalog, w Window, bars int64) (*View, error) {
-	if math.IsNaN(w.From) || math.IsInf(w.From, 0) || math.IsNaN(w.To) || math.IsInf(w.To, 0) || w.From < 0 || w.To < 0 || w.To != 0 && w.To <= w.From || w.Skip < 0 {
+	if math.IsNaN(w.From) || math.IsInf(w.From, 0) || math.IsNaN(w.To) || math.IsInf(w.To, 0) || w.From < 0 || w.To < 0 ||
+		w.To != 0 && w.To <= w.From || w.Skip < 0 {
 		return nil, fmt.Errorf("%w: from %v to %v seconds", ErrWindow, w.From, w.To)
 	}
 	l := looker{ctx: ctx, c: c, bars: bars, s: span{application: w.Application, skip: w.Skip, bins: busyBins}}
@@ -256,9 +257,11 @@ func (l *looker) marks() error {
 		if m == nil {
 			continue
 		}
-		mark := Mark{N: r.N, Slot: slots[r.AttemptID], Ordinary: r.Kind == 0, Mark: report.Mark{AttemptID: r.AttemptID, Phase: report.PhaseShort(r.Phase, r.PhaseAttempt), Task: r.Task,
-			Number: r.Number, FromS: l.seconds(r.Start), ToS: l.seconds(r.Finish), Open: r.Open, Status: r.Status, Copy: r.Speculative, Retry: r.Number > 0 && !r.Speculative,
-			Recompute: r.Recompute, Cause: r.Cause.V, ExcessS: r.ExcessS}}
+		mark := Mark{N: r.N, Slot: slots[r.AttemptID], Ordinary: r.Kind == 0,
+			Mark: report.Mark{AttemptID: r.AttemptID, Phase: report.PhaseShort(r.Phase, r.PhaseAttempt), Task: r.Task,
+				Number: r.Number, FromS: l.seconds(r.Start), ToS: l.seconds(r.Finish), Open: r.Open, Status: r.Status,
+				Copy: r.Speculative, Retry: r.Number > 0 && !r.Speculative,
+				Recompute: r.Recompute, Cause: r.Cause.V, ExcessS: r.ExcessS}}
 		m.Slots = max(m.Slots, mark.Slot)
 		m.Marks = append(m.Marks, mark)
 	}

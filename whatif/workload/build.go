@@ -305,7 +305,8 @@ func (d *draft) newAttempt(row *LoggedAttempt) {
 		d.notes.Reported++
 	}
 	d.Attempts = append(d.Attempts, Attempt{
-		ID: row.ID, Again: row.Again, Reports: row.reports, Task: t, Slot: -1, Next: -1, AfterOK: -1, Fork: -1, Solo: -1, Ok: row.Ending == Succeeded && row.Finish != NoTime,
+		ID: row.ID, Again: row.Again, Reports: row.reports, Task: t, Slot: -1, Next: -1, AfterOK: -1, Fork: -1, Solo: -1,
+		Ok: row.Ending == Succeeded && row.Finish != NoTime,
 	})
 	d.attemptRow = append(d.attemptRow, row)
 	d.start, d.end = append(d.start, start), append(d.end, max(end, start))

@@ -329,7 +329,8 @@ func (d *drawing) mapReduce(x *Jobs, j *PlanJob, w work, r *rand.Rand) error {
 // reduces adds the reduces of a job whose maps have so many bytes of output.
 func (d *drawing) reduces(x *Jobs, j *PlanJob, n int, bytes int64, r *rand.Rand) {
 	seconds := x.ReduceTime.Draw(r)
-	phase := PlanPhase{Kind: "reduce", After: []int{0}, Early: x.Early, Reports: points(x.ReduceReports), CopyScore: float32(x.CopyScore), Tasks: make([]PlanTask, n)}
+	phase := PlanPhase{Kind: "reduce", After: []int{0}, Early: x.Early, Reports: points(x.ReduceReports),
+		CopyScore: float32(x.CopyScore), Tasks: make([]PlanTask, n)}
 	if x.Early == 0 {
 		phase.Early = 1
 	}

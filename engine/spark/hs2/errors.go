@@ -111,5 +111,6 @@ func broken(err error) bool {
 	var te thrift.TTransportException
 	var pe thrift.TProtocolException
 	var ne net.Error
-	return errors.As(err, &te) || errors.As(err, &pe) || errors.As(err, &ne) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+	return errors.As(err, &te) || errors.As(err, &pe) || errors.As(err, &ne) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
 }

@@ -62,5 +62,6 @@ func saslMessage(status byte, body string) []byte {
 }
 
 func (o *Options) notSASL(err error) error {
-	return fmt.Errorf("%w at %s: it does not take the log-in (%w); is its hive.server2.authentication NOSASL, or does it want TLS?", ErrUnreachable, o.Address, err)
+	return fmt.Errorf("%w at %s: it does not take the log-in (%w); is its hive.server2.authentication NOSASL, or does it want TLS?",
+		ErrUnreachable, o.Address, err)
 }

@@ -63,10 +63,12 @@ func nativeNames(name string) string {
 var nativeWrappers = map[string]bool{
 	// Photon
 	"ResultStage": true, "ShuffleMapStage": true, "UnionShuffleMapStage": true, "ShuffleExchangeSource": true, "BroadcastExchangeSource": true, "Adapter": true,
-	"CoalesceBatches": true, "ShuffleCoalesce": true, "CustomShuffleReaderAdapter": true, "HostColumnarToGpu": true, "BringBackToHost": true, "BroadcastToCpu": true,
+	"CoalesceBatches": true, "ShuffleCoalesce": true, "CustomShuffleReaderAdapter": true, "HostColumnarToGpu": true,
+	"BringBackToHost": true, "BroadcastToCpu": true,
 	"BroadcastToRow": true, "BroadcastColumnarToRow": true, // RAPIDS
 	// Gluten
 	"InputIterator": true, "InputAdapter": true, "ResizeBatches": true, "ToCarrierRow": true, "ColumnarToCarrierRow": true,
 	// Comet
-	"SinkPlaceHolder": true, "SparkToColumnar": true, "SparkRowToColumnar": true, "SparkColumnarToColumnar": true, "NativeColumnarToRow": true, "ColumnarToRowView": true,
+	"SinkPlaceHolder": true, "SparkToColumnar": true, "SparkRowToColumnar": true, "SparkColumnarToColumnar": true,
+	"NativeColumnarToRow": true, "ColumnarToRowView": true,
 }

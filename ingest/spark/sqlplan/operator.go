@@ -165,7 +165,8 @@ func kindOfOperator(name string) schema.NodeKind {
 		return schema.JoinNode
 	case strings.HasPrefix(name, "FlatMapCoGroups"), name == "CoGroup": // functions of two sets of groups, in Python or Scala
 		return schema.JoinNode
-	case strings.HasSuffix(name, "Aggregate"), strings.HasPrefix(name, "FlatMapGroups"), name == "MapGroups", name == "AggregateInPandas", name == "ArrowAggregatePython":
+	case strings.HasSuffix(name, "Aggregate"), strings.HasPrefix(name, "FlatMapGroups"), name == "MapGroups",
+		name == "AggregateInPandas", name == "ArrowAggregatePython":
 		return schema.AggregateNode
 	case strings.HasPrefix(name, "Window"), strings.HasSuffix(name, "Window"), strings.HasPrefix(name, "RunningWindow"):
 		return schema.WindowNode

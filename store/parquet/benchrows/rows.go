@@ -21,11 +21,14 @@ func Spark(n int) []schema.Attempt {
 		duration := 100 + rng.Int64N(5000)
 		rows[i] = schema.Attempt{AttemptID: ids.Next(), PhaseID: phases.Nth(int64(i/800)*4 + rng.Int64N(4)), JobID: 5, ApplicationID: 6,
 			Task: int64(i / 4 % 200), NativeID: fmt.Sprint(i), Machine: schema.Some(fmt.Sprintf("ip-10-0-%d-%d.ec2.internal", rng.IntN(4), rng.IntN(50))),
-			Executor: schema.Some(fmt.Sprint(rng.IntN(400))), QueuedTime: schema.Some(schema.FromMillis(at - 50)), StartTime: schema.Some(schema.FromMillis(at)),
+			Executor: schema.Some(fmt.Sprint(rng.IntN(400))), QueuedTime: schema.Some(schema.FromMillis(at - 50)),
+			StartTime:  schema.Some(schema.FromMillis(at)),
 			FinishTime: schema.Some(schema.FromMillis(at + duration)), DurationS: schema.Some(float64(duration) / 1000), Status: schema.Success,
-			Speculative: schema.Some(false), Locality: schema.Some(schema.NodeLocal), InputBytes: schema.Some(rng.Int64N(128 << 20)), LocalBytes: schema.Some(rng.Int64N(64 << 20)),
+			Speculative: schema.Some(false), Locality: schema.Some(schema.NodeLocal),
+			InputBytes: schema.Some(rng.Int64N(128 << 20)), LocalBytes: schema.Some(rng.Int64N(64 << 20)),
 			RemoteBytes: schema.Some(rng.Int64N(64 << 20)), InputRecords: schema.Some(rng.Int64N(1 << 20)), OutputBytes: schema.Some(int64(0)),
-			ShuffleWriteBytes: schema.Some(rng.Int64N(16 << 20)), SpillBytes: schema.Some(int64(0)), CPUS: schema.Some(rng.Float64() * 5), GCS: ms(100), FetchWaitS: ms(30),
+			ShuffleWriteBytes: schema.Some(rng.Int64N(16 << 20)), SpillBytes: schema.Some(int64(0)),
+			CPUS: schema.Some(rng.Float64() * 5), GCS: ms(100), FetchWaitS: ms(30),
 			SchedulerDelayS: ms(50), DeserializeS: ms(20), ResultS: ms(5), PeakMemoryBytes: schema.Some(rng.Int64N(1 << 30)), Quality: schema.RackUnknown}
 	}
 	return rows
