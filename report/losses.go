@@ -169,15 +169,7 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 		origin := rows[0].StartTime.V
 		nodes = append(nodes, phaseNode{phase: r.PhaseID.V, start: r.StartTime.V.Sub(origin), finish: r.FinishTime.V.Sub(origin), lost: lost, queued: queued})
 	}
-	var pairs [][2]int
-	for _, e := range edges {
-		from, ok := at[e.FromPhase]
-		to, too := at[e.ToPhase]
-		if ok && too && from != to {
-			pairs = append(pairs, [2]int{from, to})
-		}
-	}
-	l := jobLoss(nodes, pairs)
+	l := jobLoss(nodes, numbered(edges, at))
 	if t.timed {
 		l.atMost(t.completion)
 	}
@@ -196,6 +188,18 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 		sum.completion += t.completion
 		sum.timed = sum.timed || t.timed
 	}
+}
+
+// numbered returns the edges between different phases that have numbers.
+func numbered(edges []edgeRow, numbers map[schema.Key]int) (pairs [][2]int) {
+	for _, e := range edges {
+		from, ok := numbers[e.FromPhase]
+		to, too := numbers[e.ToPhase]
+		if ok && too && from != to {
+			pairs = append(pairs, [2]int{from, to})
+		}
+	}
+	return pairs
 }
 
 // shareRow is a late task and one of its causes, NULL where it is no outlier.

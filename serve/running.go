@@ -181,21 +181,8 @@ func (s *Server) writeRunningApplication(w io.Writer, a *running.Application) er
 	if a.Trouble != nil {
 		v.Trouble = prose.Clean(a.Trouble.Error(), prose.TextRunes)
 	}
-	slow := int64(len(f.Slow) + a.Left.Slow)
-	switch {
-	case v.Waiting:
-	case slow > 0:
-		v.Verdict = prose.Upper(prose.Plural(slow, "task is slow", "tasks are slow"))
-		if cause, ok := mostlyCause(f.Slow); ok {
-			v.Verdict += map[bool]string{true: "; likely cause so far: ", false: "; likely cause of most so far: "}[slow == 1] + report.InfoOf(cause).Title
-		}
-		v.Verdict += "."
-	case len(f.Stages) == 0:
-		v.Verdict = "No stage runs."
-	default:
-		v.Verdict = "No task is slow."
-	}
 	if !v.Waiting {
+		v.Verdict = runningVerdict(a)
 		if n := len(f.Stages) + a.Left.Stages; n > 0 {
 			v.Tasks = prose.Upper(prose.Plural(runningTasks(f), "task runs", "tasks run")) + " in " + prose.Plural(int64(n), "stage", "stages") + ", "
 		}
@@ -237,6 +224,23 @@ func (s *Server) writeRunningApplication(w io.Writer, a *running.Application) er
 		fmt.Fprint(w, "</div>")
 	}
 	return templates.ExecuteTemplate(w, "running-foot", v)
+}
+
+// runningVerdict is the sentence about the slow tasks of a running application.
+func runningVerdict(a *running.Application) string {
+	slow := int64(len(a.Frame.Slow) + a.Left.Slow)
+	switch {
+	case slow > 0:
+		verdict := prose.Upper(prose.Plural(slow, "task is slow", "tasks are slow"))
+		if cause, ok := mostlyCause(a.Frame.Slow); ok {
+			verdict += map[bool]string{true: "; likely cause so far: ", false: "; likely cause of most so far: "}[slow == 1] + report.InfoOf(cause).Title
+		}
+		return verdict + "."
+	case len(a.Frame.Stages) == 0:
+		return "No stage runs."
+	default:
+		return "No task is slow."
+	}
 }
 
 // runningView is what the templates of the page take.
