@@ -77,7 +77,7 @@ func ruleOf(rules []rule, pkg string) *rule {
 	return nil
 }
 
-// allows says whether a package under the rule may import another.
+// allows reports whether a package under the rule may import another.
 func (r *rule) allows(rules []rule, imported string) bool {
 	target := ruleOf(rules, imported)
 	if target == nil {
@@ -93,7 +93,7 @@ func (r *rule) allows(rules []rule, imported string) bool {
 	return slices.Contains(r.allowed, target.pkg)
 }
 
-// imports gives what each package imports, by package directory.
+// imports returns what each package imports, by package directory.
 func imports(t *testing.T, tests bool) map[string][]string {
 	t.Helper()
 	found := make(map[string][]string)

@@ -56,7 +56,7 @@ func learnPrior(all []spread) prior {
 	return prior{math.Exp(mean + mathext.Digamma(d0/2) - math.Log(d0/2)), d0}
 }
 
-// discoveries gives each p its q-value: the false discovery rate at which it would still be called (Benjamini and
+// discoveries returns the q-value of each p: the false discovery rate at which it would still be called (Benjamini and
 // Hochberg 1995).
 func discoveries(p []float64) []float64 {
 	order := make([]int, len(p))

@@ -55,7 +55,7 @@ var azureKinds = []azureKind{
 	{"AzureDeveloperCLICredential", "dev", developerCLIToken},
 }
 
-// azureTokens gives tokens by the kinds that AZURE_TOKEN_CREDENTIALS names, all without it. It makes no request yet.
+// azureTokens returns tokens by the kinds that AZURE_TOKEN_CREDENTIALS names, all without it. It makes no request yet.
 func azureTokens(ctx context.Context) (oauth2.TokenSource, error) {
 	kinds := azureKinds
 	if want := os.Getenv("AZURE_TOKEN_CREDENTIALS"); want != "" {
@@ -205,7 +205,7 @@ func (e entra) sign(file, audience string) (string, error) {
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature), err
 }
 
-// readPEM gives the certificates of a file, that of its key first, and the key.
+// readPEM returns the certificates of a file, that of its key first, and the key.
 func readPEM(file string) (certificates [][]byte, key *rsa.PrivateKey, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

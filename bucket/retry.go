@@ -31,7 +31,7 @@ func (p RetryPolicy) WithDefaults() RetryPolicy {
 	return p
 }
 
-// Backoff gives the pauses between the tries of one operation.
+// Backoff returns the pauses between the tries of one operation.
 func (p RetryPolicy) Backoff() *Backoff { return NewBackoff(p.Pause, maxPause) }
 
 // Backoff waits for random times up to a bound that doubles, so that clients which failed together do not come back

@@ -124,7 +124,7 @@ func (s *s3Settings) credentials() (*credentials.Credentials, error) {
 	return credentials.New(found), nil
 }
 
-// ofProfile gives what a profile of Amazon's files has; used are the profiles whose roles are taken with it.
+// ofProfile returns what a profile of Amazon's files has; used are the profiles whose roles are taken with it.
 func (s *s3Settings) ofProfile(name string, used []string) (credentials.Provider, error) {
 	if len(s.files.sections(name)) == 0 {
 		if name == "default" {

@@ -122,7 +122,7 @@ func write(ctx context.Context, eng engine.Engine, t *schema.Table, dir string, 
 	return w, errors.Join(err, f.Close())
 }
 
-// query gives a table's rows in a deterministic order: by the clustering column and the key; tables without a key are
+// query returns a table's rows in a deterministic order: by the clustering column and the key; tables without a key are
 // sorted by all columns.
 func query(t *schema.Table) string {
 	var names, order []string

@@ -264,10 +264,10 @@ func TestWhatifOfOne(t *testing.T) {
 		t.Errorf("%d replays: %s", n, again.text)
 	}
 	if a := call(t, s, "whatif", map[string]any{"application": one, "policies": []string{"nonsense"}}); !a.failed {
-		t.Errorf("a policy that is none: %s", a.text)
+		t.Errorf("an unknown policy: %s", a.text)
 	}
 	if a := call(t, s, "whatif", map[string]any{"application": "7"}); !a.failed {
-		t.Errorf("an application that is none: %s", a.text)
+		t.Errorf("an unknown application: %s", a.text)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ask = &sdk.CallToolParams{Name: "whatif", Arguments: map[string]any{"application": apps.Rows[1]["application"]}}

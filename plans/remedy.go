@@ -219,7 +219,8 @@ func (q *query) files(row *schema.QueryFinding, worst *skewedRow) {
 	}
 }
 
-// columns tells whether keys are names only, so that a hint can have them: an expression cannot, and its literals are dropped.
+// columns reports whether keys are names only, so that a hint can have them: an expression cannot, and its literals are
+// dropped.
 func columns(keys string) bool { return keys != "" && !strings.ContainsAny(keys, "?(+*=<>\"'") }
 
 // inBytes is a size as people read it.

@@ -68,7 +68,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	return s, nil
 }
 
-// find gives the findings of the queries of a store, query by query.
+// find returns the findings of the queries of a store, query by query.
 func find(ctx context.Context, eng engine.Engine) ([]schema.QueryFinding, error) {
 	r := reading{queries: map[schema.Key]*query{}}
 	if err := r.all(ctx, eng); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// on tells whether a setting of the session is true.
+// on reports whether a setting of the session is true.
 func (q *query) on(name string, otherwise bool) bool {
 	switch v := strings.ToLower(q.settings[name]); v {
 	case "true", "false":
@@ -23,7 +23,7 @@ func (q *query) databricks() bool {
 	return false
 }
 
-// since tells whether the version of Spark is at least one; of an unknown one, that it is.
+// since reports whether the version of Spark is at least the given one; an unknown version counts as such.
 func (q *query) since(major, minor int) bool {
 	parts := strings.SplitN(q.Version.V, ".", 3)
 	if len(parts) < 2 {

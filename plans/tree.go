@@ -111,7 +111,7 @@ func (o *operatorRow) asked() bool {
 	return strings.Contains(o.Detail.V, "REPARTITION_BY_") || strings.Contains(o.Detail.V, "REBALANCE_PARTITIONS_BY_")
 }
 
-// within tells whether each of some keys is one of others: rows that agree in the others are then in one partition.
+// within reports whether each of some keys is one of others: rows that agree in the others are then in one partition.
 func within(keys, others string) bool {
 	all := map[string]bool{}
 	for _, k := range strings.Split(others, ", ") {

@@ -83,7 +83,7 @@ func (l *loss) atMost(took float64) {
 	l.lostS = took
 }
 
-// predecessors gives the nodes in order of time and, for each, those it waited for.
+// predecessors returns the nodes in order of time and, for each, those it waited for.
 func predecessors(nodes []phaseNode, edges [][2]int) (order []int, before [][]int) {
 	order = make([]int, len(nodes))
 	rank := make([]int, len(nodes))

@@ -47,7 +47,7 @@ func (b *builder) phases() error {
 
 const spreadBins = 80 // as bins.sql counts them
 
-// spreads gives the distribution of the tasks of each phase in report_picked_phases.
+// spreads returns the distribution of the tasks of each phase in report_picked_phases.
 func (b *builder) spreads() (map[schema.Key]*Spread, error) {
 	if err := b.keep("report_tasks", "tasks"); err != nil {
 		return nil, err

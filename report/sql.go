@@ -60,7 +60,7 @@ func keyTable(column string, keys []schema.Key) string {
 	return "SELECT CAST(key AS BIGINT) AS " + column + " FROM (VALUES " + strings.Join(values, ", ") + ") t(key)"
 }
 
-// indexBy gives the index of each row by its key.
+// indexBy returns the index of each row by its key.
 func indexBy[R any](rows []R, key func(*R) schema.Key) map[schema.Key]int {
 	m := make(map[schema.Key]int, len(rows))
 	for i := range rows {

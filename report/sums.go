@@ -70,7 +70,7 @@ type pathPhase struct {
 	shared bool    // among its tasks
 }
 
-// causes gives the totals of the causes that occur.
+// causes returns the totals of the causes that occur.
 func (s *sums) causes() []CauseCost {
 	var out []CauseCost
 	for i, c := range s.byCause {
@@ -159,7 +159,7 @@ func (p *parts) merge(q *parts) {
 	}
 }
 
-// list gives the causes with lost time.
+// list returns the causes with lost time.
 func (p *parts) list() []LostPart {
 	var out []LostPart
 	for i, s := range p.seconds {

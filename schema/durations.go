@@ -11,8 +11,9 @@ func IsDuration(s float64) bool { return s >= 0 && s <= LongestS }
 // attempt's start and end, to the millisecond separately.
 const PartTolerance = 0.002 + 1e-9
 
-// DropLongParts makes those measured parts of an attempt unknown that are longer than the attempt: the log is damaged, or counts
-// something else, as a JVM does that adds the whole time of a concurrent collection to its counter when the collection ends.
+// DropLongParts makes those measured parts of an attempt unknown that are longer than the attempt: the log is damaged, or
+// counts something else, as a JVM does that adds the whole time of a concurrent collection to its counter when the collection
+// ends.
 func (a *Attempt) DropLongParts() {
 	for _, part := range []*Null[float64]{&a.GCS, &a.FetchWaitS, &a.SchedulerDelayS, &a.DeserializeS, &a.ResultS} {
 		if part.OK && a.DurationS.OK && part.V > a.DurationS.V+PartTolerance {

@@ -111,7 +111,7 @@ const (
 	LargeBroadcast FindingKind = "large_broadcast" // a join broadcast a side that is too large for that
 )
 
-// IsSkew says that a finding is about slow tasks whose data was skewed.
+// IsSkew reports whether a finding is about slow tasks whose data was skewed.
 func (k FindingKind) IsSkew() bool { return k == SkewedKeys || k == SkewedScan }
 
 func (FindingKind) Values() []string {

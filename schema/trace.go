@@ -33,7 +33,7 @@ type Trace struct {
 	Rejects       []Reject       `table:"rejects" doc:"records that could not be used"`
 }
 
-// Batches gives the rows table by table, in the order of the tables, empty ones left out.
+// Batches returns the rows table by table, in the order of the tables, empty ones left out.
 func (t *Trace) Batches() iter.Seq[Batch] {
 	return func(yield func(Batch) bool) {
 		for i, table := range traceTables {

@@ -9,5 +9,5 @@ import (
 //go:embed rejects.sql
 var rejectsSQL string
 
-// Rejects gives a query the part owned_rejects: the rejected records of a store, with the applications that they belong to.
+// Rejects adds the part owned_rejects to a query: the rejected records of a store, with the applications that they belong to.
 func Rejects() engine.Seen { return engine.Seen{Table: "owned_rejects", SQL: rejectsSQL} }

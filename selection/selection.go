@@ -29,7 +29,7 @@ type Applications struct {
 // ErrNone is returned when no application of the store is meant.
 var ErrNone = errors.New("no such application")
 
-// All says that all applications are meant.
+// All reports whether all applications are meant.
 func (a Applications) All() bool { return a == Applications{} }
 
 // Keys are the keys of those that are meant, in order. The comparison is made here and not in SQL, because engines differ in

@@ -227,7 +227,7 @@ func TestSparkParts(t *testing.T) {
 		for _, j := range q.SuccessJobIDs {
 			ran++
 			if !known[j] {
-				t.Errorf("a query ran job %d, which is none", j)
+				t.Errorf("a query names job %d, which does not exist", j)
 			}
 		}
 		if len(q.Nodes) != len(q.Edges)+1 { // a plan is a tree

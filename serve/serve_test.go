@@ -301,7 +301,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("a form of another site starts a replay: %d", w.Code)
 	}
 	if w := post("/policies/replay", url.Values{"policy": {"<script>alert(1)</script>"}, "seeds": {"2"}}); w.Code != http.StatusBadRequest || strings.Contains(w.Body.String(), "<script>alert") {
-		t.Errorf("a policy that is none: %d %s", w.Code, w.Body)
+		t.Errorf("an unknown policy: %d %s", w.Code, w.Body)
 	}
 	if w := post("/policies/replay", form); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/policies" {
 		t.Fatalf("%d: %s", w.Code, w.Body)

@@ -31,8 +31,8 @@ const (
 	spared      = 0.25 // the most that the others may be slow as often: where more are, it is not what makes the difference
 )
 
-// Shared gives what the slow tasks have in common, the best first: of what distinguishes stages, and of what distinguishes the
-// tasks of a stage.
+// Shared returns what the slow tasks have in common, the best first: of what distinguishes stages, and of what distinguishes
+// the tasks of a stage.
 func (r *Tasks) Shared(names map[schema.Key]string) (found []Feature) {
 	for _, dimensions := range [][]string{{"table", "file system", "time", Stage}, {"node", Rack, "source", Machine}} {
 		var alike []Feature

@@ -343,8 +343,8 @@ func TestDeadWritersFiles(t *testing.T) {
 	})
 }
 
-// A process killed while it wrote into a directory used as a bucket leaves a file under another name. It is no commit, and a day
-// later it is removed.
+// A process killed while it wrote into a directory used as a bucket leaves a file under another name. It is no commit, and a
+// day later it is removed.
 func TestUnfinishedFiles(t *testing.T) {
 	g := grounds[1].make(t)
 	t.Setenv("STRAGGLER_CACHE", t.TempDir())

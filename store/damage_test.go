@@ -137,7 +137,7 @@ func TestDamagedCommits(t *testing.T) {
 	}
 }
 
-// sealed gives a commit the checksum of its content, as an attacker could.
+// sealed returns a commit with the checksum of its content, as an attacker could.
 func sealed(t *testing.T, c Commit) []byte {
 	t.Helper()
 	data, err := c.encode()

@@ -67,7 +67,7 @@ func (b *bucketPieces) open(ctx context.Context) (string, error) {
 func (b *bucketPieces) adopt(t *schema.Table, f FileRecord) (string, error) {
 	name, ok := strings.CutPrefix(f.Path, path.Join("tables", t.Name)+"/")
 	if !ok || !bareName(name) || !strings.HasPrefix(name, b.writer+"-") {
-		return "", fmt.Errorf("%w: a piece names an object %q that is none of its transaction's", ErrDamaged, f.Path)
+		return "", fmt.Errorf("%w: a piece names an object %q, which does not belong to its transaction", ErrDamaged, f.Path)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +93,7 @@ func (b *bucketPieces) fetch(ctx context.Context, data []*FileRecord) (string, e
 	}
 	for _, f := range data {
 		if !bareName(f.Path) || !strings.HasPrefix(f.Path, b.writer+"-") {
-			return "", fmt.Errorf("%w: a piece names an object %q that is none of its transaction's", ErrDamaged, f.Path)
+			return "", fmt.Errorf("%w: a piece names an object %q, which does not belong to its transaction", ErrDamaged, f.Path)
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)

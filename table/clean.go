@@ -45,7 +45,7 @@ func escape(r rune) string {
 	return fmt.Sprintf(`\U%08x`, r)
 }
 
-// dangerous says that a rune controls the terminal or changes how other runes are shown.
+// dangerous reports whether a rune controls the terminal or changes how other runes are shown.
 func dangerous(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 ||
 		r > 0x7f && (unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Co, unicode.Zl, unicode.Zp))

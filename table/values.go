@@ -65,7 +65,7 @@ func numeric(t schema.Type) bool {
 	return t == schema.BigInt || t == schema.Int || t == schema.Double
 }
 
-// uniqueNames gives the names of the columns; a repeated name gets its index as a suffix, because readers of most encodings
+// uniqueNames returns the names of the columns; a repeated name gets its index as a suffix, because readers of most encodings
 // keep only one of two.
 func uniqueNames(rows Rows) []string {
 	var names []string

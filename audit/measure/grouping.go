@@ -52,8 +52,8 @@ func (g Grouping) match(name string) string {
 	return ""
 }
 
-// session says that a name is that of interactive sessions, which are no runs of one program. A pattern that matches the name
-// knows better.
+// session reports whether a name is that of interactive sessions, which are no runs of one program. A pattern that matches the
+// name knows better.
 func (g Grouping) session(name string) bool {
 	return g.match(name) == "" && slices.Contains(schema.SessionNames(), name)
 }

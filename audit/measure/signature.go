@@ -111,7 +111,7 @@ type edgeRow struct {
 	To    schema.Key `col:"to_phase"`
 }
 
-// depths gives each phase the length of the longest path to it. Depth is bounded, and phases on a cycle, which a log may
+// depths returns the length of the longest path to each phase. Depth is bounded, and phases on a cycle, which a log may
 // claim, get none.
 func depths(edges []edgeRow) map[schema.Key]int {
 	const rounds = 10_000

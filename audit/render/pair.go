@@ -143,7 +143,7 @@ func (d *differences) sentences(p *audit.Pair) (out []string) {
 	return append(out, line+".")
 }
 
-// table gives the first of the differences.
+// table returns the first of the differences.
 func (d *differences) table(most int) table.Rows {
 	t := table.NewFixed("measure", "of", "a", "b", "change", "false_discovery_rate")
 	for _, r := range d.rows[:min(most, len(d.rows))] {

@@ -25,7 +25,7 @@ func title(f *audit.Finding) string {
 	return b.String()
 }
 
-// evidenceOf gives what the finding rests on, a sentence a line.
+// evidenceOf returns what the finding rests on, a sentence a line.
 func evidenceOf(f *audit.Finding) []string {
 	var out []string
 	if f.Value != nil && !f.OnMachines() {

@@ -103,7 +103,7 @@ func swimArrivals(ctx context.Context, e *env, file string) (at []float64, err e
 	return at, nil
 }
 
-// page is whether the result is a page rather than rows.
+// page reports whether the result is a page rather than rows.
 func (o *output) page() bool { return o.pageAs("html") || o.pageAs("md") }
 
 func (o *output) pageAs(kind string) bool {

@@ -21,7 +21,7 @@ import (
 	"straggler/schema/synth"
 )
 
-// write gives a generated application as a log.
+// write returns a generated application as a log.
 func write(t testing.TB, o synth.Options, lo sparklog.Options) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -93,7 +93,7 @@ func jobs(t *schema.Trace) []schema.Job {
 	return rows
 }
 
-// phaseNames gives each phase its native name.
+// phaseNames returns the native name of each phase.
 func phaseNames(t *schema.Trace) map[schema.Key]string {
 	names := map[schema.Key]string{}
 	for _, p := range t.Phases {

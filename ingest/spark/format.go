@@ -97,7 +97,7 @@ func valueOf(text []byte, key string) string {
 	return ""
 }
 
-// ofSpark says that Spark or a vendor of it names events so: vendors move classes and keep their last names.
+// ofSpark reports whether Spark or a vendor of it has events of that name: vendors move classes and keep their last names.
 func ofSpark(event []byte) bool {
 	return bytes.Contains(event, []byte("SparkListener")) || bytes.HasPrefix(event, []byte("DBCEventLogging")) ||
 		bytes.HasPrefix(event, []byte("org.apache.spark."))

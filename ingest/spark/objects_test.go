@@ -73,11 +73,11 @@ func TestDamageInLayouts(t *testing.T) {
 	whole := []string{appStart, end(1), end(2), end(3), appEnd}
 	for layout, between := range map[string]string{"one line": "", "a list": ",", "a list of lines": ",\n", "indented": "\n"} {
 		for name, damage := range map[string]func(string) string{
-			"cut short":         func(s string) string { return s[:len(s)/2] },
-			"a brace less":      func(s string) string { return strings.TrimRight(s, "}\n ") },
-			"a quote less":      func(s string) string { return strings.Replace(s, `"Host"`, `"Host`, 1) },
-			"a brace too many":  func(s string) string { return s + "}" },
-			"text that is none": func(string) string { return "java.io.IOException: disk full\n" },
+			"cut short":        func(s string) string { return s[:len(s)/2] },
+			"a brace less":     func(s string) string { return strings.TrimRight(s, "}\n ") },
+			"a quote less":     func(s string) string { return strings.Replace(s, `"Host"`, `"Host`, 1) },
+			"a brace too many": func(s string) string { return s + "}" },
+			"no JSON":          func(string) string { return "java.io.IOException: disk full\n" },
 		} {
 			events := make([]string, len(whole))
 			for i, e := range whole {

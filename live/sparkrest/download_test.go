@@ -76,7 +76,7 @@ func TestLogs(t *testing.T) {
 		}
 	}
 	if _, err := downloads(t, s, "../../etc/passwd", dir); !errors.Is(err, live.ErrGone) {
-		t.Errorf("an application that is none: %v", err)
+		t.Errorf("an unknown application: %v", err)
 	}
 }
 

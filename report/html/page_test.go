@@ -36,7 +36,7 @@ func TestPageOfLittleData(t *testing.T) {
 			page := rendered(t, d)
 			wellFormed(t, page)
 			if body := withoutCode(page); strings.Contains(body, "NaN") || strings.Contains(body, "Inf") {
-				t.Error("a number that is none reached the page")
+				t.Error("NaN or an infinity is on the page")
 			}
 			if len(d.Phases.Rows) > 0 && strings.Contains(page, "run straggler detect") {
 				t.Error("the page asks to run detect, of which it has the results")

@@ -44,7 +44,7 @@ func newSection(s view.Section) *sectionView {
 	return nil
 }
 
-// newBlock says whether there is anything to draw.
+// newBlock reports whether there is anything to draw.
 func newBlock(b view.Block) (v blockView, ok bool) {
 	switch b := b.(type) {
 	case view.Lead:

@@ -57,7 +57,7 @@ func (m markdown) sections(sections []view.Section) {
 	}
 }
 
-// written says whether a block is written: pictures are not, and leads are about pictures.
+// written reports whether a block is written: pictures are not, and leads are about pictures.
 func written(b view.Block) bool {
 	switch b.(type) {
 	case view.Note, view.Facts, view.List, view.Folded, view.Table, view.Advice:

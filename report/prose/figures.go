@@ -188,5 +188,5 @@ func round3(v float64) string {
 	return s
 }
 
-// Finite says that a value is a number, and no infinity.
+// Finite reports whether a value is neither NaN nor an infinity.
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -153,7 +153,7 @@ func Check(t testing.TB, err error) {
 	}
 }
 
-// Required says that a test must not be skipped for want of something.
+// Required reports whether a test must not be skipped for want of something.
 func Required(word string) bool {
 	return strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), word)
 }

@@ -77,5 +77,5 @@ func phasesNote(d *report.Document, drawn int64) string {
 	return ""
 }
 
-// LostAnything says that a phase is worth a picture.
+// LostAnything reports whether a phase is worth a picture.
 func LostAnything(p *report.Phase) bool { return p.LostS.V > 0 || p.CostS.V > 0 }

@@ -109,7 +109,7 @@ func ingestsTable(d *report.Document) Table {
 	return t
 }
 
-// ifAny gives the blocks with a table that has rows.
+// ifAny returns the blocks with a table that has rows.
 func ifAny(blocks []Block, t Table) []Block {
 	if len(t.Rows) == 0 {
 		return blocks

@@ -79,8 +79,8 @@ var dateBounds = []struct {
 	end, upper bool
 }{{"minDate", false, false}, {"maxDate", false, true}, {"minEndDate", true, false}, {"maxEndDate", true, true}}
 
-// within says that an application is inside of the dates that a request names, each a day or a time with its zone, as Spark
-// takes them. One that has not ended is in no range of ends.
+// within reports whether an application is inside of the dates that a request names, each a day or a time with its zone, as
+// Spark takes them. One that has not ended is in no range of ends.
 func within(r *http.Request, a *report.Application) (bool, error) {
 	for _, b := range dateBounds {
 		text := r.FormValue(b.name)
@@ -107,7 +107,7 @@ func within(r *http.Request, a *report.Application) (bool, error) {
 	return true, nil
 }
 
-// ofStatus says that a request names no status or this one; known are those that it may name.
+// ofStatus reports whether a request names no status or this one; known are those that it may name.
 func ofStatus(r *http.Request, status string, known ...string) (bool, error) {
 	asked := r.URL.Query()["status"]
 	for _, s := range asked {

@@ -166,7 +166,7 @@ type sparkWritten struct {
 // mostQuantiles bounds those that may be asked for.
 const mostQuantiles = 50
 
-// summary gives quantiles over the tasks of an attempt of a stage.
+// summary returns quantiles over the tasks of an attempt of a stage.
 func (api *API) summary(r *http.Request) (sparkSummary, error) {
 	var sum sparkSummary
 	text := r.FormValue("quantiles")

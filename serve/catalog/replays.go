@@ -146,7 +146,7 @@ func (c *Catalog) CancelReplay(id int) bool {
 	return false
 }
 
-// Replayed gives a replay that has ended: an earlier one that was asked for alike of this state of the store, or a new one,
+// Replayed returns a replay that has ended: an earlier one that was asked for alike of this state of the store, or a new one,
 // which ends when the context does. progress is told what share of the new one is done.
 func (c *Catalog) Replayed(ctx context.Context, o ReplayOptions, progress func(float64)) (Replay, error) {
 	v, err := c.version()

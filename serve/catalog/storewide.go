@@ -71,7 +71,7 @@ func Prepared[T any](c *Catalog, name string, build func(context.Context) (T, er
 	return func(ctx context.Context) (T, bool, error) { return Storewide(ctx, c, name, build) }
 }
 
-// Soon gives what get does, waiting for less: what an earlier version gave, or ErrBuilding, where a page is better shown
+// Soon returns what get does, waiting for less: what an earlier version gave, or ErrBuilding, where a page is better shown
 // without it.
 func Soon[T any](ctx context.Context, get func(context.Context) (T, bool, error)) (value T, current bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, soonWait, ErrBuilding)
@@ -158,7 +158,7 @@ func storewide[T any](ctx context.Context, c *Catalog, name string, wait time.Du
 	}
 }
 
-// startStorewide gives a result of a version, ready or not.
+// startStorewide returns a result of a version, ready or not.
 func startStorewide[T any](c *Catalog, v *version, name string, build func(context.Context, *version) (T, error)) *storewideResult {
 	return v.storewide.start(name, func(r *storewideResult) {
 		c.building.Go(func() {
@@ -178,7 +178,7 @@ func startStorewide[T any](c *Catalog, v *version, name string, build func(conte
 	})
 }
 
-// start gives a result, and has it built if it is not.
+// start returns a result, and has it built if it is not.
 func (w *storewideResults) start(name string, build func(*storewideResult)) *storewideResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()

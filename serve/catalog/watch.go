@@ -54,7 +54,7 @@ func (c *Catalog) watch(ctx context.Context) error {
 	}
 }
 
-// due says whether to bring the results up to date although more logs wait. That takes longer the more was read, so it is
+// due reports whether to bring the results up to date although more logs wait. That takes longer the more was read, so it is
 // given a quarter of the time at most.
 func (c *Catalog) due(waiting int) bool {
 	c.analysing.Lock()

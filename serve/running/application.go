@@ -25,7 +25,7 @@ type Application struct {
 	settling time.Duration
 }
 
-// Settled says that it ended long enough ago for that to be known everywhere.
+// Settled reports whether it ended long enough ago for that to be known everywhere.
 func (a *Application) Settled() bool { return a.Ended && time.Since(a.Seen) >= a.settling }
 
 // Decision is what a policy would have done at an instant.

@@ -12,7 +12,7 @@ import (
 // window are allocated by themselves: the rows of a picture are then not those of other windows.
 const allocated = 2 << 20
 
-// slots gives the slot of each attempt in the window, from 1: the first that was free, counted from the first attempt of the
+// slots returns the slot of each attempt in the window, from 1: the first that was free, counted from the first attempt of the
 // machine. A trace viewer shows the same.
 func (l *looker) slots() (map[schema.Key]int, error) {
 	file := "slots"

@@ -69,7 +69,7 @@ type Span struct {
 	From, To float64
 }
 
-// Look gives the view of a window.
+// Look returns the view of a window.
 func Look(ctx context.Context, c *catalog.Catalog, w Window) (*View, error) {
 	return look(ctx, c, w, mostBars)
 }

@@ -51,7 +51,7 @@ type Task struct {
 	Reports []workload.Point // what it reports of its progress; nil: the log holds none
 }
 
-// Uniform gives n equal machines.
+// Uniform returns n equal machines.
 func Uniform(n, slots int) []Machine {
 	m := make([]Machine, n)
 	for i := range m {

@@ -19,7 +19,7 @@ type placer struct {
 	on    [][]int32 // machines of each rack
 }
 
-// mayStart is whether a task of a phase may start on a machine.
+// mayStart reports whether a task of a phase may start on a machine.
 func (p *placer) mayStart(c *replay.Cluster, phase, machine int32) bool {
 	if p == nil {
 		return true
@@ -36,7 +36,7 @@ func (p *placer) mayStart(c *replay.Cluster, phase, machine int32) bool {
 	return true
 }
 
-// hasSlot is whether a rack has a free slot for a phase.
+// hasSlot reports whether a rack has a free slot for a phase.
 func (p *placer) hasSlot(c *replay.Cluster, phase, rack int32) bool {
 	class := c.Class(phase)
 	return slices.ContainsFunc(p.on[rack], func(m int32) bool { return c.Free(m, class) > 0 && c.HasRoom(phase, m) })

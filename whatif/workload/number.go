@@ -70,7 +70,7 @@ func (n *Number) span(node *strictyaml.Node) error {
 // largest is the largest number of a file.
 const largest = 1e9
 
-// given is whether the file has the number.
+// given reports whether the file has the number.
 func (n *Number) given() bool { return n.kind != "" }
 
 // most is the largest number that can be drawn; +Inf where there is none.

@@ -84,7 +84,7 @@ func (d *draft) losses(edges []*schema.Edge) {
 	d.outputs = o
 }
 
-// remakes is whether an attempt made an output again that was lost.
+// remakes reports whether an attempt recomputed a lost output.
 func (r *Rows) remakes(attempt schema.Key) bool {
 	if r.remade == nil {
 		r.remade = make(map[schema.Key]bool, len(r.Losses))

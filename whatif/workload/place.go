@@ -233,7 +233,7 @@ func (d *draft) colour(attempts []int32, n int, late bool, report func(a, slot i
 	return int(opened)
 }
 
-// handsOn is whether the slot of an attempt that has not ended yet can be the one that attempt a ran on.
+// handsOn reports whether the slot of an attempt that has not ended yet can be the one that attempt a ran on.
 func (d *draft) handsOn(f freed, a int32) bool {
 	early := f.at - d.start[a]
 	return !f.last && d.Attempts[a].Fork < 0 && early <= overlapMost && float64(early) <= overlapShare*float64(d.end[a]-d.start[a])

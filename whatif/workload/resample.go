@@ -171,7 +171,7 @@ const (
 	drawFirst
 )
 
-// drawOf gives the random numbers of one thing under a seed.
+// drawOf returns the random numbers of one thing under a seed.
 func drawOf(seed int64, purpose uint64, of int64) *rand.Rand {
 	return rand.New(rand.NewPCG(mixed(uint64(seed)<<8|purpose), mixed(uint64(of))))
 }

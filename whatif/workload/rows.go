@@ -84,7 +84,7 @@ type Rows struct {
 	programs  map[schema.Key]string // names of applications, by job
 }
 
-// Intern gives the index of a name.
+// Intern returns the index of a name.
 func (r *Rows) Intern(name string) int32 {
 	if i, ok := r.byName[name]; ok {
 		return i

@@ -39,7 +39,7 @@ func (m *Cluster) StoreAddress() (string, error) {
 	return m.Store.Address(), nil
 }
 
-// Load gives rows to the engine that plays the cluster's, which is in this process.
+// Load passes rows to the engine in this process that simulates the cluster's.
 func (m *Cluster) Load(ctx context.Context, name string, columns []engine.Column, next func() *engine.Batch) error {
 	return m.Engine.(engine.Loader).Load(ctx, name, columns, next)
 }

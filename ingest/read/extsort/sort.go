@@ -35,7 +35,7 @@ func (c *chunk) sort() {
 	}
 }
 
-// prefixes gives each record a number that orders it like its key, as far as 64 bits go: the parts of the key one after
+// prefixes returns for each record a number that orders it like its key, as far as 64 bits go: the parts of the key one after
 // another, relative to the least in the chunk, in as many bits as the greatest needs. It returns the number of these bits, and
 // whether the records are already ordered by them.
 func (c *chunk) prefixes() (width int, ordered bool) {

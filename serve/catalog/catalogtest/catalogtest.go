@@ -29,7 +29,7 @@ func Labelled(t testing.TB, root string, names ...string) []string {
 	return paths
 }
 
-// Store gives a store of some logs and, where hostile, of a trace with hostile names, with its results.
+// Store returns a store of some logs and, where hostile, of a trace with hostile names, with its results.
 func Store(t testing.TB, hostile bool, logs ...string) *store.Store {
 	t.Helper()
 	st, err := store.Temp(t.Context())
@@ -57,7 +57,7 @@ func Store(t testing.TB, hostile bool, logs ...string) *store.Store {
 	return st
 }
 
-// Open gives a catalog that changes nothing in a store.
+// Open returns a catalog that changes nothing in a store.
 func Open(t testing.TB, st *store.Store) *catalog.Catalog {
 	t.Helper()
 	shown, err := store.Open(t.Context(), st.Where(), store.Options{ReadOnly: true})

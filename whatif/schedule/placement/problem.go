@@ -109,7 +109,7 @@ func (l *links) most() float64 {
 	return most
 }
 
-// full is whether a rack takes no more tasks.
+// full reports whether a rack takes no more tasks.
 func (l *links) full(rack int) bool {
 	return l.p.Slots != nil && l.tasks[rack] >= l.p.Slots[rack]
 }
