@@ -1,4 +1,4 @@
-// Package schema takes nothing and gives the canonical tables: the definition of their rows, in Go and in SQL.
+// Package schema defines the canonical tables: their rows, in Go and in SQL.
 //
 //  1. rows.go declares the rows of the log tables and results.go those of the result tables. A row is a struct; the tags of its
 //     fields give the rest. enums.go and plan_enums.go list the values of enum columns; glossary.go explains these and the

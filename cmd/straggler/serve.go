@@ -75,7 +75,7 @@ Assistants can use the same server at /mcp; see straggler mcp --help.`,
 	f.BoolVar(&o.fixed, "fixed", false, "change nothing in the store: outdated results are shown as they are")
 	f.DurationVar(&o.every, "every", 2*time.Second, "look for new logs and commits every `INTERVAL`")
 	f.StringArrayVar(&o.watch, "watch", nil,
-		"show running applications at `URL`: a driver, a History Server, a resource manager, or a folder of logs; may be repeated")
+		"show running applications at `URL`: a driver, a History Server, a resource manager, or a directory of logs; may be repeated")
 	o.login.flags(c)
 	o.logs.flags(f)
 	return c

@@ -25,8 +25,8 @@ a third each. Everything else that is missing is NULL.`,
 	}
 }
 
-// jobTrackerWords begin the lines of such a log. Every file of a folder is searched for them: a regular expression would take
-// longer than all other formats together.
+// jobTrackerWords begin the lines of such a log. Every file of a directory is searched for them: a regular expression would
+// take longer than all other formats together.
 var jobTrackerWords = []string{`Meta VERSION="`, `Job JOBID="job_`, `Task TASKID="`, `MapAttempt TASK_TYPE="`, `ReduceAttempt TASK_TYPE="`}
 
 func sniffJobTracker(h ingest.Head) ingest.Match {

@@ -16,7 +16,7 @@ func Corpus(tb testing.TB, glob string) []string {
 		if strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), "corpus") {
 			tb.Fatalf("no real logs at %s", filepath.Join(corpusRoot(), glob))
 		}
-		tb.Skipf("no real logs at %s; STRAGGLER_CORPUS names their folder", filepath.Join(corpusRoot(), glob))
+		tb.Skipf("no real logs at %s; STRAGGLER_CORPUS names their directory", filepath.Join(corpusRoot(), glob))
 	}
 	return paths
 }

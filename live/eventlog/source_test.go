@@ -123,6 +123,6 @@ func TestAbsentLogs(t *testing.T) {
 	}
 	os.RemoveAll(sub)
 	if _, err := s.Poll(context.Background()); !errors.Is(err, live.ErrGone) || !strings.Contains(err.Error(), "vanished") {
-		t.Errorf("a folder that vanished: %v", err)
+		t.Errorf("a directory that vanished: %v", err)
 	}
 }

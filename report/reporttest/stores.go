@@ -129,7 +129,7 @@ func labelled(t testing.TB, o engine.Options, names []string) (*store.Store, eng
 	return st, analysed(t, st, o)
 }
 
-// moduleRoot is the folder of go.mod: tests run in the folders of their packages.
+// moduleRoot is the directory of go.mod: tests run in the directories of their packages.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -14,7 +14,7 @@ import (
 )
 
 // roundBytes is how much of the logs is read at once before pages show it. Larger rounds show later what is new, smaller ones
-// walk the folders more often: at 0.5 to 3 GB/s a round takes well under a second.
+// walk the directories more often: at 0.5 to 3 GB/s a round takes well under a second.
 const roundBytes = 128 << 20
 
 // watch follows the logs, or the results of a store without logs, until the context ends.

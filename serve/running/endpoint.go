@@ -6,7 +6,7 @@ import (
 	"straggler/live"
 )
 
-// Endpoint is where applications run: a driver, a History Server, a resource manager, or a folder of logs that are still
+// Endpoint is where applications run: a driver, a History Server, a resource manager, or a directory of logs that are still
 // written. Only one goroutine at a time asks it.
 type Endpoint interface {
 	// Name is how the user named it.

@@ -14,7 +14,7 @@ import (
 // Log is a log that is still written, as another reader sees it.
 type Log struct {
 	Application string // its id
-	Path        string // of the file, or of the folder of a rolling log; or a URL
+	Path        string // of the file, or of the directory of a rolling log; or a URL
 }
 
 // Logs is the endpoint of logs that are still written, which written lists.
@@ -57,7 +57,7 @@ func (e *logs) Open(id string) (Source, error) {
 var escapePattern = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 // bothNames is a pattern of the name of a log while it is written and of the one that Spark gives it at its end. Of a bucket,
-// whose names are no patterns, it is the folder.
+// whose names are no patterns, it is the directory.
 func bothNames(path string) string {
 	final, written := strings.CutSuffix(path, ".inprogress")
 	switch {

@@ -78,7 +78,7 @@ func (s *Server) Engine(options string) string {
 func want(t testing.TB) {
 	t.Helper()
 	if !strings.Contains(os.Getenv("STRAGGLER_REQUIRE"), Wanted) {
-		t.Skip("runs with STRAGGLER_REQUIRE=spark, Java 17 and Spark: pip install pyspark==3.5.6, and SPARK_HOME its folder")
+		t.Skip("runs with STRAGGLER_REQUIRE=spark, Java 17 and Spark: pip install pyspark==3.5.6, and SPARK_HOME its directory")
 	}
 }
 

@@ -354,8 +354,8 @@ var (
 	filteredColumn   = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.]*) (?:IS|IN|NOT IN|LIKE|STARTS|=|!=|<|>|<=|>=)(?: |$)`)
 )
 
-// tableOf is the name of the folder that a table's files are in: without those of partitions, `day=3`, and the names that jobs
-// give files, as the scans of a stream list them. Delta's log of a table is named after the table.
+// tableOf is the name of the directory that a table's files are in: without those of partitions, `day=3`, and the names that
+// jobs give files, as the scans of a stream list them. Delta's log of a table is named after the table.
 func tableOf(files string) string {
 	files = strings.TrimRight(files, "/")
 	if at := strings.LastIndex(files, "/_delta_log"); at > 0 {

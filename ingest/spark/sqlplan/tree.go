@@ -333,7 +333,7 @@ func (t *Tree) Adaptive() (adaptive, final bool) {
 	return false, true
 }
 
-// withoutDigits replaces each number in a name by #, since they differ between the folders of two nights.
+// withoutDigits replaces each number in a name by #, since they differ between the directories of two nights.
 func withoutDigits(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -17,7 +17,7 @@ import (
 	"straggler/store"
 )
 
-// Labelled are the files of labelled logs, as a package so many folders below the root finds them.
+// Labelled are the files of labelled logs, as a package so many directories below the root finds them.
 func Labelled(t testing.TB, root string, names ...string) []string {
 	t.Helper()
 	var paths []string
