@@ -1,5 +1,5 @@
-// Package cputime takes nothing and gives the processor time of this process: benchmarks report it, since on a busy machine it
-// says more than the clock.
+// Package cputime measures the processor time of this process. Benchmarks report it, since on a busy machine it says more than
+// the clock.
 package cputime
 
 import (

@@ -1,5 +1,4 @@
-// Package enginetest takes nothing and gives tests of engines a store, rows or a trace in it, and the result of a query of
-// it.
+// Package enginetest makes stores with rows or a trace in them for tests of engines, and reads the results of queries.
 package enginetest
 
 import (
