@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,23 +15,9 @@ import (
 	"straggler/schema"
 )
 
-// corpus returns real files; without them the test is skipped, or fails if they are required.
-func corpus(tb testing.TB, glob string) map[string][]byte {
-	tb.Helper()
-	files := map[string][]byte{}
-	for _, p := range ingesttest.Corpus(tb, glob) {
-		b, err := os.ReadFile(p)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		files[filepath.Base(p)] = b
-	}
-	return files
-}
-
 // Tasks, run times and dependencies are compared with those in the raw JSON.
 func TestRealWorkflows(t *testing.T) {
-	for name, b := range corpus(t, "wfcommons/*.json") {
+	for name, b := range ingesttest.CorpusFiles(t, "wfcommons/*.json") {
 		t.Run(name, func(t *testing.T) {
 			r := ingesttest.Bytes(t, WfCommons(), name, b)
 			if r.Err != nil || r.Decoded != 1 {
@@ -137,7 +121,7 @@ func TestLargeWorkflow(t *testing.T) {
 }
 
 func TestRealSWIM(t *testing.T) {
-	for name, b := range corpus(t, "swim/*.tsv") {
+	for name, b := range ingesttest.CorpusFiles(t, "swim/*.tsv") {
 		t.Run(name, func(t *testing.T) {
 			r := ingesttest.Bytes(t, SWIM(), name, b)
 			lines := bytes.Count(b, []byte("\n"))
@@ -236,7 +220,7 @@ func FuzzArchives(f *testing.F) {
 
 // The columns of a real trace, compared with those read by another Parquet reader (DuckDB): 460 tasks in 20 workflows.
 func TestRealWTA(t *testing.T) {
-	for name, b := range corpus(t, "wta/*/tasks/schema-1.0/*.parquet") {
+	for name, b := range ingesttest.CorpusFiles(t, "wta/*/tasks/schema-1.0/*.parquet") {
 		r := ingesttest.Bytes(t, WTA(), name, b)
 		if r.Err != nil || r.Counts.Rejects != 0 {
 			t.Fatalf("error %v, rejects %+v", r.Err, r.Trace.Rejects)
@@ -260,7 +244,7 @@ func TestRealWTA(t *testing.T) {
 
 // Damaged Parquet bytes give an error or rows, but no panic.
 func TestCorruptParquet(t *testing.T) {
-	for name, b := range corpus(t, "wta/*/tasks/schema-1.0/*.parquet") {
+	for name, b := range ingesttest.CorpusFiles(t, "wta/*/tasks/schema-1.0/*.parquet") {
 		for i := 0; i < len(b); i += 997 {
 			spoilt := bytes.Clone(b)
 			spoilt[i] ^= 0xff

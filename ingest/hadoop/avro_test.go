@@ -19,7 +19,7 @@ import (
 
 // A history re-encoded as Avro-Binary gives the same rows.
 func TestBinaryEqualsJSON(t *testing.T) {
-	for name, b := range corpus(t, "jhist/*/*.jhist") {
+	for name, b := range ingesttest.CorpusFiles(t, "jhist/*/*.jhist") {
 		t.Run(name, func(t *testing.T) {
 			binary := toBinary(t, b)
 			in := ingesttest.Input(name, b)

@@ -2,12 +2,9 @@ package hadoop
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,29 +16,6 @@ import (
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
 )
-
-// corpus returns the decompressed files of the real logs below a folder.
-func corpus(tb testing.TB, glob string) map[string][]byte {
-	tb.Helper()
-	files := map[string][]byte{}
-	for _, p := range ingesttest.Corpus(tb, glob) {
-		b, err := os.ReadFile(p)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if strings.HasSuffix(p, ".gz") {
-			z, err := gzip.NewReader(bytes.NewReader(b))
-			if err != nil {
-				tb.Fatal(err)
-			}
-			if b, err = io.ReadAll(z); err != nil {
-				tb.Fatal(err)
-			}
-		}
-		files[filepath.Base(p)] = b
-	}
-	return files
-}
 
 // counts are the contents of a log, counted by other means than the reader's.
 type counts struct{ jobs, tasks, attempts int }
@@ -87,7 +61,7 @@ func checkValid(t *testing.T, r *ingesttest.Result) {
 }
 
 func TestRealJobHistories(t *testing.T) {
-	for name, b := range corpus(t, "jhist/*/*.jhist") {
+	for name, b := range ingesttest.CorpusFiles(t, "jhist/*/*.jhist") {
 		t.Run(name, func(t *testing.T) {
 			r := ingesttest.Bytes(t, JobHistory(), name, b)
 			if r.Err != nil || r.Counts.Rejects > 0 {
@@ -107,7 +81,7 @@ func TestRealJobHistories(t *testing.T) {
 }
 
 func TestRealJobTrackerHistories(t *testing.T) {
-	for name, b := range corpus(t, "hadoop-jobtracker-log/*") {
+	for name, b := range ingesttest.CorpusFiles(t, "hadoop-jobtracker-log/*") {
 		t.Run(name, func(t *testing.T) {
 			r := ingesttest.Bytes(t, JobTracker(), name, b)
 			if r.Err != nil {
@@ -137,7 +111,7 @@ func TestRealJobTrackerHistories(t *testing.T) {
 }
 
 func TestRealRumen(t *testing.T) {
-	for name, b := range corpus(t, "rumen/*") {
+	for name, b := range ingesttest.CorpusFiles(t, "rumen/*") {
 		t.Run(name, func(t *testing.T) {
 			r := ingesttest.Bytes(t, Rumen(), name, b)
 			if r.Err != nil || r.Counts.Rejects > 0 {
@@ -396,7 +370,7 @@ func BenchmarkJobTracker(b *testing.B) {
 func BenchmarkRumen(b *testing.B) { benchmark(b, Rumen(), "rumen/19-jobs.trace.json.gz") }
 
 func benchmark(b *testing.B, f ingest.Format, path string) {
-	for name, data := range corpus(b, path) {
+	for name, data := range ingesttest.CorpusFiles(b, path) {
 		b.SetBytes(int64(len(data)))
 		b.ReportAllocs()
 		for b.Loop() {

@@ -1,6 +1,9 @@
 package ingesttest
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +22,26 @@ func Corpus(tb testing.TB, glob string) []string {
 		tb.Skipf("no real logs at %s; STRAGGLER_CORPUS names their directory", filepath.Join(corpusRoot(), glob))
 	}
 	return paths
+}
+
+// CorpusFiles returns the content of the files that Corpus finds, decompressed, by their names.
+func CorpusFiles(tb testing.TB, glob string) map[string][]byte {
+	tb.Helper()
+	files := map[string][]byte{}
+	for _, p := range Corpus(tb, glob) {
+		b, err := os.ReadFile(p)
+		if err == nil && strings.HasSuffix(p, ".gz") {
+			var z *gzip.Reader
+			if z, err = gzip.NewReader(bytes.NewReader(b)); err == nil {
+				b, err = io.ReadAll(z)
+			}
+		}
+		if err != nil {
+			tb.Fatalf("%s: %v", p, err)
+		}
+		files[filepath.Base(p)] = b
+	}
+	return files
 }
 
 // CorpusOrNone is Corpus for the seeds of a fuzz target, which can do without.
