@@ -29,35 +29,7 @@ func measured(t *testing.T, nights int, worse func(*schema.Trace)) []measure.Run
 		t.Fatal(err)
 	}
 	worse(tr)
-	ctx := context.Background()
-	st, err := store.Temp(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
-	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log, Tool: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const key = 7
-	if err := errors.Join(store.Append(tx, key, tr.Applications), store.Append(tx, key, tr.Jobs), store.Append(tx, key, tr.Phases),
-		store.Append(tx, key, tr.Edges), store.Append(tx, key, tr.Attempts), tx.Input(store.InputRecord{Name: "made", Key: key})); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Commit(ctx); err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engines.Open(ctx, st, engine.Options{Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer eng.Close()
-	if _, err := detect.Run(ctx, st, eng, detect.Options{Tool: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := causes.Run(ctx, st, eng, causes.Options{Tool: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	ctx, eng := context.Background(), storedResults(t, tr)
 	runs, err := measure.Runs(ctx, eng, measure.Grouping{})
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +50,43 @@ func measured(t *testing.T, nights int, worse func(*schema.Trace)) []measure.Run
 		t.Errorf("a run alone: %v\n%+v\namong all:\n%+v", err, alone, last)
 	}
 	return runs
+}
+
+// storedResults returns an engine on a store with a trace, its outliers and their causes.
+func storedResults(t *testing.T, tr *schema.Trace) engine.Engine {
+	t.Helper()
+	ctx := context.Background()
+	st, err := store.Temp(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	tx, err := st.Begin(ctx, store.Origin{Kind: store.Log, Tool: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = tx.Input(store.InputRecord{Name: "made", Key: 1})
+	for b := range tr.Batches() {
+		err = errors.Join(err, tx.Append(1, b))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engines.Open(ctx, st, engine.Options{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { eng.Close() })
+	if _, err := detect.Run(ctx, st, eng, detect.Options{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := causes.Run(ctx, st, eng, causes.Options{Tool: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	return eng
 }
 
 // The whole path, on another simulator than that of sim_test.go: similar nights raise no alarm; a night on which a machine
