@@ -19,7 +19,7 @@ compare, audit, schema and sql. Its configuration names this command, such as
 
   {"mcpServers": {"straggler": {"command": "straggler", "args": ["mcp", "--store", "/data/lake"]}}}
 
-Nothing is changed but the store's results, which are brought up to date unless --fixed is given. Text from logs is under
+Only the store's results are changed: they are brought up to date unless --fixed is given. Text from logs is under
 keys that end in _from_log, so that an assistant can distinguish it from straggler's own statements.`,
 		Example: `  straggler mcp --store lake < /dev/null`,
 		Args:    onlyFlags,

@@ -183,9 +183,9 @@ func storeCompactCommand(e *env) *cobra.Command {
 	return storeVerb(e, &cobra.Command{
 		Use:   "compact --store DIR",
 		Short: "Merge small commits and remove obsolete files",
-		Long: `Compact writes small commits of logs into one, and so the commits of each kind of result that add up, without the rows that do
-not count any more. It removes files of which nothing is visible. Attempts are sorted by phase, a million at a time, so that
-a query of one phase reads less. What the tables show stays the same.`,
+		Long: `Compact merges small commits of logs into one, and likewise those of each kind of result, leaving out rows that no longer
+count. It removes files of which nothing is visible. Attempts are sorted by phase, a million at a time, so that a query of one
+phase reads less. The contents of the tables stay the same.`,
 		Example: "  straggler store compact --store lake",
 		Args:    onlyFlags,
 	}, func(ctx context.Context, dir string, _ []string) (table.Rows, error) {

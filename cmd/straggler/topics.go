@@ -32,8 +32,8 @@ The server is a Spark Thrift Server or Kyuubi (HiveServer2) with Spark 3.5 or ne
 give the same rows. Below some hundred million attempts one machine is faster.
 
 The parts written in Go run there too, as copies of this program that the cluster starts near the data: causes works on
-phases, whatif on applications, and ingest on logs, in --shards. The program must be visible to all machines of the cluster,
-in the same version; ?binary=PATH names it. The copies of detect, causes and whatif write their results into the store; only
+phases, whatif on applications, and ingest on logs, in --shards. The same version of the program must be visible to all machines
+of the cluster; ?binary=PATH names it. The copies of detect, causes and whatif write their results into the store; only
 the names of their files come back, and one commit names them. Spark may run a copy more than once: one file of each is in
 the commit, and the others are removed; in a bucket, where the cluster or this program was killed, a day later. Each shard of
 ingest is one commit, and logs that are in the store already are not read again. Logs that could not be read after several
@@ -53,9 +53,9 @@ without any setting; else by the files of the vendor's tools, such as
 --conf spark.executorEnv.AWS_SHARED_CREDENTIALS_FILE=/etc/lake/credentials; or by variables such as
 spark.executorEnv.AWS_ACCESS_KEY_ID, which others may see in Spark's pages. A server other than Amazon's is named in the
 store's URL, whose parameters the copies get, or by spark.executorEnv.AWS_ENDPOINT_URL. whatif and ingest cache files in
-STRAGGLER_CACHE, or in the user's cache directory, which needs HOME. Where executors must not have access, ?results=server
-makes the results of detect and causes come through the server, and whatif replay here. Uploads that a killed executor began
-are no objects but cost money: have a rule of the bucket abort incomplete multipart uploads.
+STRAGGLER_CACHE, or in the user's cache directory, which needs HOME. Where executors must not have access, with
+?results=server the results of detect and causes come through the server, and whatif replays here. The parts of an
+upload that a killed executor did not complete cost money until a lifecycle rule of the bucket aborts incomplete uploads.
 
 Options follow the address, as ?NAME=VALUE&NAME=VALUE:
 
@@ -66,8 +66,8 @@ Options follow the address, as ?NAME=VALUE&NAME=VALUE:
   tls             true: encrypt. tls-ca=FILE.pem trusts that authority, tls-name=HOST expects another name.
   store           the store's directory as the cluster sees it
   binary          this program as the cluster's machines have it, for what is not SQL
-  results         who writes them into the store: executors, which is usual, or server: they come through it, and are
-                  written from here
+  results         who writes results into the store: executors (the default), or server: they come through it, and this
+                  machine writes them
   connect         how long connecting may take (10s)
   patience        how long the server may be silent before it is checked (1m)
   reconnect       how long to wait for a server that went away (2m). Views are created again and the query is repeated,
@@ -77,8 +77,8 @@ Options follow the address, as ?NAME=VALUE&NAME=VALUE:
 The session's time zone is UTC and ANSI mode is on, whatever the server's defaults: a value that does not fit its type is
 an error. Ctrl-C stops the cluster's work. straggler sql only reads: a statement that writes, runs programs, calls Java by
 name or reads a file by its path is refused before it is sent. Queries can still read other tables of the cluster's
-metastore, with the permissions of the user who logs in, and call functions that its administrator added. report brings the
-rows that it draws to this machine, and whatif replays here with --optimize, or where it is asked about some applications only.`
+metastore, with the permissions of the user who logs in, and call functions that its administrator added. report fetches the
+rows that it draws to this machine, and whatif replays here with --optimize, and for a selection of applications.`
 
 func tablesText() string {
 	var b strings.Builder

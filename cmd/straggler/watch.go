@@ -84,9 +84,9 @@ What can be watched:
                                          Spark driver or MapReduce application master
   a log that is still being written      an .inprogress file, a rolling log, or a directory or URL with such logs
 
-A server is asked at most once a second (--every), and less often when answering would take it more than a hundredth of the time. A
-log is read again whenever it has grown; Spark writes logs through a buffer and not what running tasks have read, so slow
-tasks are recognised later there.
+A server is polled at most once a second (--every), and less often if answering takes it more than a hundredth of the time. A
+log is read again whenever it has grown; Spark buffers its log and does not log what running tasks have read, so slow tasks
+are recognised later there.
 
 On a terminal the view is redrawn; in a pipe only what is new is written, line by line; --as jsonl writes one JSON object per
 line for every stage, slow task, machine and decision. When the application ends, a report on it is printed, or written to
