@@ -218,7 +218,7 @@ func comparePair(t *testing.T, off, on string, counts *pairCounts) (errs, noneEr
 			for n := range c.again {
 				m.add(float64(c.again[n][j]) * none)
 			}
-			saving = m.interval95(saving.Mean, false)
+			saving = m.interval95(saving.Mean, false, student(m.n))
 		}
 		predicted := none - saving.Mean
 		want, without := truthOn.Jobs[j].Makespan, truthOff.Jobs[j].Makespan

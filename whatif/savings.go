@@ -24,15 +24,15 @@ func (m *moments) add(x float64) {
 // interval95 is a mean with the prediction interval of one more value of a sample: ± t(0.975, n−1) · sd · √(1 + 1/n) (Hahn and
 // Meeker 1991, section 4.7). More seeds make it more precise, but not narrower than the spread of the sample. A sample of equal
 // values has an interval without width. With a single value the limits are NaN, unless it is fixed, meaning that another run
-// would give the same.
-func (m *moments) interval95(mean float64, fixed bool) Interval {
+// would give the same. The quantile is student(n): it takes longer than all else, and many samples are of the same size.
+func (m *moments) interval95(mean float64, fixed bool, quantile float64) Interval {
 	switch {
 	case m.n == 0:
 		return Interval{math.NaN(), math.NaN(), math.NaN()}
 	case m.n == 1 && !fixed:
 		return Interval{mean, math.NaN(), math.NaN()}
 	}
-	half := m.student() * math.Sqrt(m.variance()*(1+1/m.n))
+	half := quantile * math.Sqrt(m.variance()*(1+1/m.n))
 	return Interval{mean, mean - half, mean + half}
 }
 
@@ -51,8 +51,8 @@ func (m *moments) variance() float64 {
 	return deviations / (m.n - 1)
 }
 
-// student is the 0.975-quantile of Student's t with the degrees of freedom of the sample.
-func (m *moments) student() float64 { return distribution.Student{DF: max(m.n-1, 1)}.Quantile(0.975) }
+// student is the 0.975-quantile of Student's t with the degrees of freedom of a sample of n values.
+func student(n float64) float64 { return distribution.Student{DF: max(n-1, 1)}.Quantile(0.975) }
 
 // difference is the mean of a − b, paired by seed, with its 95 % confidence interval (Student's paired t-test): what both have
 // in common cancels, and the question is about the mean over all uncertainties. With one pair the limits are NaN.
@@ -65,7 +65,7 @@ func difference(a, b []float64) Interval {
 	if m.n == 1 {
 		return Interval{mean, math.NaN(), math.NaN()}
 	}
-	half := m.student() * math.Sqrt(m.variance()/m.n)
+	half := student(m.n) * math.Sqrt(m.variance()/m.n)
 	return Interval{mean, mean - half, mean + half}
 }
 
@@ -192,7 +192,7 @@ func (q *groupTotal) group() Group {
 	jobs := len(q.before)
 	return Group{
 		Jobs: jobs, Before: timesOf(q.before), After: timesOf(q.after),
-		Saving: spread.interval95(q.sum/n, !q.varies).atMost(plain), Share: ratio(q.sum/n, plain), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
+		Saving: spread.interval95(q.sum/n, !q.varies, student(n)).atMost(plain), Share: ratio(q.sum/n, plain), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
 		Copies: q.copies / n, Wins: q.wins / n, Kills: q.kills / n, WasteS: q.waste / n,
 	}
 }
@@ -279,6 +279,7 @@ func (t *tally) another(seed, job int, o *replay.JobOutcome) (seconds float64, v
 // done completes the tally: it returns the effect of the variant on each job and adds it to the total.
 func (t *tally) done() []JobSaving {
 	n := float64(t.seeds)
+	quantile := student(n)
 	jobs := make([]JobSaving, t.c.jobs)
 	for j := range jobs {
 		if t.c.other(j) {
@@ -287,7 +288,7 @@ func (t *tally) done() []JobSaving {
 		}
 		plain := &t.c.none[j]
 		jobs[j] = JobSaving{
-			Saving: t.spread[j].interval95(t.sum[j]/n, !t.varies[j]).atMost(float64(plain.Took) / 1e6), Share: ratio(t.sum[j]/n, float64(plain.Took)/1e6),
+			Saving: t.spread[j].interval95(t.sum[j]/n, !t.varies[j], quantile).atMost(float64(plain.Took) / 1e6), Share: ratio(t.sum[j]/n, float64(plain.Took)/1e6),
 			SlotChange: ratio(t.slots[j]/n, float64(plain.Slots)/1e6) - 1, Copies: t.copies[j] / n, WasteS: t.waste[j] / n,
 			Idle: t.spread[j].squares == 0 && t.copies[j] == 0,
 		}

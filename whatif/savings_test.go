@@ -26,7 +26,7 @@ func TestIntervalOfAnother(t *testing.T) {
 			for range n {
 				m.add(7 + 2*r.NormFloat64())
 			}
-			if x, i := 7+2*r.NormFloat64(), m.interval95(m.sum/m.n, false); i.Low <= x && x <= i.High {
+			if x, i := 7+2*r.NormFloat64(), m.interval95(m.sum/m.n, false, student(m.n)); i.Low <= x && x <= i.High {
 				inside++
 			}
 		}
