@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"straggler/whatif/heap"
-	"straggler/whatif/workload"
 )
 
 // look calls the policy for phases, in the order of their numbers, and carries out its actions.
@@ -183,13 +182,13 @@ func (s *Sim) copy(i, task, slot int32) {
 		waits = s.p.Attempts[first].Gated
 	}
 	w := s.workOf(i, task)
-	took, reports := s.copyTakes(i, task, slot, &w)
+	took, curve := s.copyTakes(i, task, slot, &w)
 	if s.phases[i].reading != nil {
 		took = s.slowed(i, int32(t.copies), took)
 	}
-	s.start(i, slot, Running{
-		Task: local, Number: int32(t.copies), Machine: m, place: place, Start: Time(s.now + p.CopyLag), observed: -1, ok: true,
-		done: took, bytes: w.bytes, reports: reports, waits: waits,
+	s.start(i, slot, place, took, Running{
+		Task: local, Number: int32(t.copies), Machine: m, curve: curve, Start: Time(s.now + p.CopyLag), observed: -1, ok: true,
+		bytes: w.bytes, waits: waits,
 	})
 }
 
@@ -205,23 +204,25 @@ func (s *Sim) firstAttempt(i, task int32) int32 {
 	return ph.launches[task-p.FirstTask]
 }
 
-// copyTakes draws how long the latest copy of a task takes on a slot, in µs, and how it makes progress.
-func (s *Sim) copyTakes(i, task, slot int32, w *work) (took int64, reports workload.Curve) {
+// copyTakes draws how long the latest copy of a task takes on a slot, in µs, and the attempt of the log whose reports it follows,
+// -1 if none.
+func (s *Sim) copyTakes(i, task, slot int32, w *work) (took int64, curve int32) {
 	p := &s.p.Phases[i]
 	s.out.Drew = true
 	ratio := float32(1)
+	curve = -1
 	if p.Ratios > 0 {
 		k := s.drawnRatio(i, task, int32(s.task(task).copies), w)
 		ratio = s.p.Ratios[k]
 		if len(s.p.RatioOf) > 0 && len(s.p.Points) > 0 {
-			reports = s.p.Attempts[s.p.RatioOf[k]].Reports
+			curve = s.curveOf(s.p.RatioOf[k])
 		}
 	}
 	by := float64(w.seconds) * float64(ratio) * float64(s.factorOn(slot, s.now))
 	if s.slots[slot].machine != w.machine {
 		by *= float64(p.Far)
 	}
-	return max(int64(by*1e6+0.5), 1), reports
+	return max(int64(by*1e6+0.5), 1), curve
 }
 
 // drawnRatio is the index of the ratio that a copy of a task draws from those of its phase, excluding that of the task itself.

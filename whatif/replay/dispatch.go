@@ -269,8 +269,8 @@ func (s *Sim) launch(i, place int32, x *turn, slot int32, lag int64) {
 		s.jobs[p.Job].busy++
 	}
 	start := s.now + lag
-	s.start(i, slot, Running{
-		Task: x.task - p.FirstTask, Number: 0, Machine: m, place: place, Start: Time(start), observed: x.attempt, done: dur, bytes: x.bytes, reports: x.reports, ok: x.ok,
+	s.start(i, slot, place, dur, Running{
+		Task: x.task - p.FirstTask, Number: 0, Machine: m, curve: x.curve, Start: Time(start), observed: x.attempt, bytes: x.bytes, ok: x.ok,
 		waits: x.gated || s.scheduled() && s.phases[i].gates > 0,
 	})
 	if x.forks && !t.preempted {
@@ -280,9 +280,11 @@ func (s *Sim) launch(i, place int32, x *turn, slot int32, lag int64) {
 	}
 }
 
-func (s *Sim) start(i, slot int32, r Running) {
+// start starts an attempt, which takes so many µs, of the task at a place.
+func (s *Sim) start(i, slot, place int32, took int64, r Running) {
 	s.out.Events++
 	ph := &s.phases[i]
+	s.takes[slot] = took
 	r.slot, r.noise = slot, nan32
 	if int(slot) < len(s.p.Slots) {
 		s.takeFree(slot)
@@ -295,18 +297,18 @@ func (s *Sim) start(i, slot int32, r Running) {
 	case s.staged():
 		s.begin(i, slot, &r)
 	case !r.waits:
-		s.tree.set(slot, max(int64(r.Start)+r.done, s.now))
+		s.tree.set(slot, max(int64(r.Start)+took, s.now))
 	case s.phases[i].gates > 0:
 		s.tree.set(slot, workload.Forever)
 	default: // its parents ended, possibly just after its start
 		r.waits = false
-		s.tree.set(slot, max(max(int64(r.Start), s.phases[i].opened)+r.done, s.now))
+		s.tree.set(slot, max(max(int64(r.Start), s.phases[i].opened)+took, s.now))
 	}
 	if n := len(s.spare) - 1; ph.running == nil && n >= 0 {
 		ph.running, s.spare = s.spare[n], s.spare[:n]
 	}
-	t := &s.tasks[r.place]
-	s.slots[slot].phase, s.slots[slot].at, s.slots[slot].next = i, int32(len(ph.running)), t.slot
+	t, sr := &s.tasks[place], &s.slots[slot]
+	sr.phase, sr.at, sr.next, sr.place = i, int32(len(ph.running)), t.slot, place
 	t.slot = slot
 	t.live++
 	r.copies = t.live

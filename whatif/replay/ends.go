@@ -8,7 +8,7 @@ func (s *Sim) end(slot int32) {
 	if s.staged() && s.goesOn(slot) {
 		return
 	}
-	ph, r := s.take(slot)
+	ph, t, r := s.take(slot)
 	s.watch(ph, &r, false)
 	if s.scheduled() {
 		s.reportEnd(AttemptEnded, ph, &r)
@@ -24,14 +24,15 @@ func (s *Sim) end(slot int32) {
 		run.looking = true
 		s.due = append(s.due, ph)
 	}
-	t := &s.tasks[r.place]
 	if !r.ok {
 		s.recordVisit(t, r.Machine)
 		s.failed(ph, t, r.observed)
 		return
 	}
 	s.finished(run, t, true)
+	copied := Time(0)
 	if s.staged() {
+		copied = s.stages.slots[slot].read
 		s.leaves(ph, task, r.Machine)
 		if s.losses.on {
 			s.keepsOutput(ph, task, r.Machine, took)
@@ -40,7 +41,7 @@ func (s *Sim) end(slot int32) {
 	if s.scheduled() {
 		s.stopWaiting(ph, task)
 	}
-	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: Time(took), At: Time(s.now), copied: r.copied, bytes: r.bytes, reports: r.reports})
+	run.done = append(run.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, curve: r.curve, Took: Time(took), At: Time(s.now), copied: copied, bytes: r.bytes})
 	if r.observed < 0 {
 		s.out.Jobs[s.p.Phases[ph].Job].Wins++
 	}
@@ -58,11 +59,11 @@ func (s *Sim) end(slot int32) {
 	s.taskOver(ph, t)
 }
 
-// take removes the attempt from its slot.
-func (s *Sim) take(slot int32) (int32, Running) {
+// take removes the attempt from its slot. It returns its phase and its task too.
+func (s *Sim) take(slot int32) (int32, *taskRun, Running) {
 	s.tree.set(slot, workload.Forever)
 	sr := &s.slots[slot]
-	ph := sr.phase
+	ph, t := sr.phase, &s.tasks[sr.place]
 	run := &s.phases[ph]
 	r := run.running[sr.at]
 	last := len(run.running) - 1
@@ -72,7 +73,7 @@ func (s *Sim) take(slot int32) (int32, Running) {
 	}
 	run.running = run.running[:last]
 	sr.at = -1
-	s.offTask(ph, &s.tasks[r.place], slot)
+	s.offTask(ph, t, slot)
 	if r.observed < 0 {
 		s.speculating--
 	}
@@ -92,7 +93,7 @@ func (s *Sim) take(slot int32) (int32, Running) {
 		}
 		s.freeSlot(slot)
 	}
-	return ph, r
+	return ph, t, r
 }
 
 // offTask removes a slot from those that run a task.
@@ -164,12 +165,12 @@ func (s *Sim) killOthers(t *taskRun) {
 
 // kill ends an attempt whose result is not wanted.
 func (s *Sim) kill(slot int32) {
-	ph, r := s.take(slot)
+	ph, t, r := s.take(slot)
 	s.watch(ph, &r, true)
 	if s.scheduled() {
 		s.reportEnd(AttemptKilled, ph, &r)
 	}
-	s.recordVisit(&s.tasks[r.place], r.Machine)
+	s.recordVisit(t, r.Machine)
 	out := &s.out.Jobs[s.p.Phases[ph].Job]
 	took := max(s.now-int64(r.Start), 0)
 	out.Slots += took
@@ -267,7 +268,7 @@ func (s *Sim) openGate(i int32) {
 	}
 	for _, r := range s.phases[i].running {
 		if r.waits {
-			s.tree.set(r.slot, max(s.now, int64(r.Start))+r.done)
+			s.tree.set(r.slot, max(s.now, int64(r.Start))+s.takes[r.slot])
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package replay
 
-import "straggler/whatif/workload"
+import (
+	"unsafe"
+
+	"straggler/whatif/workload"
+)
 
 // WithSlots is the pool with more slots, on a machine of their own.
 func WithSlots(p *workload.Pool, n int) *workload.Pool {
@@ -13,3 +17,6 @@ func WithSlots(p *workload.Pool, n int) *workload.Pool {
 	q.Limit += n
 	return &q
 }
+
+// RunningSize is the bytes of an attempt that runs.
+const RunningSize = unsafe.Sizeof(Running{})

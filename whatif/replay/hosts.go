@@ -43,10 +43,11 @@ func (s *Sim) resetHosts() {
 // work makes an attempt that has just got a slot, or its input, active from an instant on.
 func (s *Sim) work(slot int32, r *Running, from int64) {
 	if !s.sharing() {
-		s.tree.set(slot, from+r.done)
+		s.tree.set(slot, from+s.takes[slot])
 		return
 	}
-	s.share(slot, r, share{on: true, before: float64(from - int64(r.Start)), total: float64(r.done), left: float64(r.done), at: from, speed: 1})
+	takes := float64(s.takes[slot])
+	s.share(slot, r, share{on: true, before: float64(from - int64(r.Start)), total: takes, left: takes, at: from, speed: 1})
 }
 
 // copies makes the attempt on a slot copy, on machines that share hosts. When the upstream phases end, the last outputs remain

@@ -228,11 +228,11 @@ func (s *Sim) launchAgain(i, task, slot int32) {
 	t.copies++
 	m := s.p.Slots[slot].Machine
 	w := s.workOf(i, task)
-	took, reports := s.copyTakes(i, task, slot, &w)
+	took, curve := s.copyTakes(i, task, slot, &w)
 	s.jobs[p.Job].busy++
-	s.start(i, slot, Running{
-		Task: task - p.FirstTask, Number: int32(t.copies), Machine: m, place: place, Start: Time(s.now + p.CopyLag), observed: s.firstAttempt(i, task),
-		done: took, bytes: w.bytes, reports: reports,
+	s.start(i, slot, place, took, Running{
+		Task: task - p.FirstTask, Number: int32(t.copies), Machine: m, curve: curve, Start: Time(s.now + p.CopyLag), observed: s.firstAttempt(i, task),
+		bytes: w.bytes,
 	})
 }
 

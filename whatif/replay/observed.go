@@ -358,7 +358,7 @@ func (o *Observed) machine(name string) int32 {
 func (o *Observed) started(e *Event) {
 	ph, task := &o.s.phases[e.Phase], o.p.Phases[e.Phase].FirstTask+e.Task
 	t := &o.s.tasks[task]
-	r := Running{Task: e.Task, Machine: o.machine(e.Machine), place: task, Start: e.At, observed: e.Attempt, noise: nan32}
+	r := Running{Task: e.Task, Machine: o.machine(e.Machine), curve: -1, Start: e.At, observed: e.Attempt, noise: nan32}
 	if e.Copy {
 		t.copies++
 		r.Number = int32(t.copies)
@@ -366,7 +366,8 @@ func (o *Observed) started(e *Event) {
 	}
 	r.slot = o.claimed(e.Executor, r.Machine)
 	o.slots[e.Attempt] = r.slot
-	o.s.slots[r.slot].phase, o.s.slots[r.slot].at, o.s.slots[r.slot].next = e.Phase, int32(len(ph.running)), t.slot
+	sr := &o.s.slots[r.slot]
+	sr.phase, sr.at, sr.next, sr.place = e.Phase, int32(len(ph.running)), t.slot, task
 	if !t.done && t.live == 0 {
 		ph.waiting--
 	}
@@ -438,7 +439,7 @@ func (o *Observed) ended(e *Event) {
 		return
 	}
 	o.p.Tasks[task].Bytes, o.p.Tasks[task].Records = e.Bytes, e.Records
-	ph.done = append(ph.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, Took: max(e.At-r.Start, 0), At: e.At})
+	ph.done = append(ph.done, Done{Task: r.Task, Number: r.Number, Machine: r.Machine, curve: -1, Took: max(e.At-r.Start, 0), At: e.At})
 	if !t.done {
 		o.s.finished(ph, t, true)
 		ph.over++

@@ -13,8 +13,8 @@ import (
 type turn struct {
 	dur     int64 // of the attempt in the replay
 	key     int64 // its observed claim
-	reports workload.Curve
 	attempt int32
+	curve   int32 // as of Running
 	slot    int32
 	task    int32
 	ok      bool
@@ -35,7 +35,7 @@ type work struct {
 // turnOf returns the turn of an attempt of the log.
 func (s *Sim) turnOf(a int32, x *turn) {
 	at := &s.p.Attempts[a]
-	x.dur, x.key, x.reports = at.Dur, at.Key, at.Reports
+	x.dur, x.key, x.curve = at.Dur, at.Key, s.curveOf(a)
 	if s.o.Took != nil {
 		x.dur = s.o.Took[a]
 	}
@@ -166,7 +166,7 @@ func (s *Sim) inOrder(i int32, order []int32) {
 	}
 	for n := range ph.running {
 		r := &ph.running[n]
-		r.place = places[r.Task]
+		s.slots[r.slot].place = places[r.Task]
 	}
 }
 

@@ -20,8 +20,8 @@ func (s *Sim) partProgress(ph int32, a *Running, at int64) float64 {
 		return c * s.copiedShare(ph, a, at)
 	}
 	x := s.computedShare(a, at)
-	if a.reports.N > 0 {
-		return c + (1-c)*score(s.p.Reported(a.reports), x, true)
+	if a.curve >= 0 {
+		return c + (1-c)*score(s.reported(a.curve), x, true)
 	}
 	return c + (1-c)*synthetic(x, s.noise(ph, a))
 }
@@ -56,7 +56,7 @@ func (s *Sim) computedShare(a *Running, at int64) float64 {
 	if end == workload.Forever {
 		return 0
 	}
-	return min(max(1-float64(end-at)/max(float64(a.done), 1), 0), 1)
+	return min(max(1-float64(end-at)/max(float64(s.takes[a.slot]), 1), 0), 1)
 }
 
 // copyScore is that of the phase; 0: none.
@@ -74,20 +74,21 @@ func (v *View) reachedInParts(a *Running, want float64) Time {
 	if v.s.stages.slots[a.slot].kind == copying {
 		return min(Time(math.Round(want/max(v.Progress(a), want)*float64(elapsed))), elapsed)
 	}
+	copied := v.s.stages.slots[a.slot].read
 	if want <= c {
-		return Time(math.Round(want / c * float64(a.copied)))
+		return Time(math.Round(want / c * float64(copied)))
 	}
 	x := max(v.s.computedShare(a, v.s.now), 1e-9)
 	y := min(v.s.partShare(v.ph, a, want)/x, 1)
-	return min(a.copied+Time(math.Round(y*float64(elapsed-a.copied))), elapsed)
+	return min(copied+Time(math.Round(y*float64(elapsed-copied))), elapsed)
 }
 
 // partShare is the share of its computing after which an attempt reports a score.
 func (s *Sim) partShare(ph int32, a *Running, want float64) float64 {
 	c := float64(s.p.Phases[ph].CopyScore)
 	part := max(want-c, 0) / max(1-c, 1e-9)
-	if a.reports.N > 0 {
-		return shareAt(s.p.Reported(a.reports), part)
+	if a.curve >= 0 {
+		return shareAt(s.reported(a.curve), part)
 	}
 	return syntheticShare(part, s.noise(ph, a))
 }
@@ -99,8 +100,8 @@ func (v *View) spentInParts(d *Done, want float64) Time {
 		return Time(math.Round(want / c * float64(d.copied)))
 	}
 	x := (want - c) / max(1-c, 1e-9)
-	if d.reports.N > 0 {
-		x = shareAt(v.s.p.Reported(d.reports), x)
+	if d.curve >= 0 {
+		x = shareAt(v.s.reported(d.curve), x)
 	}
 	return d.copied + Time(math.Round(x*float64(d.Took-d.copied)))
 }

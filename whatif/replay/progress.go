@@ -75,17 +75,30 @@ func (s *Sim) progressAt(ph int32, a *Running, at int64) float64 {
 	if s.sharing() {
 		x = s.workDone(a, at)
 	}
-	if a.reports.N > 0 {
-		return score(s.p.Reported(a.reports), x, a.observed < 0 || s.p.Attempts[a.observed].Ok)
+	if a.curve >= 0 {
+		return score(s.reported(a.curve), x, a.observed < 0 || s.p.Attempts[a.observed].Ok)
 	}
 	return synthetic(x, s.noise(ph, a))
+}
+
+// reported are the reports of an attempt of the log.
+func (s *Sim) reported(attempt int32) []workload.Point {
+	return s.p.Reported(s.p.Attempts[attempt].Reports)
+}
+
+// curveOf is an attempt of the log if it has reports, -1 otherwise.
+func (s *Sim) curveOf(attempt int32) int32 {
+	if s.p.Attempts[attempt].Reports.N == 0 {
+		return -1
+	}
+	return attempt
 }
 
 // whole is the duration of an attempt from start to end, as far as it is determined by now, in µs.
 func (s *Sim) whole(a *Running) float64 {
 	end := s.tree.end(a.slot)
 	if end == workload.Forever {
-		end = max(s.now, int64(a.Start)) + a.done // it is still waiting for its parents
+		end = max(s.now, int64(a.Start)) + s.takes[a.slot] // it is still waiting for its parents
 	}
 	return max(float64(end-int64(a.Start)), 1)
 }
@@ -120,8 +133,8 @@ func (v *View) Reached(a *Running, want float64) (Time, bool) {
 		return v.reachedInParts(a, want), true
 	case v.s.observed != nil: // assuming linear progress
 		return min(Time(math.Round(want/v.Progress(a)*float64(v.Elapsed(a)))), v.Elapsed(a)), true
-	case a.reports.N > 0:
-		x = shareAt(v.s.p.Reported(a.reports), want)
+	case a.curve >= 0:
+		x = shareAt(v.s.reported(a.curve), want)
 	default:
 		x = syntheticShare(want, v.s.noise(v.ph, a))
 	}
@@ -134,8 +147,8 @@ func (v *View) Spent(d *Done, want float64) Time {
 		return v.spentInParts(d, want)
 	}
 	x := want
-	if d.reports.N > 0 {
-		x = shareAt(v.s.p.Reported(d.reports), want)
+	if d.curve >= 0 {
+		x = shareAt(v.s.reported(d.curve), want)
 	}
 	return Time(math.Round(x * float64(d.Took)))
 }

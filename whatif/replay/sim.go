@@ -67,6 +67,7 @@ type Sim struct {
 	tree        tree
 	timers      timers
 	slots       []slotRun
+	takes       []int64 // by slot: µs that the attempt on it takes
 	free        [workload.Classes]freeSlots
 	busy        int             // slots in use that count towards the limit
 	ready       heap.Heap[head] // queues whose head may have a slot
@@ -106,6 +107,7 @@ type slotRun struct {
 	phase int32
 	at    int32 // index into the phase's running attempts, -1: none
 	next  int32 // another slot that runs the same task, -1: none
+	place int32 // of its task, see Sim.place
 	kept
 	gone bool // it does not exist yet, or no longer
 }
@@ -428,7 +430,7 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	s.visits = s.visits[:0]
 	s.held = s.held[:0]
 	s.fresh, s.due, s.busy, s.speculating, s.avoided = s.fresh[:0], s.due[:0], 0, 0, nil
-	s.slots = resize(s.slots, all)
+	s.slots, s.takes = resize(s.slots, all), resize(s.takes, all)
 	for n := range s.slots {
 		s.slots[n] = slotRun{at: -1, next: -1}
 		if n < len(p.Slots) {

@@ -87,3 +87,10 @@ func tasksOf(tasks, machines, slots int) *workload.Pool {
 	}
 	return workload.Build(c.Rows()).Pools[0]
 }
+
+// An attempt that runs fills a cache line and no more: policies read thousands of them at a look.
+func TestRunningSize(t *testing.T) {
+	if replay.RunningSize != 64 {
+		t.Errorf("an attempt that runs has %d bytes", replay.RunningSize)
+	}
+}

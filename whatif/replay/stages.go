@@ -23,6 +23,7 @@ type stage struct {
 	kind  stageKind
 	flows []network.ID
 	until int64 // working: end of its computing
+	read  Time  // from its start until it computed; 0: it did not copy
 	// copying, on machines that share hosts: it has copied everything available before the upstream phases ended
 	copied bool
 	got    []float64 // copying: outputs it has, by rack
@@ -71,7 +72,7 @@ func (s *Sim) resetStages() {
 func (s *Sim) begin(i, slot int32, r *Running) {
 	st, p := &s.stages.slots[slot], &s.p.Phases[i]
 	task := p.FirstTask + r.Task
-	st.flows, st.kind, st.copied = st.flows[:0], working, false
+	st.flows, st.kind, st.copied, st.read = st.flows[:0], working, false, 0
 	if p.Shuffles {
 		st.kind, r.waits = copying, true
 		if s.stages.net != nil {
@@ -91,13 +92,13 @@ func (s *Sim) begin(i, slot int32, r *Running) {
 		if s.stages.net != nil && bytes > 0 {
 			from := s.readFrom(task, r, level)
 			id := s.stages.net.Start(network.Flow{Path: s.stages.net.Between(from, r.Machine), Bytes: float64(bytes), Tag: slot})
-			st.flows, st.until = append(st.flows, id), int64(r.Start)+r.done
+			st.flows, st.until = append(st.flows, id), int64(r.Start)+s.takes[slot]
 			s.tree.set(slot, workload.Forever)
 			return
 		}
 	}
 	if s.stages.net == nil {
-		r.done = scale(r.done, s.p.Stages.Slowdown[level])
+		s.takes[slot] = scale(s.takes[slot], s.p.Stages.Slowdown[level])
 	}
 	s.work(slot, r, int64(r.Start))
 }
@@ -191,7 +192,7 @@ func (s *Sim) compute(slot int32) {
 	r := &s.phases[sr.phase].running[sr.at]
 	st.kind = computing
 	s.stages.computing[r.Machine]++
-	r.copied = Time(s.now) - r.Start
+	st.read = Time(s.now) - r.Start
 	s.work(slot, r, s.now)
 }
 

@@ -14,12 +14,13 @@ type View struct {
 	ph int32
 }
 
-// Running is an attempt that runs.
+// Running is an attempt that runs. It fills a cache line: policies read many of them at a look, in no order. What they do not
+// read is with the slot.
 type Running struct {
 	Task    int32
 	Number  int32 // 0: the original or its retry; n: the n-th copy or restart
 	Machine int32
-	place   int32   // of its task, see Sim.place
+	curve   int32   // attempt of the log whose reports it follows, -1: synthetic progress
 	Start   Time    // when it was or will be started; it already has its slot
 	Note    float64 // for use by the policy, kept with the attempt; initially 0
 	Last    float64 // the same, for a second number
@@ -31,9 +32,6 @@ type Running struct {
 	ok       bool    // it will succeed; never shown to a policy
 	copies   int16   // running attempts of its task, including itself
 	bytes    int64   // its task's input, -1: unknown
-	done     int64   // µs that it takes; never shown to a policy
-	copied   Time    // of a planned pool: from its start until it computed
-	reports  workload.Curve
 }
 
 // Done is an attempt that succeeded.
@@ -41,11 +39,11 @@ type Done struct {
 	Task    int32
 	Number  int32
 	Machine int32
+	curve   int32 // as of Running
 	Took    Time
 	At      Time
 	copied  Time  // of a planned pool: from its start until it computed
 	bytes   int64 // its task's input, -1: unknown
-	reports workload.Curve
 }
 
 // Now is the instant.
@@ -115,7 +113,7 @@ func (v *View) CopiesOf(a *Running) int { return int(a.copies) }
 
 // Place is an index of the task of an attempt, below the number of tasks, in the order of launches, so that arrays indexed by
 // it have good locality. It is constant unless LongestFirst is called.
-func (v *View) Place(a *Running) int32 { return a.place - v.s.p.Phases[v.ph].FirstTask }
+func (v *View) Place(a *Running) int32 { return v.s.slots[a.slot].place - v.s.p.Phases[v.ph].FirstTask }
 
 // Launched is the number of copies and restarts of a task started so far.
 func (v *View) Launched(task int32) int {
@@ -141,7 +139,7 @@ func (v *View) Progress(a *Running) float64 { return v.s.progress(v.ph, a) }
 // Steady reports whether the progress of an attempt is synthetic and its end is fixed: its estimated time left,
 // elapsed/progress − elapsed, only decreases from now on.
 func (v *View) Steady(a *Running) bool {
-	return v.s.observed == nil && !v.s.staged() && a.reports.N == 0 && !a.waits
+	return v.s.observed == nil && !v.s.staged() && a.curve < 0 && !a.waits
 }
 
 // Line is elapsed/progress of a steady attempt, up to rounding, as a linear function of the time elapsed, in seconds: its value
