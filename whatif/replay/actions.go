@@ -150,7 +150,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 		}
 		return -1
 	}
-	bits := draw(s.o.Seed, s.p.Phases[i].Key, task-s.p.Phases[i].FirstTask, int32(t.copies)+1, drawPlace)
+	bits := s.phases[i].places.draw(task-s.p.Phases[i].FirstTask, int32(t.copies)+1)
 	s.out.Drew = true
 	first := free.from(int32(below(bits, len(s.p.Slots))))
 	for slot := first; slot >= 0; {
@@ -236,7 +236,7 @@ func (s *Sim) drawnRatio(i, task, number int32, w *work) int32 {
 	if others == 0 { // alone in its phase: its own ratio
 		return p.FirstRatio + w.ratio
 	}
-	k := int32(below(draw(s.o.Seed, p.Key, task-p.FirstTask, number, drawRatio), others))
+	k := int32(below(s.phases[i].ratios.draw(task-p.FirstTask, number), others))
 	if w.ratio >= 0 && k >= w.ratio {
 		k++
 	}

@@ -39,6 +39,9 @@ func (s *Sim) nextHead(i int32) {
 			continue
 		}
 		s.setHead(i, a)
+		if own := s.nextSlot(i); own >= 0 && int(own) < len(s.p.Slots) {
+			s.touched = s.slots[own].machine // prefetched for claim
+		}
 		return
 	}
 }

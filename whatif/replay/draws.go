@@ -26,9 +26,18 @@ func mix(x uint64) uint64 {
 
 // draw returns 64 random bits for one purpose of one attempt.
 func draw(seed int64, phase int64, task, number int32, what purpose) uint64 {
-	h := mix(uint64(seed)*0x9e3779b97f4a7c15 + uint64(what))
-	h = mix(h ^ uint64(phase))
-	return mix(h ^ uint64(uint32(task))<<32 ^ uint64(uint32(number)))
+	return streamOf(seed, phase, what).draw(task, number)
+}
+
+// stream is the draws of one purpose for the attempts of one phase.
+type stream uint64
+
+func streamOf(seed, phase int64, what purpose) stream {
+	return stream(mix(mix(uint64(seed)*0x9e3779b97f4a7c15+uint64(what)) ^ uint64(phase)))
+}
+
+func (x stream) draw(task, number int32) uint64 {
+	return mix(uint64(x) ^ uint64(uint32(task))<<32 ^ uint64(uint32(number)))
 }
 
 // below maps random bits to a number in 0 … n−1.

@@ -75,6 +75,15 @@ func (s *Sim) nextTask(i int32) int32 {
 	return s.p.Attempts[s.p.Phases[i].First+ph.next].Task
 }
 
+// nextSlot is the slot in the log of that task's launch.
+func (s *Sim) nextSlot(i int32) int32 {
+	ph := &s.phases[i]
+	if len(ph.turns) > 0 {
+		return ph.turns[ph.next].slot
+	}
+	return s.p.Attempts[s.p.Phases[i].First+ph.next].Slot
+}
+
 // nextPlace is the place of that task.
 func (s *Sim) nextPlace(i int32) int32 {
 	p, ph := &s.p.Phases[i], &s.phases[i]

@@ -119,7 +119,7 @@ func (s *Sim) noiseAtMost(ph int32, a *Running) float64 {
 }
 
 func (s *Sim) noiseBits(ph int32, a *Running) uint64 {
-	return draw(s.o.Seed, s.p.Phases[ph].Key, a.Task, a.Number, drawProgress)
+	return s.phases[ph].errors.draw(a.Task, a.Number)
 }
 
 // Reached is how long after its start a running attempt reported a score; false if it has not yet.

@@ -92,7 +92,7 @@ type Sim struct {
 	speculating int
 	visits      []visit
 	drawn       []int32 // for use within touch
-	touched     int32   // the same
+	touched     int32   // what was read ahead
 	avoided     []int64 // by machine, until when; nil where none is
 	view        View
 	observed    *Observed // a live application, which is not simulated; nil in a replay
@@ -183,6 +183,9 @@ type phaseRun struct {
 	read      float64       // the sum of the factors at which as many attempts that succeeded have read
 	counted   int
 	memory    any
+	ratios    stream // of its copies
+	places    stream // the same
+	errors    stream // of the progress of its attempts
 }
 
 type taskRun struct {
@@ -375,6 +378,7 @@ func (s *Sim) releasePhase(i int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	ph.released, ph.begun = s.now, true
 	ph.waiting = p.Launches
+	ph.ratios, ph.places, ph.errors = streamOf(s.o.Seed, p.Key, drawRatio), streamOf(s.o.Seed, p.Key, drawPlace), streamOf(s.o.Seed, p.Key, drawProgress)
 	if ph.gates == 0 {
 		s.startReading(i)
 	}
