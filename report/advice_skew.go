@@ -92,9 +92,14 @@ func (k *known) split(g *skewed, settings bool) Advice {
 	for _, j := range k.d.Cost.Jobs.Rows {
 		a.jobWorth = a.jobWorth || j.JobID == o.JobID && a.GainS.V >= max(1, k.worthJob*j.Loss.CompletionS.V)
 	}
-	if k.workflow() {
+	if k.workflow() || o.StoredInput.V {
 		a.Title = fmt.Sprintf("Divide the input of %s %s of %s", prose.PluralWord(len(partitions), "task", "tasks"), prose.Join(partitions), phase)
+	}
+	switch {
+	case k.workflow():
 		a.Action = "Divide the input among more tasks, or give these tasks more processors if their program can use them. A copy of a task reads the same data and is as slow, so leave them alone otherwise."
+	case o.StoredInput.V:
+		a.Action = "They read larger parts of stored data than the others: write it in files of equal size, in a format that can be split, let a task read at most so many bytes, or repartition what was read. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise."
 	}
 	if app := AppOf(k.d, o.Application); app != "" {
 		a.Title += " in " + app
@@ -107,7 +112,7 @@ func (k *known) split(g *skewed, settings bool) Advice {
 		a.ofQuery(f, g)
 		return a
 	}
-	if !settings || !k.sparkSQL() {
+	if !settings || !k.sparkSQL() || o.StoredInput.V {
 		return a
 	}
 	if a.Settings = k.skewJoin(g.tasks); len(a.Settings) > 0 {

@@ -221,6 +221,50 @@ func TestWorkflowsHaveNoKeys(t *testing.T) {
 	}
 }
 
+// The tasks of a phase that reads no other phase have no key that could be salted, and nothing is shuffled before them.
+func TestStoredInputHasNoKeys(t *testing.T) {
+	for stored, keys := range map[schema.Null[bool]]bool{{}: true, schema.Some(false): true, schema.Some(true): false} {
+		var d Document
+		d.Trust.Applications.Rows = make([]Application, 1)
+		d.Trust.Applications.Rows[0].Framework = "spark"
+		d.Trust.Applications.Total = 1
+		o := Outlier{}
+		o.Task, o.CostS, o.ExcessS, o.StoredInput = 7, schema.Some(5.0), schema.Some(5.0), stored
+		o.Causes = []Attribution{{AttributionRow: AttributionRow{Cause: schema.DataSkew, Seconds: 5, Evidence: `{"predictor":"input_bytes","value":9e6,"median":1e6,"unit":"bytes"}`}}}
+		d.Outliers.Rows = []Outlier{o}
+		got := adviseSkew(&known{&d, &facts{settings: map[string]schema.Null[string]{"spark.sql.adaptive.enabled": schema.Some("false")}}, usualThresholds()})
+		if len(got) != 1 || strings.Contains(got[0].Action, "key") != keys || strings.Contains(got[0].Title, "partition") != keys || len(got[0].Settings) > 0 != keys {
+			t.Errorf("stored %+v: %+v", stored, got)
+		}
+	}
+}
+
+// Where most time was lost to transient slowness, and runs differ by more than a replay of copies saves, the report says that it
+// cannot tell. It does not where little was lost to it.
+func TestCopiesThatMaySaveNothing(t *testing.T) {
+	for lost, want := range map[float64]int{21: 1, 0.4: 0} {
+		var d Document
+		d.Trust.Counts.Attempts = 300
+		d.Trust.Applications.Rows = make([]Application, 1)
+		d.Trust.Applications.Rows[0].Framework = "spark"
+		d.Trust.Applications.Total = 1
+		d.Cost.Loss.LostS, d.Cost.Loss.CompletionS = schema.Some(32.0), schema.Some(92.0)
+		d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(lost)}}
+		d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(10.0), SavingLow: schema.Some(-50.0), SavingHigh: schema.Some(70.0), Verdict: schema.Unclear, Parameters: `{}`}}}
+		n := 0
+		for _, a := range advise(&d, &facts{}) {
+			if a.Rule == "speculate" {
+				if n++; a.Kind != CannotTell || !strings.Contains(a.Action, "saves 10.0") || len(a.Settings) == 0 {
+					t.Errorf("%g s lost: %+v", lost, a)
+				}
+			}
+		}
+		if n != want {
+			t.Errorf("%g s lost: %d advices about copies, want %d", lost, n, want)
+		}
+	}
+}
+
 // If copies ran already, the saving of earlier ones is that of a replay of Spark's speculation, and not the whole cost of
 // transient slowness.
 func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {

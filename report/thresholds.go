@@ -22,7 +22,7 @@ type thresholds struct {
 	manySlow     int     // so many slow machines, if they are
 	manyShare    int64   // one in so many, are no faults of single ones
 	mainPart     float64 // the least share of an outlier's excess that skew must explain for advice to split its partition
-	saidPart     float64 // the least share of an excess, or of all lost time without a cause, that is worth a sentence
+	saidPart     float64 // the least share of an excess, or of all lost time without a cause or a sure remedy, that is worth a sentence
 	latePart     float64 // the least share of lost time, due to tasks that are no outliers, that is said
 	mostlyRight  float64 // mean confidence of verdicts, the share of such that are right: high from here on
 	oftenRight   float64 // medium from here on
