@@ -183,17 +183,17 @@ func (e *azureError) answered() int { return e.status }
 func (e *azureError) Error() string { return strings.TrimSpace(fmt.Sprintf("%d %s", e.status, e.code)) }
 
 // do sends a request for a blob, or for the container where key is "", until it is answered or fails for good.
-func (b *azureBucket) do(ctx context.Context, method, key string, query url.Values, header map[string]string, body []byte) (*http.Response, error) {
-	return retried(ctx, b.tries, final, func() (*http.Response, error) { return b.once(ctx, method, key, query, header, body) })
+func (b *azureBucket) do(ctx context.Context, c call) (*http.Response, error) {
+	return retried(ctx, b.tries, final, func() (*http.Response, error) { return b.once(ctx, c) })
 }
 
-func (b *azureBucket) once(ctx context.Context, method, key string, query url.Values, header map[string]string, body []byte) (*http.Response, error) {
+func (b *azureBucket) once(ctx context.Context, c call) (*http.Response, error) {
 	at := b.at
-	if key != "" {
-		at += "/" + url.PathEscape(key)
+	if c.key != "" {
+		at += "/" + url.PathEscape(c.key)
 	}
 	all := url.Values{}
-	for _, values := range []url.Values{query, b.token} {
+	for _, values := range []url.Values{c.query, b.token} {
 		for name := range values {
 			all.Set(name, values.Get(name))
 		}
@@ -201,14 +201,14 @@ func (b *azureBucket) once(ctx context.Context, method, key string, query url.Va
 	if len(all) > 0 {
 		at += "?" + strings.ReplaceAll(all.Encode(), "+", "%20") // a plus is a plus to some servers
 	}
-	q, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
+	q, err := http.NewRequestWithContext(ctx, c.method, at, bytes.NewReader(c.body))
 	if err != nil {
 		return nil, err
 	}
 	q.Header.Set("X-Ms-Version", azureVersion)
 	q.Header.Set("X-Ms-Date", time.Now().UTC().Format(http.TimeFormat))
 	q.Header.Set("User-Agent", "straggler")
-	for name, value := range header {
+	for name, value := range c.header {
 		q.Header.Set(name, value)
 	}
 	r, err := b.client.Do(q)
@@ -221,8 +221,8 @@ func (b *azureBucket) once(ctx context.Context, method, key string, query url.Va
 }
 
 // effect sends a request of which only the answer's status counts.
-func (b *azureBucket) effect(ctx context.Context, method, key string, query url.Values, header map[string]string, body []byte) error {
-	r, err := b.do(ctx, method, key, query, header, body)
+func (b *azureBucket) effect(ctx context.Context, c call) error {
+	r, err := b.do(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (b *azureBucket) effect(ctx context.Context, method, key string, query url.
 }
 
 func (b *azureBucket) Stat(ctx context.Context, key string) (Object, error) {
-	r, err := b.do(ctx, http.MethodHead, key, nil, nil, nil)
+	r, err := b.do(ctx, call{method: http.MethodHead, key: key})
 	if err != nil {
 		return Object{}, err
 	}
@@ -264,7 +264,7 @@ type azurePage struct {
 func (b *azureBucket) Page(ctx context.Context, prefix, delimiter, after string, size int) ([]Object, string, error) {
 	query := withGiven(url.Values{"restype": {"container"}, "comp": {"list"}, "maxresults": {strconv.Itoa(size)}},
 		map[string]string{"prefix": prefix, "delimiter": delimiter, "marker": after})
-	r, err := b.do(ctx, http.MethodGet, "", query, nil, nil)
+	r, err := b.do(ctx, call{method: http.MethodGet, query: query})
 	if err != nil {
 		return nil, "", err
 	}
@@ -300,7 +300,7 @@ func (b *azureBucket) Read(ctx context.Context, key string, from, n int64) (*Rea
 	if part := byteRange(from, n); part != "" {
 		header["Range"] = part
 	}
-	r, err := b.do(ctx, http.MethodGet, key, nil, header, nil)
+	r, err := b.do(ctx, call{method: http.MethodGet, key: key, header: header})
 	if err != nil {
 		return nil, err
 	}
@@ -322,13 +322,13 @@ func (b *azureBucket) Write(ctx context.Context, key, contentType string, data i
 	}
 	if errors.Is(err, io.EOF) {
 		header["X-Ms-Blob-Type"] = "BlockBlob"
-		return b.effect(ctx, http.MethodPut, key, nil, header, part)
+		return b.effect(ctx, call{method: http.MethodPut, key: key, header: header, body: part})
 	}
 	list, err := b.putBlocks(ctx, key, part, data)
 	if err != nil {
 		return err
 	}
-	return b.effect(ctx, http.MethodPut, key, url.Values{"comp": {"blocklist"}}, header, list)
+	return b.effect(ctx, call{method: http.MethodPut, key: key, query: url.Values{"comp": {"blocklist"}}, header: header, body: list})
 }
 
 // putBlocks sends a part and those after it as blocks, and gives the list of them.
@@ -336,7 +336,7 @@ func (b *azureBucket) putBlocks(ctx context.Context, key string, part []byte, da
 	ids, err := sendParts(ctx, part, data, func(ctx context.Context, n int, part []byte) (string, error) {
 		// all ids of a blob are of one length
 		id := base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(n)))
-		return id, b.effect(ctx, http.MethodPut, key, url.Values{"comp": {"block"}, "blockid": {id}}, nil, part)
+		return id, b.effect(ctx, call{method: http.MethodPut, key: key, query: url.Values{"comp": {"block"}, "blockid": {id}}, body: part})
 	})
 	if err != nil {
 		return nil, err
@@ -350,7 +350,7 @@ func (b *azureBucket) putBlocks(ctx context.Context, key string, part []byte, da
 }
 
 func (b *azureBucket) Delete(ctx context.Context, key string) error {
-	return b.effect(ctx, http.MethodDelete, key, nil, nil, nil)
+	return b.effect(ctx, call{method: http.MethodDelete, key: key})
 }
 
 func (b *azureBucket) Close() error { b.client.CloseIdleConnections(); return nil }

@@ -19,6 +19,14 @@ import (
 // What servers of the S3 protocol and Blob Storage have in common: answers that are final, pages of a listing, parts of
 // objects.
 
+// call is a request before it is signed.
+type call struct {
+	method, key string // without a key it is about the bucket
+	query       url.Values
+	header      map[string]string
+	body        []byte
+}
+
 // passing are the answers of a server that may give another one later.
 var passing = map[int]bool{http.StatusRequestTimeout: true, http.StatusTooManyRequests: true, http.StatusInternalServerError: true,
 	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true}

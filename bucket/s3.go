@@ -105,26 +105,26 @@ func refusalOf(r *http.Response) *s3Error {
 var passedOn = map[int]bool{http.StatusMovedPermanently: true, http.StatusTemporaryRedirect: true, http.StatusBadRequest: true}
 
 // do sends a request for an object, or for the bucket where key is "", until it is answered or fails for good.
-func (b *s3Bucket) do(ctx context.Context, method, key string, query url.Values, headers map[string]string, body []byte) (*http.Response, error) {
-	return retried(ctx, b.tries, final, func() (*http.Response, error) { return b.once(ctx, method, key, query, headers, body) })
+func (b *s3Bucket) do(ctx context.Context, c call) (*http.Response, error) {
+	return retried(ctx, b.tries, final, func() (*http.Response, error) { return b.once(ctx, c) })
 }
 
-func (b *s3Bucket) once(ctx context.Context, method, key string, query url.Values, headers map[string]string, body []byte) (*http.Response, error) {
-	q, err := http.NewRequestWithContext(ctx, method, b.at, bytes.NewReader(body))
+func (b *s3Bucket) once(ctx context.Context, c call) (*http.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, c.method, b.at, bytes.NewReader(c.body))
 	if err != nil {
 		return nil, err
 	}
-	if key != "" {
-		q.URL.Path = strings.TrimSuffix(q.URL.Path, "/") + "/" + key
+	if c.key != "" {
+		q.URL.Path = strings.TrimSuffix(q.URL.Path, "/") + "/" + c.key
 		q.URL.RawPath = s3utils.EncodePath(q.URL.Path) // as it is signed
 	}
-	q.URL.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	q.URL.RawQuery = strings.ReplaceAll(c.query.Encode(), "+", "%20")
 	q.Header.Set("User-Agent", "straggler")
-	for name, value := range headers {
+	for name, value := range c.header {
 		q.Header.Set(name, value)
 	}
 	if b.sign != nil {
-		if q, err = b.sign(q, body); err != nil {
+		if q, err = b.sign(q, c.body); err != nil {
 			return nil, err
 		}
 	}
@@ -137,8 +137,8 @@ func (b *s3Bucket) once(ctx context.Context, method, key string, query url.Value
 }
 
 // effect sends a request and reads what little is answered.
-func (b *s3Bucket) effect(ctx context.Context, method, key string, query url.Values, headers map[string]string, body []byte) (*http.Response, []byte, error) {
-	r, err := b.do(ctx, method, key, query, headers, body)
+func (b *s3Bucket) effect(ctx context.Context, c call) (*http.Response, []byte, error) {
+	r, err := b.do(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +148,7 @@ func (b *s3Bucket) effect(ctx context.Context, method, key string, query url.Val
 }
 
 func (b *s3Bucket) Stat(ctx context.Context, key string) (Object, error) {
-	r, err := b.do(ctx, http.MethodHead, key, nil, nil, nil)
+	r, err := b.do(ctx, call{method: http.MethodHead, key: key})
 	if err != nil {
 		return Object{}, err
 	}
@@ -169,7 +169,7 @@ type s3Page struct {
 func (b *s3Bucket) Page(ctx context.Context, prefix, delimiter, after string, size int) ([]Object, string, error) {
 	query := withGiven(url.Values{"list-type": {"2"}, "max-keys": {strconv.Itoa(size)}},
 		map[string]string{"prefix": prefix, "delimiter": delimiter, "continuation-token": after})
-	r, err := b.do(ctx, http.MethodGet, "", query, nil, nil)
+	r, err := b.do(ctx, call{method: http.MethodGet, query: query})
 	if err != nil {
 		return nil, "", err
 	}
@@ -196,7 +196,7 @@ func (b *s3Bucket) Read(ctx context.Context, key string, from, n int64) (*Reader
 	if part := byteRange(from, n); part != "" {
 		headers["Range"] = part
 	}
-	r, err := b.do(ctx, http.MethodGet, key, nil, headers, nil)
+	r, err := b.do(ctx, call{method: http.MethodGet, key: key, header: headers})
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (b *s3Bucket) Write(ctx context.Context, key, contentType string, data io.R
 		if b.checksums {
 			headers[checksumHeader] = checksum(part)
 		}
-		_, _, err := b.effect(ctx, http.MethodPut, key, nil, headers, part)
+		_, _, err := b.effect(ctx, call{method: http.MethodPut, key: key, header: headers, body: part})
 		return err
 	}
 	return b.upload(ctx, key, headers, part, data, fresh)
@@ -248,7 +248,7 @@ func (b *s3Bucket) upload(ctx context.Context, key string, headers map[string]st
 	if b.checksums {
 		headers["X-Amz-Checksum-Algorithm"] = "CRC32"
 	}
-	_, said, err := b.effect(ctx, http.MethodPost, key, url.Values{"uploads": {""}}, headers, nil)
+	_, said, err := b.effect(ctx, call{method: http.MethodPost, key: key, query: url.Values{"uploads": {""}}, header: headers})
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (b *s3Bucket) upload(ctx context.Context, key string, headers map[string]st
 		if err != nil { // what cannot be given up either, the bucket's rules for uploads that were not completed remove
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenTimeout)
 			defer cancel()
-			b.effect(ctx, http.MethodDelete, key, id, nil, nil)
+			b.effect(ctx, call{method: http.MethodDelete, key: key, query: id})
 		}
 	}()
 	parts, err := sendParts(ctx, part, data, func(ctx context.Context, n int, part []byte) (s3Part, error) {
@@ -281,7 +281,7 @@ func (b *s3Bucket) upload(ctx context.Context, key string, headers map[string]st
 	if fresh {
 		end[b.fresh.name] = b.fresh.value
 	}
-	r, said, err := b.effect(ctx, http.MethodPost, key, id, end, list)
+	r, said, err := b.effect(ctx, call{method: http.MethodPost, key: key, query: id, header: end, body: list})
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,8 @@ func (b *s3Bucket) putPart(ctx context.Context, key, upload string, n int, part 
 		p.ChecksumCRC32 = checksum(part)
 		headers[checksumHeader] = p.ChecksumCRC32
 	}
-	r, _, err := b.effect(ctx, http.MethodPut, key, url.Values{"partNumber": {strconv.Itoa(p.PartNumber)}, "uploadId": {upload}}, headers, part)
+	query := url.Values{"partNumber": {strconv.Itoa(p.PartNumber)}, "uploadId": {upload}}
+	r, _, err := b.effect(ctx, call{method: http.MethodPut, key: key, query: query, header: headers, body: part})
 	if err != nil {
 		return p, err
 	}
@@ -311,7 +312,7 @@ func (b *s3Bucket) putPart(ctx context.Context, key, upload string, n int, part 
 }
 
 func (b *s3Bucket) Delete(ctx context.Context, key string) error {
-	_, _, err := b.effect(ctx, http.MethodDelete, key, nil, nil, nil)
+	_, _, err := b.effect(ctx, call{method: http.MethodDelete, key: key})
 	return err
 }
 
