@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"straggler/engine"
+	"straggler/engine/copies"
 	"straggler/engine/copies/copiestest"
 	"straggler/schema"
 	"straggler/schema/synth"
@@ -50,9 +51,10 @@ func TestCopiesAreGivenGaps(t *testing.T) {
 	}
 	seen, got := map[schema.Key]bool{}, map[schema.Key][]gap{}
 	m := &copiestest.Cluster{Engine: eng, T: t, Store: st}
-	m.Work = func(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
+	m.Work = func(ctx context.Context, a copies.Assignment) error {
 		var rows strings.Builder
-		if err := Copy(ctx, step, pieces, file, io.TeeReader(in, &rows), out); err != nil || step != stepAttribute {
+		a.In = io.TeeReader(a.In, &rows)
+		if err := Copy(ctx, a); err != nil || a.Step != stepAttribute {
 			return err
 		}
 		var g given
@@ -142,19 +144,22 @@ func committed(t *testing.T, st *store.Store, read, work engine.Engine) (out []s
 
 // A copy with invalid input names the line.
 func TestCopyRefuses(t *testing.T) {
+	copied := func(step, file, rows string) error {
+		return Copy(t.Context(), copies.Assignment{Step: step, Pieces: t.TempDir(), File: file, In: strings.NewReader(rows), Out: io.Discard})
+	}
 	good := "1\t1\t0\t2" + strings.Repeat("\t\\N", 3) + "\t3\t-1\t\\N\t1.5\tfalse\ttrue\tfalse\tfalse\tfalse" + "\tNaN\tfalse" + strings.Repeat("\tNaN", 12) + "\n"
-	if err := Copy(t.Context(), stepObserve+"=3600", t.TempDir(), "", strings.NewReader(good), io.Discard); err != nil {
+	if err := copied(stepObserve+"=3600", "", good); err != nil {
 		t.Error(err)
 	}
 	for _, in := range []string{"1\t2\n", strings.Replace(good, "1.5", "x", 1), strings.Replace(good, "true", "maybe", 1), strings.Replace(good, "2", `\N`, 1), strings.Replace(good, "1\t0", "1\t9", 1)} {
-		if err := Copy(t.Context(), stepObserve+"=3600", t.TempDir(), "", strings.NewReader(good+in), io.Discard); err == nil || !strings.Contains(err.Error(), "line 2 of the rows") {
+		if err := copied(stepObserve+"=3600", "", good+in); err == nil || !strings.Contains(err.Error(), "line 2 of the rows") {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
-	if err := Copy(t.Context(), "dance", t.TempDir(), "", strings.NewReader(good), io.Discard); err == nil {
+	if err := copied("dance", "", good); err == nil {
 		t.Error("an unknown step is done")
 	}
-	if err := Copy(t.Context(), stepAttribute, t.TempDir(), "nothere", strings.NewReader(good), io.Discard); err == nil || !strings.Contains(err.Error(), "can the machine read the store") {
+	if err := copied(stepAttribute, "nothere", good); err == nil || !strings.Contains(err.Error(), "can the machine read the store") {
 		t.Errorf("without the model: %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -19,13 +18,13 @@ import (
 )
 
 // Copy does a step for the phases whose attempts it reads, and writes what it finds. It runs on the cluster's machines.
-func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
-	w := copies.NewWriter(ctx, pieces)
-	return w.Close(out, work(ctx, w, step, file, in))
+func Copy(ctx context.Context, a copies.Assignment) error {
+	w := copies.NewWriter(ctx, a.Pieces)
+	return w.Close(a.Out, work(ctx, w, a))
 }
 
-func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader) error {
-	do, err := worker(ctx, step, file)
+func work(ctx context.Context, w *copies.Writer, a copies.Assignment) error {
+	do, err := worker(ctx, a.Step, a.File)
 	if err != nil {
 		return err
 	}
@@ -38,7 +37,7 @@ func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader
 		}
 		return errors.Join(do(&g, w), ctx.Err())
 	}
-	err = engine.ReadRemoteRows(in, len(copyColumns), func(fields []engine.RemoteField) error {
+	err = engine.ReadRemoteRows(a.In, len(copyColumns), func(fields []engine.RemoteField) error {
 		var row copyRow
 		if err := row.read(fields); err != nil {
 			return err

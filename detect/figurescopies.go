@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"straggler/engine"
@@ -126,30 +125,30 @@ func (u *taskUsage) figures() [7]*schema.Null[float64] {
 }
 
 // Copy runs a step for the rows that it reads, and writes the results. It runs on the cluster's machines.
-func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
-	w := copies.NewWriter(ctx, pieces)
-	return w.Close(out, work(ctx, w, step, file, in))
+func Copy(ctx context.Context, a copies.Assignment) error {
+	w := copies.NewWriter(ctx, a.Pieces)
+	return w.Close(a.Out, work(ctx, w, a))
 }
 
-func work(ctx context.Context, w *copies.Writer, step, file string, in io.Reader) error {
-	data, err := copies.ReadFile(ctx, file)
+func work(ctx context.Context, w *copies.Writer, a copies.Assignment) error {
+	data, err := copies.ReadFile(ctx, a.File)
 	if err != nil {
 		return err
 	}
 	var know copyFile
 	if err := json.Unmarshal(data, &know); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", a.File, err)
 	}
-	switch step {
+	switch a.Step {
 	case FiguresStep:
 		f := copiedFigures{w: w, inputs: know.Inputs, figurer: figurer{lastSeen: know.LastSeen}}
 		read := func(fields []engine.RemoteField) error { return cmp.Or(f.add(fields), ctx.Err()) }
-		return cmp.Or(engine.ReadRemoteRows(in, len(figuresColumns), read), f.flush())
+		return cmp.Or(engine.ReadRemoteRows(a.In, len(figuresColumns), read), f.flush())
 	case SlowerStep:
 		c := comparer{}
-		return cmp.Or(engine.ReadRemoteRows(in, len(comparedColumns), c.add), c.write(ctx, w, know.Inputs))
+		return cmp.Or(engine.ReadRemoteRows(a.In, len(comparedColumns), c.add), c.write(ctx, w, know.Inputs))
 	}
-	return fmt.Errorf("detect: a copy knows no step %q", step)
+	return fmt.Errorf("detect: a copy knows no step %q", a.Step)
 }
 
 // copiedFigures computes the figures of one phase after another.

@@ -3,7 +3,6 @@ package detect
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -24,7 +23,8 @@ import (
 // TestMain also serves as this program's copies on a cluster, which run the executable that started them: this test.
 func TestMain(m *testing.M) {
 	if args := os.Args; len(args) > 2 && args[1] == "copy" {
-		if err := copyWork(context.Background(), args[2], args[slices.Index(args, "--pieces")+1], args[len(args)-1], os.Stdin, os.Stdout); err != nil {
+		a := copies.Assignment{Step: args[2], Pieces: args[slices.Index(args, "--pieces")+1], File: args[len(args)-1], In: os.Stdin, Out: os.Stdout}
+		if err := copyWork(context.Background(), a); err != nil {
 			fmt.Fprintln(os.Stderr, "straggler:", err)
 			os.Exit(1)
 		}
@@ -34,11 +34,11 @@ func TestMain(m *testing.M) {
 }
 
 // copyWork does the work of a copy.
-func copyWork(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
-	if step == FiguresStep || step == SlowerStep {
-		return Copy(ctx, step, pieces, file, in, out)
+func copyWork(ctx context.Context, a copies.Assignment) error {
+	if a.Step == FiguresStep || a.Step == SlowerStep {
+		return Copy(ctx, a)
 	}
-	return copies.WriteRows(ctx, step, pieces, file, in, out)
+	return copies.WriteRows(ctx, a)
 }
 
 // runCopies is runStore on a cluster of copies, and returns their steps.

@@ -15,6 +15,7 @@ import (
 	"straggler/causes/wire"
 	"straggler/detect"
 	"straggler/engine"
+	"straggler/engine/copies"
 	"straggler/engine/copies/copiestest"
 	"straggler/engine/engines"
 	"straggler/engine/enginetest"
@@ -43,8 +44,8 @@ func TestCopiesReplayTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work := func(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
-		return Copy(ctx, step, pieces, file, in, out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
+	work := func(ctx context.Context, a copies.Assignment) error {
+		return Copy(ctx, a, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
 			return engines.Open(ctx, st, engine.Options{Threads: 1})
 		})
 	}
@@ -186,7 +187,8 @@ func TestCopyRefuses(t *testing.T) {
 	open := func(ctx context.Context, st *store.Store) (engine.Engine, error) {
 		return engines.Open(ctx, st, engine.Options{})
 	}
-	if err := Copy(t.Context(), ReplayStep, t.TempDir(), "nothere", strings.NewReader("0\n"), io.Discard, open); err == nil || !strings.Contains(err.Error(), "can the machine read the store") {
+	a := copies.Assignment{Step: ReplayStep, Pieces: t.TempDir(), File: "nothere", In: strings.NewReader("0\n"), Out: io.Discard}
+	if err := Copy(t.Context(), a, open); err == nil || !strings.Contains(err.Error(), "can the machine read the store") {
 		t.Errorf("without its file: %v", err)
 	}
 	var b batchResults

@@ -20,14 +20,14 @@ import (
 
 // Copy does a step on the batches whose rows it reads, and writes the results. It runs on the cluster's machines, where open
 // opens an engine over the store.
-func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer, open func(context.Context, *store.Store) (engine.Engine, error)) error {
-	data, err := copies.ReadFile(ctx, file)
+func Copy(ctx context.Context, a copies.Assignment, open func(context.Context, *store.Store) (engine.Engine, error)) error {
+	data, err := copies.ReadFile(ctx, a.File)
 	if err != nil {
 		return fmt.Errorf("whatif: %w", err)
 	}
 	var job copyJob
 	if err := json.Unmarshal(data, &job); err != nil {
-		return fmt.Errorf("whatif: %s: %w", file, err)
+		return fmt.Errorf("whatif: %s: %w", a.File, err)
 	}
 	o, err := job.options()
 	if err != nil {
@@ -39,14 +39,14 @@ func Copy(ctx context.Context, step, pieces, file string, in io.Reader, out io.W
 			eng.Close()
 		}
 	}()
-	return readBatches(in, func(b *copyBatch) (err error) {
+	return readBatches(a.In, func(b *copyBatch) (err error) {
 		if eng == nil {
 			if eng, err = job.open(ctx, open); err != nil {
 				return err
 			}
 		}
-		w := copies.NewWriter(ctx, pieces)
-		return w.Close(out, job.work(ctx, eng, step, o, b, w))
+		w := copies.NewWriter(ctx, a.Pieces)
+		return w.Close(a.Out, job.work(ctx, eng, a.Step, o, b, w))
 	})
 }
 

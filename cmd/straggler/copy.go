@@ -49,18 +49,19 @@ func copyCommand(e *env) *cobra.Command {
 				defer client.Close()
 				return run.Work(c.Context(), formats.All(), file, e.in, e.out, run.Options{Tool: version, Remote: client})
 			}
+			a := copies.Assignment{Step: args[0], Pieces: pieces, File: file, In: e.in, Out: e.out}
 			if strings.HasPrefix(args[0], copies.RowsStep+"=") {
-				return copies.WriteRows(c.Context(), args[0], pieces, file, e.in, e.out)
+				return copies.WriteRows(c.Context(), a)
 			}
 			if args[0] == detect.FiguresStep || args[0] == detect.SlowerStep {
-				return detect.Copy(c.Context(), args[0], pieces, file, e.in, e.out)
+				return detect.Copy(c.Context(), a)
 			}
 			if args[0] == whatif.SurveyStep || args[0] == whatif.ReplayStep {
-				return whatif.Copy(c.Context(), args[0], pieces, file, e.in, e.out, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
+				return whatif.Copy(c.Context(), a, func(ctx context.Context, st *store.Store) (engine.Engine, error) {
 					return engines.Open(ctx, st, engine.Options{Threads: 1, MemoryBytes: copyMemory})
 				})
 			}
-			return causes.Copy(c.Context(), args[0], pieces, file, e.in, e.out)
+			return causes.Copy(c.Context(), a)
 		},
 	}
 	c.Flags().StringVar(&of, "version", version, "`VERSION` of the caller")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -70,23 +69,23 @@ func rowColumns(t *schema.Table) []schema.Column {
 }
 
 // WriteRows is the side of a copy: it writes its input rows into a piece.
-func WriteRows(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error {
-	w := NewWriter(ctx, pieces)
-	return w.Close(out, w.writeRows(ctx, step, file, in))
+func WriteRows(ctx context.Context, a Assignment) error {
+	w := NewWriter(ctx, a.Pieces)
+	return w.Close(a.Out, w.writeRows(ctx, a))
 }
 
-func (w *Writer) writeRows(ctx context.Context, step, file string, in io.Reader) error {
-	t := schema.ByName(strings.TrimPrefix(step, RowsStep+"="))
+func (w *Writer) writeRows(ctx context.Context, a Assignment) error {
+	t := schema.ByName(strings.TrimPrefix(a.Step, RowsStep+"="))
 	if t == nil || t.Column("phase_id") == nil {
-		return fmt.Errorf("a copy knows no step %q", step)
+		return fmt.Errorf("a copy knows no step %q", a.Step)
 	}
-	data, err := ReadFile(ctx, file)
+	data, err := ReadFile(ctx, a.File)
 	if err != nil {
 		return err
 	}
 	var know rowsFile
 	if err := json.Unmarshal(data, &know); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", a.File, err)
 	}
 	columns := rowColumns(t)
 	fieldOf := make([]int, len(columns)) // of the row's struct
@@ -105,7 +104,7 @@ func (w *Writer) writeRows(ctx context.Context, step, file string, in io.Reader)
 		rows.Clear()
 		return err
 	}
-	err = engine.ReadRemoteRows(in, len(columns), func(fields []engine.RemoteField) error {
+	err = engine.ReadRemoteRows(a.In, len(columns), func(fields []engine.RemoteField) error {
 		key, err := fields[0].Int()
 		if err == nil {
 			err = w.at(key)

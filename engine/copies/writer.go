@@ -12,6 +12,15 @@ import (
 	"straggler/store"
 )
 
+// Assignment is what a copy is to do.
+type Assignment struct {
+	Step   string
+	Pieces string    // where its results go, a directory or a URL
+	File   string    // with what all copies of the step read
+	In     io.Reader // its share of the rows
+	Out    io.Writer // for the line about its piece
+}
+
 // Writer writes the results of a copy. Keys must ascend.
 type Writer struct {
 	piece *store.PieceWriter
@@ -21,7 +30,7 @@ type Writer struct {
 	head  []byte
 }
 
-// NewWriter begins the piece of a copy at the location given by its flag --pieces.
+// NewWriter begins the piece of a copy.
 func NewWriter(ctx context.Context, pieces string) *Writer {
 	return &Writer{piece: store.NewPiece(ctx, pieces)}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math"
 	"os"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"testing"
 
 	"straggler/engine"
+	"straggler/engine/copies"
 	"straggler/store"
 )
 
@@ -24,8 +24,8 @@ type Cluster struct {
 	engine.Engine
 	T     testing.TB
 	Store *store.Store
-	Work  func(ctx context.Context, step, pieces, file string, in io.Reader, out io.Writer) error // what a copy does
-	Steps []string                                                                                // that were done
+	Work  func(context.Context, copies.Assignment) error // what a copy does
+	Steps []string                                       // that were done
 	// bytes of the file of each step, which every copy reads
 	Told     []int
 	ReadOnly bool // its machines cannot write to the store
@@ -76,7 +76,7 @@ func (m *Cluster) RunRemote(ctx context.Context, w engine.RemoteJob) (*engine.Ro
 		var out strings.Builder
 		for _, text := range []string{in[i].String(), in[i].String() + "broken\n", in[i].String()} {
 			out.Reset()
-			if err := m.Work(ctx, w.Verb[1], pieces, file, strings.NewReader(text), &out); (err != nil) != (strings.HasSuffix(text, "broken\n")) {
+			if err := m.Work(ctx, copies.Assignment{Step: w.Verb[1], Pieces: pieces, File: file, In: strings.NewReader(text), Out: &out}); (err != nil) != (strings.HasSuffix(text, "broken\n")) {
 				return nil, fmt.Errorf("a copy: %w", err)
 			}
 		}
