@@ -147,7 +147,7 @@ func (c *Catalog) CancelReplay(id int) bool {
 }
 
 // Replayed returns a replay that has ended: an earlier one that was asked for alike of this state of the store, or a new one,
-// which ends when the context does. progress is told what share of the new one is done.
+// which ends when the context does. progress is called with the share of the new one that is done.
 func (c *Catalog) Replayed(ctx context.Context, o ReplayOptions, progress func(float64)) (Replay, error) {
 	v, err := c.version()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"straggler/report"
 )
 
-// Status tells what a catalog is doing, what it has not read yet, and what went wrong.
+// Status is what a catalog is doing, what it has not read yet, and what went wrong.
 type Status struct {
 	Reading  bool         // logs are being read now
 	Progress run.Progress // of that
@@ -57,7 +57,7 @@ type statusBoard struct {
 	problems map[string]Problem
 }
 
-// Status says what the catalog is doing.
+// Status returns what the catalog is doing.
 func (c *Catalog) Status() Status {
 	b := &c.status
 	b.mu.Lock()
@@ -94,7 +94,7 @@ func byChange(a, b run.Result) int {
 	return cmp.Or(cmp.Compare(b.Changed, a.Changed), cmp.Compare(a.Name, b.Name))
 }
 
-// planned is told what a round of reading found.
+// planned records what a round of reading found.
 func (b *statusBoard) planned(found []run.Result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,7 +122,7 @@ func (b *statusBoard) progress(p run.Progress) {
 	b.s.Progress = p
 }
 
-// read is told what became of a round.
+// read records the outcome of a round.
 func (b *statusBoard) read(s *run.Summary, err error) {
 	b.done(ingestTask, nil)
 	b.mu.Lock()

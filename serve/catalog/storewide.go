@@ -61,7 +61,7 @@ func Storewide[T any](ctx context.Context, c *Catalog, name string, build func(c
 // ErrBuilding is returned for a result over the whole store that has not been built yet.
 var ErrBuilding = errors.New("it is still being added up over the whole store")
 
-// Prepared is Storewide of what is built of every version in the background, before somebody asks.
+// Prepared is Storewide for a result that is built for every version in the background, before a page needs it.
 func Prepared[T any](c *Catalog, name string, build func(context.Context) (T, error)) func(context.Context) (T, bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +71,8 @@ func Prepared[T any](c *Catalog, name string, build func(context.Context) (T, er
 	return func(ctx context.Context) (T, bool, error) { return Storewide(ctx, c, name, build) }
 }
 
-// Soon returns what get does, waiting for less: what an earlier version gave, or ErrBuilding, where a page is better shown
-// without it.
+// Soon calls get with a shorter wait, for what a page can do without: it returns the result of an earlier version, or
+// ErrBuilding.
 func Soon[T any](ctx context.Context, get func(context.Context) (T, bool, error)) (value T, current bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, soonWait, ErrBuilding)
 	defer cancel()
@@ -86,8 +86,8 @@ func Soon[T any](ctx context.Context, get func(context.Context) (T, bool, error)
 // Tasks reads what is known of the tasks of runs, as measure.Tasks does.
 type Tasks func(...*measure.Run) error
 
-// OfRuns gives what build makes of the applications as an audit measures them, under a name, and whether they are those of the
-// store as it is now. What is kept of a version is made of that version's applications, however long they take.
+// OfRuns is Storewide for what build computes from the applications as an audit measures them. The result of a version is
+// computed from that version's applications, however long it takes.
 func OfRuns[T any](ctx context.Context, c *Catalog, name string,
 	build func(context.Context, []measure.Run, Tasks) (T, error)) (value T, current bool, err error) {
 	return storewide(ctx, c, name, pageWait, ofRuns(c, build))
@@ -127,7 +127,7 @@ func runsOf(ctx context.Context, v *version) (runs []measure.Run, err error) {
 	return runs, err
 }
 
-// storewide gives a result of the present version, or after a wait that of an earlier one, where there is one.
+// storewide returns a result of the present version or, after a wait, that of an earlier one if there is one.
 func storewide[T any](ctx context.Context, c *Catalog, name string, wait time.Duration,
 	build func(context.Context, *version) (T, error)) (value T, current bool, err error) {
 	v, err := c.version()
@@ -202,7 +202,7 @@ func (w *storewideResults) forget(name string, r *storewideResult) {
 	}
 }
 
-// keptResult is the last of its name.
+// keptResult is the latest result of a name.
 type keptResult struct {
 	of    int // number of the version
 	value any
@@ -226,8 +226,8 @@ func (c *Catalog) kept(name string) (any, bool) {
 	return k.value, ok
 }
 
-// renew builds what takes longest before somebody asks for it, in a quarter of the time at most: the store may change faster
-// than it can be added up. A page that asks for what could not be built says why.
+// renew builds the results that take longest before a page needs them, in at most a quarter of the time, since the store may
+// change faster than they can be built. A page says why a result is missing.
 func (c *Catalog) renew(ctx context.Context) {
 	renewed, next := 0, time.Now()
 	tick := time.NewTicker(c.o.Every)
