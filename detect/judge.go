@@ -17,6 +17,7 @@ type stageTasks struct {
 	rows       taskRows // of an execution
 	past       taskRows // of the executions that others are compared with: each by task
 	candidates []candidate
+	details    []candidateDetail
 	keys       []int64
 	sorter     keySorter
 	column     []float64
@@ -34,12 +35,33 @@ type pastExecution struct {
 	dense    bool // it has each task from 0 on exactly once
 }
 
-// candidate is an attempt of candidates.sql; NaN is unknown.
+// candidate is what is compared of an attempt of candidates.sql. Most candidates turn out not to be slow, and are visited task
+// by task, in another order than they are read: the fewer bytes, the more of a stage stays in the processor's cache.
 type candidate struct {
-	execution         int // of the stage
-	attempt, task     int64
-	isPartition       bool
-	d, bytes, records float64
+	d         float64
+	task      int64
+	execution int32 // of the stage
+	place     int32 // of that execution, or 0 if the task is not a partition and has no history of its own
+}
+
+// candidateDetail is the rest of a candidate; NaN is unknown.
+type candidateDetail struct {
+	attempt        int64
+	bytes, records float64
+}
+
+// addCandidate adds an attempt of the k-th execution of the stage.
+func (s *stageTasks) addCandidate(k int, e *timedExecution, isPartition bool, task int64, d float64, detail candidateDetail) {
+	c := candidate{d: d, task: task, execution: int32(k)}
+	if isPartition {
+		c.place = int32(e.place)
+	}
+	s.candidates, s.details = append(s.candidates, c), append(s.details, detail)
+}
+
+// resetCandidates discards the candidates, but keeps the memory.
+func (s *stageTasks) resetCandidates() {
+	s.candidates, s.details = s.candidates[:0], s.details[:0]
 }
 
 // foundSlow is a candidate that is slow.
@@ -87,9 +109,8 @@ func (s *stageTasks) find(stage []timedExecution) {
 	s.records.begin(s.past.records)
 	s.found, s.usual = s.found[:0], math.NaN()
 	for _, i := range s.sorter.order(s.keys) {
-		c := &s.candidates[i]
-		if slow, ok := s.judgeOne(c, stage); ok {
-			s.found = append(s.found, foundSlow{c.execution, slow})
+		if slow, ok := s.judgeOne(i, stage); ok {
+			s.found = append(s.found, foundSlow{int(s.candidates[i].execution), slow})
 		}
 	}
 }
@@ -111,7 +132,7 @@ func (s *stageTasks) setPlaces(stage []timedExecution, known bool) {
 
 // read collects the candidates of a stage's executions, and the tasks of the executions that others are compared with.
 func (s *stageTasks) read(stage []timedExecution) error {
-	s.candidates = s.candidates[:0]
+	s.resetCandidates()
 	s.past.reset()
 	for k := range stage {
 		e := &stage[k]
@@ -147,7 +168,7 @@ func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int
 	if e.mayHaveCandidates() {
 		for i := from; i < to; i++ {
 			if d, mark := rows.duration[i], rows.mark[i]; e.isCandidate(d, mark) {
-				s.candidates = append(s.candidates, candidate{k, rows.attempt[i], rows.task[i], mark&timeNoPartition == 0, d, rows.bytes[i], rows.records[i]})
+				s.addCandidate(k, e, mark&timeNoPartition == 0, rows.task[i], d, candidateDetail{rows.attempt[i], rows.bytes[i], rows.records[i]})
 			}
 		}
 	}
@@ -167,7 +188,8 @@ func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int
 func (s *stageTasks) takeCandidates(k int, e *timedExecution, rows *packedTimes) {
 	for i := range rows.rows {
 		if d, mark := rows.duration.at(i), rows.mark(i); e.isCandidate(d, mark) {
-			s.candidates = append(s.candidates, candidate{k, rows.attempt.at(i), rows.task.at(i), mark&timeNoPartition == 0, d, rows.bytes.at(i), rows.records.at(i)})
+			detail := candidateDetail{rows.attempt.at(i), rows.bytes.at(i), rows.records.at(i)}
+			s.addCandidate(k, e, mark&timeNoPartition == 0, rows.task.at(i), d, detail)
 		}
 	}
 }
@@ -198,71 +220,89 @@ func (s *stageTasks) orderPast(e *timedExecution) {
 	}
 }
 
-// judgeOne reports whether a candidate is slow compared with its own history, or else that of its stage; slower_than_usual.sql
-// has the formulas.
-func (s *stageTasks) judgeOne(c *candidate, stage []timedExecution) (slowAttempt, bool) {
-	own := &stage[c.execution]
+// judgeOne reports whether the i-th candidate is slow compared with its own history, or else that of its stage;
+// slower_than_usual.sql has the formulas.
+func (s *stageTasks) judgeOne(i int32, stage []timedExecution) (slowAttempt, bool) {
+	c := &s.candidates[i]
 	byTask := false
-	if c.isPartition {
-		if s.extend(&s.seconds, c.task, own.place) {
+	if c.place > 0 {
+		if s.extend(&s.seconds, c.task, int64(c.place)) {
 			s.usual = math.NaN() // not known yet
 		}
 		byTask = len(s.seconds.sorted) >= 3
 	}
-	var usual, factor float64
-	if byTask {
-		// The usual time is at least the 25th percentile and so the time at the rank below it.
-		times := s.seconds.sorted
-		if !(schema.OutlierRatio*times[(len(times)-1)/4] < c.d) {
-			return slowAttempt{}, false
-		}
-		if math.IsNaN(s.usual) {
-			n := float64(len(times))
-			p10, p25, p50 := quantileOf(times, 0.1), quantileOf(times, 0.25), quantileOf(times, 0.5)
-			if c.d <= leastLimit(n, p10, p25, p50) {
-				return slowAttempt{}, false
-			}
-			spread := max(math.Log(p25/p10)/0.6071, 0.01)
-			s.usual, s.factor = min(p50, p25*math.Exp(0.6745*spread)), factorOf(n, spread*math.Sqrt(1+1/n))
-		}
-		usual, factor = s.usual, s.factor
-	} else {
-		n, sd := float64(own.compared), 0.0
-		if of := math.Sqrt(own.withinRun*own.withinRun + own.betweenRuns*own.betweenRuns*(1+1/n)); !math.IsNaN(of) {
-			sd = of
-		}
-		usual, factor = own.usualS, factorOf(n, sd)
+	if byTask && !s.mayExceedOwn(c.d) {
+		return slowAttempt{}, false
+	}
+	own := &stage[c.execution]
+	usual, factor := s.usual, s.factor
+	if !byTask {
+		usual, factor = own.usualS, own.factor()
 	}
 	ticks := 2 * own.tickS
 	if c.d <= usual*factor || c.d <= usual+ticks {
 		return slowAttempt{}, false
 	}
-	work := 1.0
+	if work := s.workRatio(i, byTask, own); c.d <= usual*work*factor || c.d <= usual*work+ticks {
+		return slowAttempt{}, false
+	}
+	return slowAttempt{s.details[i].attempt, c.d / usual, c.d - usual, slowerThanUsual}, true
+}
+
+// mayExceedOwn is false if a duration is within what is usual by the history of its task, of at least three times. Else
+// s.usual and s.factor are set to that.
+func (s *stageTasks) mayExceedOwn(d float64) bool {
+	// The usual time is at least the 25th percentile and so the time at the rank below it.
+	times := s.seconds.sorted
+	if !(schema.OutlierRatio*times[(len(times)-1)/4] < d) {
+		return false
+	}
+	if !math.IsNaN(s.usual) {
+		return true
+	}
+	n := float64(len(times))
+	p10, p25, p50 := quantileOf(times, 0.1), quantileOf(times, 0.25), quantileOf(times, 0.5)
+	if d <= leastLimit(n, p10, p25, p50) {
+		return false
+	}
+	spread := max(math.Log(p25/p10)/0.6071, 0.01)
+	s.usual, s.factor = min(p50, p25*math.Exp(0.6745*spread)), factorOf(n, spread*math.Sqrt(1+1/n))
+	return true
+}
+
+// factor is how much longer than usual a task of the execution may take by chance, by the history of its stage.
+func (e *timedExecution) factor() float64 {
+	n, sd := float64(e.compared), 0.0
+	if of := math.Sqrt(e.withinRun*e.withinRun + e.betweenRuns*e.betweenRuns*(1+1/n)); !math.IsNaN(of) {
+		sd = of
+	}
+	return factorOf(n, sd)
+}
+
+// workRatio returns the input of the i-th candidate over the usual one, where that has grown, else 1.
+func (s *stageTasks) workRatio(i int32, byTask bool, own *timedExecution) float64 {
+	detail := &s.details[i]
 	for _, input := range [...]struct {
 		of    float64
 		past  *history
-		stage schema.Null[float64]
-	}{{c.bytes, &s.bytes, orNull(own.usualBytes)}, {c.records, &s.records, orNull(own.usualRecords)}} {
+		stage float64
+	}{{detail.bytes, &s.bytes, own.usualBytes}, {detail.records, &s.records, own.usualRecords}} {
 		if math.IsNaN(input.of) {
 			continue
 		}
-		usualInput := input.stage
+		usual := orNull(input.stage)
 		if byTask {
-			s.extend(input.past, c.task, own.place)
-			usualInput = schema.Null[float64]{OK: len(input.past.sorted) > 0}
-			if usualInput.OK {
-				usualInput.V = quantileOf(input.past.sorted, 0.5)
+			s.extend(input.past, s.candidates[i].task, own.place)
+			usual = schema.Null[float64]{OK: len(input.past.sorted) > 0}
+			if usual.OK {
+				usual.V = quantileOf(input.past.sorted, 0.5)
 			}
 		}
-		if r := ratioOf(input.of, usualInput); r.OK {
-			work = max(work, r.V)
-			break
+		if r := ratioOf(input.of, usual); r.OK {
+			return max(1, r.V)
 		}
 	}
-	if c.d <= usual*work*factor || c.d <= usual*work+ticks {
-		return slowAttempt{}, false
-	}
-	return slowAttempt{c.attempt, c.d / usual, c.d - usual, slowerThanUsual}, true
+	return 1
 }
 
 // leastLimit is a lower bound of usual × factor for a task with n earlier times, usually close to it, computed without the

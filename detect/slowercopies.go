@@ -134,7 +134,7 @@ func (c *comparer) add(fields []engine.RemoteField) error {
 	}
 	e.usualS, e.usualBytes, e.usualRecords = usual.V, orNaN(r.float()), orNaN(r.float())
 	e.compared, e.withinRun, e.betweenRuns, e.tickS = r.integer(), orNaN(r.float()), orNaN(r.float()), r.float().V
-	c.tasks.candidates = append(c.tasks.candidates, candidate{k, attempt, task, isPartition, d, bytes, records})
+	c.tasks.addCandidate(k, e, isPartition, task, d, candidateDetail{attempt, bytes, records})
 	return r.err
 }
 
@@ -146,6 +146,7 @@ func (c *comparer) flush() {
 			c.slow = append(c.slow, f.slow.outlier(c.executions[f.execution].phase))
 		}
 	}
-	c.executions, c.tasks.candidates = c.executions[:0], c.tasks.candidates[:0]
+	c.executions = c.executions[:0]
+	c.tasks.resetCandidates()
 	c.tasks.past.reset()
 }
