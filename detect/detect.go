@@ -44,6 +44,7 @@ type Options struct {
 // limits bound what the process holds in memory; 0 means the default, which tests override.
 type limits struct {
 	heapPhases   int64 // phases held in Go's heap
+	heapRuns     int64 // phases compared with their history without the engine
 	copiedPhases int64 // phases whose figures are computed by copies
 }
 
@@ -68,7 +69,7 @@ func Run(ctx context.Context, st *store.Store, eng engine.Engine, o Options) (Su
 	if o.ChunkAttempts <= 0 {
 		o.ChunkAttempts = 40_000_000
 	}
-	o.limits = limits{cmp.Or(o.limits.heapPhases, heapPhases), cmp.Or(o.limits.copiedPhases, copiedPhases)}
+	o.limits = limits{cmp.Or(o.limits.heapPhases, heapPhases), cmp.Or(o.limits.heapRuns, heapRuns), cmp.Or(o.limits.copiedPhases, copiedPhases)}
 	tx, err := st.Begin(ctx, store.Origin{Kind: store.Detect, Tool: o.Tool})
 	if err != nil {
 		return Summary{}, fmt.Errorf("detect: %w", err)

@@ -5,10 +5,11 @@
 //  1. phase_stats.sql selects the attempt that won each task and compares the winners: median, rates, slowdown ratio, how many
 //     are slow, what that cost the phase, how much of it the input explains. If it cannot, it says why.
 //  2. outliers.sql compares every attempt with the figures of its phase, one rule at a time.
-//  3. The history of stages. history.go runs these queries: executions.sql assigns each phase to a stage, by the part of its
-//     query's plan that it ran (operators.sql), or else by its name; usage.sql aggregates what its tasks used; stages.sql adds
-//     the executions known from earlier runs; earlier.sql selects those that each is compared with, by the strides of
-//     strides.go; usual.sql computes what is usual, as usual.go does on an engine in this process; stage_history.sql compares.
+//  3. The history of stages. history.go runs these queries: runs.sql and executions.sql assign each phase to a stage, by the
+//     part of its query's plan that it ran (operators.sql), or else by its name; usage.sql aggregates what its tasks used;
+//     stages.sql adds the executions known from earlier runs; earlier.sql selects those that each is compared with, by the
+//     strides of strides.go; usual.sql computes what is usual, as usual.go does on an engine in this process; stage_history.sql
+//     compares. Without earlier results, runs.go implements all but runs.sql on an engine in this process.
 //  4. slower.go runs the rule that compares attempts with their own history: candidates.sql and slower_than_usual.sql. On an
 //     engine in this process slowertasks.go implements them, from times that phasefile.go keeps in a file, as packedtimes.go
 //     packs them, and judge.go compares the tasks of a stage. earliertimes.go writes the times for later nights into a

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"straggler/engine"
@@ -34,6 +35,17 @@ func (p *part) keepTimes(ctx context.Context, tx *store.Tx, eng engine.Engine, s
 const timesOrder = "phase_id, task, duration_s, input_bytes, input_records"
 
 func phaseOfTime(t *schema.TaskTime) schema.Key { return t.PhaseID }
+
+// setStrides marks the new executions of a stage that later ones may be compared with.
+func (p *part) setStrides(stage []stageExecution) {
+	for i := range stage {
+		if e := &stage[i]; comparedLater(e.Place) {
+			if of := p.scannedOf(e); of != nil {
+				of.stride = uint8(bits.Len64(uint64(longestStride(e.Place))))
+			}
+		}
+	}
+}
 
 // keepFromFile writes those of the new executions. Executions that others are compared with for longest come first: readers
 // skip the rest.

@@ -49,6 +49,9 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	if err := p.executions(ctx, eng, medians, usage); err != nil {
 		return fmt.Errorf("executions: %w", err)
 	}
+	if in, ok := engine.InProcess(eng); ok && p.runs != nil {
+		return p.compareHere(ctx, tx, in, nil)
+	}
 	if err := p.number(ctx, tx, eng); err != nil {
 		return fmt.Errorf("stages: %w", err)
 	}
@@ -73,6 +76,9 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 
 // compare writes stage_history.
 func (p *part) compare(ctx context.Context, tx *store.Tx, eng engine.Engine, again []schema.Key) error {
+	if p.runs != nil {
+		return p.appendHistory(ctx, tx)
+	}
 	own := "SELECT " + ownColumns + ", note FROM detected_own"
 	if len(again) > 0 {
 		own += " UNION ALL SELECT " + ownColumns + ", NULL AS note FROM stage_history WHERE phase_id IN (" + schema.KeyList(again) + ")"
@@ -100,8 +106,9 @@ func (p *part) usual(ctx context.Context, eng engine.Engine) error {
 	return pin[expectation](ctx, eng, "detected_usual", "detected_expected")
 }
 
-// executions creates the table detected_own: the execution of a stage that each phase of the part is. usage is called once
-// detected_executions exists; on an engine in this process, which does not need that table, it is all one query.
+// executions creates the table detected_own: the execution of a stage that each phase of the part is; or sets p.runs instead.
+// usage is called once detected_executions exists; on an engine in this process, which does not need that table, it is all one
+// query.
 func (p *part) executions(ctx context.Context, eng engine.Engine, medians string, usage func() (string, error)) error {
 	var plans []engine.Seen
 	for _, table := range []string{"queries", "plan_nodes", "node_phases"} {
@@ -116,11 +123,14 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 	if _, ok := engine.InProcess(eng); ok {
 		used, err := usage()
 		if err == nil {
-			err = engine.MaterializeParts(ctx, eng, "detected_own", ownSQL("("+executionsSQL+")", used), seen...)
+			err = p.runsHere(ctx, eng, used, seen)
+		}
+		if err == nil && p.runs == nil {
+			err = engine.MaterializeParts(ctx, eng, "detected_own", withRuns(ownSQL("("+executionsSQL+")", used)), seen...)
 		}
 		return errors.Join(err, eng.Drop(ctx, usageTable)) // which is in memory
 	}
-	if err := engine.MaterializeParts(ctx, eng, "detected_executions", executionsSQL, seen...); err != nil {
+	if err := engine.MaterializeParts(ctx, eng, "detected_executions", withRuns(executionsSQL), seen...); err != nil {
 		return err
 	}
 	used, err := usage()
@@ -129,6 +139,9 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 	}
 	return eng.Materialize(ctx, "detected_own", ownSQL("detected_executions", used))
 }
+
+// withRuns adds detected_runs to a query.
+func withRuns(sql string) string { return "WITH detected_runs AS (\n" + runsSQL + "\n)\n" + sql }
 
 // ownSQL returns the query of detected_own, joining that of executions.sql with that of the tasks' usage, which has no rows for
 // phases that are not executions.
@@ -195,7 +208,7 @@ func (p *part) hasNames(ctx context.Context, eng engine.Engine) (bool, error) {
 }
 
 // number creates the table detected_stages: those executions that matter of the stages in which the part has executions, or has
-// lost some. If these are read only once, by stageExecutions, numbering is left to that.
+// lost some.
 func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) error {
 	var columns []string
 	for c := range strings.SplitSeq(ownColumns, ", ") {
@@ -217,12 +230,8 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 		}
 		before = fmt.Sprintf(before, stands, " LEFT JOIN phases p ON p.phase_id = h.phase_id")
 	}
-	seen := engine.Seen{Table: "detected_before", SQL: before} // read once, which is faster than keeping it
-	if _, ok := engine.InProcess(eng); ok && !p.kept {
-		p.unnumbered = &seen
-		return nil
-	} else if ok || p.onCopies {
-		return engine.MaterializeParts(ctx, eng, "detected_stages", stagesSQL, seen)
+	if _, ok := engine.InProcess(eng); ok || p.onCopies { // it is read once, which is faster than keeping it
+		return engine.MaterializeParts(ctx, eng, "detected_stages", stagesSQL, engine.Seen{Table: "detected_before", SQL: before})
 	}
 	if err := eng.Materialize(ctx, "detected_before", before); err != nil {
 		return err
@@ -233,13 +242,12 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 	return pin[stageExecution](ctx, eng, "detected_stages", "detected_numbered")
 }
 
-// stageExecutions returns detected_stages stage by stage, in the order of places.
-func (p *part) stageExecutions(ctx context.Context, eng engine.Engine) iter.Seq2[*stageExecution, error] {
-	const order = " ORDER BY stage_id NULLS LAST, place NULLS LAST"
-	if p.unnumbered != nil {
-		return engine.ReadParts[stageExecution](ctx, eng, "detected_stages", stagesSQL+order, *p.unnumbered)
+// byStage returns the executions stage by stage, in the order of places.
+func (p *part) byStage(ctx context.Context, eng engine.Engine) iter.Seq2[[]stageExecution, error] {
+	if p.runs != nil {
+		return p.runs.byStage()
 	}
-	return engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages"+order)
+	return stages(engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages ORDER BY stage_id NULLS LAST, place NULLS LAST"))
 }
 
 // blockBits are the bits that the keys of a block share.

@@ -102,9 +102,12 @@ type phaseTimes struct {
 	widths   timeWidths
 }
 
-// scannedOf returns a phase of the part, or nil if none of its attempts were read.
-func (p *part) scannedOf(phase schema.Key) *scannedPhase {
-	i, found := findScanned(p.scanned, phase)
+// scannedOf returns the phase of an execution, or nil if it is not of the part or none of its attempts were read.
+func (p *part) scannedOf(e *stageExecution) *scannedPhase {
+	i, found := int(e.phase), true
+	if p.runs == nil {
+		i, found = findScanned(p.scanned, e.PhaseID)
+	}
 	if !found || p.scanned[i].attempts == 0 {
 		return nil
 	}

@@ -37,17 +37,18 @@ type taskUsage struct {
 type figurer struct {
 	lastSeen map[schema.Key]int64 // last time in the logs of applications that are incomplete
 
-	repeated []int32 // rows of tasks with several attempts
-	again    []int64 // these tasks, in order
-	suspects []int32 // rows that may be slow
-	keys     []uint64
-	beaten   []bool
-	values   [4][]float64
-	slow     []slowAttempt
-	rows     taskRows
-	finder   phaseFinder
-	kept     []byte // for the file
-	keptOf   []int  // the phases that it is of
+	repeated  []int32 // rows of tasks with several attempts
+	again     []int64 // these tasks, in order
+	suspects  []int32 // rows that may be slow
+	keys      []uint64
+	beaten    []bool // of the rows; nil: none
+	wasBeaten []bool // memory for that
+	values    [4][]float64
+	slow      []slowAttempt
+	rows      taskRows
+	finder    phaseFinder
+	kept      []byte // for the file
+	keptOf    []int  // the phases that it is of
 }
 
 // exceeds is SQL's a > b, where NaN is greater than all numbers.
@@ -270,7 +271,9 @@ func (f *figurer) findBeaten(a *attempts) (repeats int64) {
 			cmp.Compare(uint64(a.finish[i])-1<<63-1, uint64(a.finish[j])-1<<63-1), // noTime is the last
 			cmp.Compare(a.number[i], a.number[j]), cmp.Compare(a.id[i], a.id[j]))
 	})
-	f.beaten = make([]bool, a.len())
+	f.wasBeaten = slices.Grow(f.wasBeaten[:0], a.len())[:a.len()]
+	clear(f.wasBeaten)
+	f.beaten = f.wasBeaten
 	for k, i := range f.repeated {
 		if k > 0 && a.task[f.repeated[k-1]] == a.task[i] {
 			repeats++

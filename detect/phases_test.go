@@ -101,7 +101,7 @@ func TestPhasesAsInSQL(t *testing.T) {
 			}
 		}
 		for _, chunk := range []int64{0, 300} {
-			got := runStore(t, st, Options{Again: true, ChunkAttempts: chunk})
+			got := runStore(t, st, Options{Again: true, ChunkAttempts: chunk, limits: limits{heapRuns: -chunk}})
 			sameAsSQL(t, want, got)
 		}
 	}

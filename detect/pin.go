@@ -69,6 +69,7 @@ type stageExecution struct {
 	CPUS         schema.Null[float64] `col:"cpu_s"`
 	WaitS        schema.Null[float64] `col:"wait_s"`
 	TickS        schema.Null[float64] `col:"tick_s"`
+	phase        int32                // of phaseRuns, if there are these
 }
 
 // expectation is a row of usual.sql.
@@ -88,6 +89,7 @@ type expectation struct {
 	TickS        schema.Null[float64] `col:"tick_s"`
 	WorkRatio    schema.Null[float64] `col:"work_ratio"`
 	LimitS       schema.Null[float64] `col:"limit_s"`
+	phase        int32                // of phaseRuns, if there are these
 }
 
 // comparedExecution is a row of copies_compared.sql.

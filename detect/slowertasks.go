@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -72,12 +71,9 @@ func (g *stageGroups) add(executions []stageExecution, usual []expectation) erro
 	g.stage = g.stage[:0]
 	for i := range executions {
 		e := &executions[i]
-		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks, scanned: g.part.scannedOf(e.PhaseID)}
+		t := timedExecution{phase: e.PhaseID, stage: e.StageID, place: e.Place, tasks: e.Tasks, scanned: g.part.scannedOf(e)}
 		if t.scanned != nil {
 			t.longestS = t.scanned.times.longestS
-			if comparedLater(e.Place) {
-				t.scanned.stride = uint8(bits.Len64(uint64(longestStride(e.Place))))
-			}
 		}
 		if e.Todo == 1 {
 			u := &usual[0]

@@ -58,9 +58,12 @@ func TestSlowerTasksAsInSQL(t *testing.T) {
 			if chunk > 0 {
 				held = 1
 			}
-			got := runStore(t, st, Options{Again: true, ChunkAttempts: chunk, limits: limits{heapPhases: held}})
+			got := runStore(t, st, Options{Again: true, ChunkAttempts: chunk, limits: limits{heapPhases: held, heapRuns: -chunk}})
 			if diff := gocmp.Diff(want.outliers, got.outliers, last); diff != "" {
 				t.Errorf("seed %d, chunks of %d (- SQL, + here):\n%.3000s", seed, chunk, diff)
+			}
+			if diff := gocmp.Diff(want.history, got.history, last); diff != "" {
+				t.Errorf("seed %d, chunks of %d, the history (- SQL, + here):\n%.3000s", seed, chunk, diff)
 			}
 		}
 	}

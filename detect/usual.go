@@ -17,14 +17,18 @@ import (
 
 // On an engine in this process usual.sql is computed here, stage by stage, and the pairs of earlier.sql are not needed.
 
-// compareHere creates the table detected_usual, and writes the attempts that are slow compared with the history of their stage:
-// those of some stages while the usual figures of the next ones are computed. Once these are known for all stages, it writes
-// stage_history and task_times concurrently: a table is written on one core.
+// compareHere computes what is usual, and writes the attempts that are slow compared with the history of their stage:
+// those of some stages while the usual figures of the next ones are computed. It writes stage_history and task_times
+// concurrently, as soon as their rows are known: a table is written on one core.
 func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader, again []schema.Key) error {
 	compared := make(chan [][]timedExecution)
 	group, running := errgroup.WithContext(ctx)
+	keep := func() error { return p.keepFromFile(running, tx) }
+	if p.runs != nil {
+		group.Go(keep)
+	}
 	group.Go(func() error {
-		err := engine.Load(running, eng, "detected_usual", p.expectations(running, eng, func(stages [][]timedExecution) error {
+		err := p.expect(running, eng, p.expectations(running, eng, func(stages [][]timedExecution) error {
 			select {
 			case compared <- stages:
 				return nil
@@ -36,8 +40,10 @@ func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 		if err != nil {
 			return fmt.Errorf("what is usual: %w", err)
 		}
-		group.Go(func() error { return p.compare(running, tx, eng, again) })
-		return p.keepFromFile(running, tx)
+		if p.runs == nil {
+			group.Go(keep)
+		}
+		return p.compare(running, tx, eng, again)
 	})
 	group.Go(func() error {
 		for stages := range compared {
@@ -51,6 +57,14 @@ func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 		return err
 	}
 	return p.keepTimes(ctx, tx, eng, engine.Seen{Table: "detected_stages", SQL: "SELECT * FROM detected_stages WHERE known = 1"})
+}
+
+// expect keeps what is usual, in the table detected_usual or with the executions.
+func (p *part) expect(ctx context.Context, eng engine.Loader, usual iter.Seq2[[]expectation, error]) error {
+	if p.runs != nil {
+		return p.runs.expect(usual)
+	}
+	return engine.Load(ctx, eng, "detected_usual", usual)
 }
 
 // usualOnCopies is the same for an engine of many machines, which is given detected_compared and compares the attempts later.
@@ -86,8 +100,11 @@ func (p *part) expectations(ctx context.Context, eng engine.Engine, compare func
 	var s stage
 	groups := stageGroups{part: p, atOnce: p.timesAtOnce, give: compare}
 	return func(yield func([]expectation, error) bool) {
-		for executions, err := range stages(p.stageExecutions(ctx, eng)) {
+		for executions, err := range p.byStage(ctx, eng) {
 			if err == nil {
+				if p.runs == nil {
+					p.setStrides(executions)
+				}
 				s.expectAll(executions)
 				err = groups.add(executions, s.usual)
 			}
@@ -212,7 +229,7 @@ func (s *stage) expectAll(executions []stageExecution) {
 // that could fuse the operations.
 func (s *stage) expect(executions []stageExecution, i int) expectation {
 	own := &executions[i]
-	out := expectation{PhaseID: own.PhaseID, Executions: own.Place - 1, MedianS: own.MedianS}
+	out := expectation{phase: own.phase, PhaseID: own.PhaseID, Executions: own.Place - 1, MedianS: own.MedianS}
 	s.extend(executions, own.Place)
 	durations := s.figures[ofDuration]
 	compared := len(durations)
