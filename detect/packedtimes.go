@@ -6,9 +6,13 @@ import (
 	"slices"
 )
 
-// timeWidths are the bytes per row of the columns of a phase, except the duration, which takes 8. A column of width 0 has one
-// value for all rows, which is stored before the columns, as are the least attempt and task, to which the others are relative.
-type timeWidths struct{ attempt, task, bytes, records, mark uint8 }
+// timeWidths are the bytes per row of the columns of a phase. A column of width 0 has one value for all rows, which is stored
+// before the columns, as are the least attempt and task, to which the others are relative. Durations of whole microseconds, which
+// logs mostly have, take 4 bytes.
+type timeWidths struct{ attempt, task, duration, bytes, records, mark uint8 }
+
+// asTask is the width of attempts that are numbered as their tasks are: these are not stored.
+const asTask = 1
 
 const (
 	timeHead  = 8 + 8 + 1 // the least attempt and task, and the mark
@@ -18,7 +22,11 @@ const (
 // size returns the bytes that the rows take.
 func (p *phaseTimes) size() int {
 	w := &p.widths
-	return timeHead + int(p.rows)*(8+int(w.attempt)+int(w.task)+int(w.bytes)+int(w.records)+int(w.mark))
+	row := int(w.task) + int(w.duration) + int(w.bytes) + int(w.records) + int(w.mark)
+	if w.attempt != asTask {
+		row += int(w.attempt)
+	}
+	return timeHead + int(p.rows)*row
 }
 
 // appendTo appends the rows in the format of the file.
@@ -28,7 +36,10 @@ func (t *taskRows) appendTo(b []byte) ([]byte, timeWidths) {
 	}
 	firstAttempt, attemptWidth := widthOf(t.attempt)
 	firstTask, taskWidth := widthOf(t.task)
-	w := timeWidths{attemptWidth, taskWidth, wholeWidth(t.bytes), wholeWidth(t.records), 0}
+	w := timeWidths{attemptWidth, taskWidth, secondsWidth(t.duration), wholeWidth(t.bytes), wholeWidth(t.records), 0}
+	if attemptWidth == taskWidth && t.numberedAsTasks(firstAttempt-firstTask) {
+		w.attempt = asTask
+	}
 	for _, m := range t.mark {
 		if m != t.mark[0] {
 			w.mark = 1
@@ -38,9 +49,11 @@ func (t *taskRows) appendTo(b []byte) ([]byte, timeWidths) {
 	b = binary.LittleEndian.AppendUint64(b, uint64(firstAttempt))
 	b = binary.LittleEndian.AppendUint64(b, uint64(firstTask))
 	b = append(b, t.mark[0])
-	b = appendNarrow(b, t.attempt, firstAttempt, w.attempt)
+	if w.attempt != asTask {
+		b = appendNarrow(b, t.attempt, firstAttempt, w.attempt)
+	}
 	b = appendNarrow(b, t.task, firstTask, w.task)
-	b = appendWholes(b, t.duration, 8)
+	b = appendSeconds(b, t.duration, w.duration)
 	b = appendWholes(b, t.bytes, w.bytes)
 	b = appendWholes(b, t.records, w.records)
 	if w.mark > 0 {
@@ -65,6 +78,30 @@ func widthOf(values []int64) (least int64, width uint8) {
 	}
 	return least, 8
 }
+
+// numberedAsTasks reports whether each attempt has the number of its task and a difference.
+func (t *taskRows) numberedAsTasks(difference int64) bool {
+	for i, attempt := range t.attempt {
+		if attempt-t.task[i] != difference {
+			return false
+		}
+	}
+	return true
+}
+
+// secondsWidth returns the width in bytes of some durations: 4 if they are whole microseconds under 2^32, or 8.
+func secondsWidth(values []float64) uint8 {
+	for _, v := range values {
+		if !(v*1e6 < math.MaxUint32) || ofMicros(micros(v)) != v {
+			return 8
+		}
+	}
+	return 4
+}
+
+// micros returns a duration in microseconds, and ofMicros one from that.
+func micros(s float64) uint32   { return uint32(float64(s*1e6) + 0.5) }
+func ofMicros(t uint32) float64 { return float64(t) / 1e6 }
 
 // wholeWidth returns the width in bytes of some numbers: 0 if none is known, 4 if they are whole and small, or 8.
 func wholeWidth(values []float64) uint8 {
@@ -111,19 +148,37 @@ func appendWholes(b []byte, values []float64, width uint8) []byte {
 	return b
 }
 
+func appendSeconds(b []byte, values []float64, width uint8) []byte {
+	if width == 8 {
+		return appendWholes(b, values, 8)
+	}
+	b, room := added(b, len(values)*4)
+	for i, v := range values {
+		binary.LittleEndian.PutUint32(room[4*i:], micros(v))
+	}
+	return b
+}
+
 // packedTimes are rows in the format of the file, with access to each value.
 type packedTimes struct {
-	rows                     int
-	attempt, task            narrowColumn
-	duration, bytes, records wholeColumn
-	marks                    []byte // nil: the same for all rows
-	same                     byte
+	rows           int
+	attempt, task  narrowColumn
+	duration       secondsColumn
+	bytes, records wholeColumn
+	marks          []byte // nil: the same for all rows
+	same           byte
 }
 
 // narrowColumn is integers relative to the least of them.
 type narrowColumn struct {
 	data  []byte
 	from  int64
+	width uint8
+}
+
+// secondsColumn is durations in 8 bytes each, or whole microseconds in 4.
+type secondsColumn struct {
+	data  []byte
 	width uint8
 }
 
@@ -147,8 +202,15 @@ func (t *phaseFile) readPacked(of *phaseTimes, buf *[]byte) (packedTimes, error)
 		return data
 	}
 	p := packedTimes{rows: n, same: mark}
-	p.attempt, p.task = narrowColumn{next(w.attempt), firstAttempt, w.attempt}, narrowColumn{next(w.task), firstTask, w.task}
-	p.duration, p.bytes, p.records = wholeColumn{next(8), 8}, wholeColumn{next(w.bytes), w.bytes}, wholeColumn{next(w.records), w.records}
+	if w.attempt != asTask {
+		p.attempt = narrowColumn{next(w.attempt), firstAttempt, w.attempt}
+	}
+	p.task = narrowColumn{next(w.task), firstTask, w.task}
+	if w.attempt == asTask {
+		p.attempt = narrowColumn{p.task.data, firstAttempt, w.task}
+	}
+	p.duration = secondsColumn{next(w.duration), w.duration}
+	p.bytes, p.records = wholeColumn{next(w.bytes), w.bytes}, wholeColumn{next(w.records), w.records}
 	if w.mark > 0 {
 		p.marks = b
 	}
@@ -172,6 +234,13 @@ func (c *narrowColumn) at(i int) int64 {
 		return c.from + int64(binary.LittleEndian.Uint32(c.data[4*i:]))
 	}
 	return c.from + int64(binary.LittleEndian.Uint64(c.data[8*i:]))
+}
+
+func (c *secondsColumn) at(i int) float64 {
+	if c.width == 4 {
+		return ofMicros(binary.LittleEndian.Uint32(c.data[4*i:]))
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(c.data[8*i:]))
 }
 
 func (c *wholeColumn) at(i int) float64 {
@@ -212,6 +281,15 @@ func added[T any](to []T, n int) (all, room []T) {
 
 // appendTo appends the n values.
 func (c *narrowColumn) appendTo(to []int64, n int) []int64 {
+	to, room := added(to, n)
+	for i := range room {
+		room[i] = c.at(i)
+	}
+	return to
+}
+
+// appendTo appends the n values.
+func (c *secondsColumn) appendTo(to []float64, n int) []float64 {
 	to, room := added(to, n)
 	for i := range room {
 		room[i] = c.at(i)

@@ -69,27 +69,40 @@ func (t *phaseFile) read(at int64, n int, buf *[]byte) ([]byte, error) {
 	return *buf, nil
 }
 
-// slowBytes is the size of a slow attempt: id, ratio and excess, each in a column, and the rule.
+// slowBytes is the largest size of a slow attempt: the rule, the ratio, the excess and the id.
 const slowBytes = 25
+
+// slowAgain is added to the rule of an attempt that is slow by another rule too, with the same excess: these are not repeated.
+const slowAgain = 0x80
 
 // appendSlow appends the slow attempts of a phase in the format of the file.
 func appendSlow(b []byte, slow []slowAttempt) []byte {
 	for i := range slow {
-		b = binary.LittleEndian.AppendUint64(b, uint64(slow[i].id))
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(slow[i].ratio))
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(slow[i].excess))
-		b = append(b, slow[i].rule)
+		rule, excess := slow[i].rule, math.Float64bits(slow[i].excess)
+		again := i > 0 && slow[i].id == slow[i-1].id && excess == math.Float64bits(slow[i-1].excess)
+		if again {
+			rule |= slowAgain
+		}
+		b = binary.LittleEndian.AppendUint64(append(b, rule), math.Float64bits(slow[i].ratio))
+		if !again {
+			b = binary.LittleEndian.AppendUint64(b, excess)
+			b = binary.LittleEndian.AppendUint64(b, uint64(slow[i].id))
+		}
 	}
 	return b
 }
 
 // readSlow appends the slow attempts of a phase.
 func (t *phaseFile) readSlow(of *scannedPhase, to []slowAttempt, buf *[]byte) ([]slowAttempt, error) {
-	n := slowBytes * int(of.slow)
-	b, err := t.read(of.times.at-int64(n), n, buf)
-	for ; len(b) > 0; b = b[slowBytes:] {
-		to = append(to, slowAttempt{schema.Key(binary.LittleEndian.Uint64(b)), math.Float64frombits(binary.LittleEndian.Uint64(b[8:])),
-			math.Float64frombits(binary.LittleEndian.Uint64(b[16:])), b[24]})
+	b, err := t.read(of.times.at-of.slow, int(of.slow), buf)
+	var a slowAttempt
+	for len(b) > 0 {
+		rule := b[0]
+		a.rule, a.ratio, b = rule&^slowAgain, math.Float64frombits(binary.LittleEndian.Uint64(b[1:])), b[9:]
+		if rule&slowAgain == 0 {
+			a.excess, a.id, b = math.Float64frombits(binary.LittleEndian.Uint64(b)), schema.Key(binary.LittleEndian.Uint64(b[8:])), b[16:]
+		}
+		to = append(to, a)
 	}
 	return to, err
 }

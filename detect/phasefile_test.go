@@ -25,12 +25,28 @@ func TestPhaseFile(t *testing.T) {
 		slow := make([]slowAttempt, r.IntN(3))
 		for i := range slow {
 			slow[i] = slowAttempt{schema.Key(r.Int64()), r.NormFloat64(), math.NaN(), uint8(r.IntN(4))}
+			if i > 0 && r.IntN(2) == 0 { // by two rules, with the same excess or another
+				slow[i].id = slow[0].id
+				slow[i].excess = float64(r.IntN(2))
+				slow[0].excess = float64(r.IntN(2))
+			}
 		}
 		of, shift := r.IntN(8), [4]int{r.IntN(64), r.IntN(64), r.IntN(64), r.IntN(64)}
+		numbered, seconds := r.IntN(2) == 0, r.ExpFloat64
+		if r.IntN(2) == 0 {
+			seconds = func() float64 { return ofMicros(uint32(r.Uint64() >> r.IntN(64))) }
+			if r.IntN(3) == 0 { // the first one that takes 8 bytes
+				odd := 4294.967295 + float64(r.IntN(2))/1e6
+				seconds = func() float64 { return odd }
+			}
+		}
 		for range r.IntN(20) {
-			want.attempt = append(want.attempt, int64(r.Uint64()>>shift[0])-1000)
-			want.task = append(want.task, int64(r.Uint64()>>shift[1])-1)
-			want.duration = append(want.duration, r.ExpFloat64())
+			task := int64(r.Uint64()>>shift[1]) - 1
+			want.attempt, want.task = append(want.attempt, int64(r.Uint64()>>shift[0])-1000), append(want.task, task)
+			if numbered {
+				want.attempt[len(want.attempt)-1] = task + 77
+			}
+			want.duration = append(want.duration, seconds())
 			bytes, records := float64(r.Uint64()>>shift[2]), whole()
 			switch of {
 			case 0:
@@ -49,7 +65,7 @@ func TestPhaseFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		phase := scannedPhase{slow: uint32(len(slow)), times: phaseTimes{at: from + at, rows: uint32(want.len()), widths: w}}
+		phase := scannedPhase{slow: at, times: phaseTimes{at: from + at, rows: uint32(want.len()), widths: w}}
 		if size := int64(phase.times.size()); phase.times.at+size != file.end {
 			t.Fatalf("%d bytes of times, want %d", size, file.end-phase.times.at)
 		}
@@ -65,7 +81,7 @@ func TestPhaseFile(t *testing.T) {
 			t.Fatal(diff, err)
 		}
 	}
-	if len(widths) < 50 {
+	if len(widths) < 100 {
 		t.Errorf("columns of %d widths", len(widths))
 	}
 }

@@ -29,8 +29,8 @@ const (
 type scannedPhase struct {
 	id            schema.Key
 	times         phaseTimes // after its slow attempts, in the file
+	slow          int64      // bytes of its slow attempts
 	attempts      uint32     // a phase is held in memory as a whole, so it has fewer than 2^32
-	slow          uint32     // rows of outliers
 	stride        uint8      // its tasks go to task_times, with a stride of 1 << (stride - 1); 0: they do not
 	gang, skipped bool
 	wanted        bool // to be processed in this pass, or by a later one if it is postponed
@@ -281,8 +281,9 @@ func (f *figurer) keep(phase int, a *attempts, w *phaseWork, s *phaseScan) {
 	of := &s.phases[phase]
 	f.slow = f.slow[:0]
 	out := f.figures(of.id, a)
+	from := len(f.kept)
 	f.kept = appendSlow(f.kept, out.slow)
-	of.slow, out.slow = uint32(len(out.slow)), nil
+	of.slow, out.slow = int64(len(f.kept)-from), nil
 	of.times.at = int64(len(f.kept))
 	if s.times {
 		rows := f.rows.ofAttempts(a)
