@@ -44,7 +44,7 @@ type Options struct {
 // limits bound what the process holds in memory; 0 means the default, which tests override.
 type limits struct {
 	heapPhases   int64 // phases held in Go's heap
-	heapRuns     int64 // phases compared with their history without the engine
+	heapRuns     int64 // bytes of executions numbered without the engine
 	copiedPhases int64 // phases whose figures are computed by copies
 }
 

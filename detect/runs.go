@@ -22,9 +22,12 @@ import (
 //go:embed runs.sql
 var runsSQL string
 
-// heapRuns is the number of phases up to which this is done, at about 450 bytes each; more are left to the engine, which can use
-// its disk. A hundred million attempts have about a million phases.
-const heapRuns = 1_500_000
+// heapRuns is the memory in bytes up to which this is done; what takes more is left to the engine, which can use its disk. A
+// hundred million attempts have about a million phases and few names.
+const heapRuns = 1_500_000 * runBytes
+
+// runBytes are those of a phase, in both lists and while it is ordered.
+const runBytes = 480
 
 // phaseRuns are the phases of the part as executions of stages.
 type phaseRuns struct {
@@ -36,6 +39,7 @@ type phaseRuns struct {
 	identities names[identity]
 	notes      names[schema.Null[string]]
 
+	text    int64    // bytes of new names
 	ordered []uint32 // executions, by stage and place
 	ends    []uint32 // of the stages, of ordered
 }
@@ -63,24 +67,34 @@ type names[T comparable] struct {
 	values  []T
 }
 
-// number returns that of a value; own makes a copy that shares no memory.
-func (n *names[T]) number(v T, own func(T) T) uint32 {
+// nameBytes are those of a name besides its text: in the map and in the list.
+const nameBytes = 80
+
+// number returns that of a value and adds the memory of a new one to size; own makes a copy that shares no memory, and returns
+// the bytes of its text.
+func (n *names[T]) number(v T, own func(T) (T, int), size *int64) uint32 {
 	k, ok := n.numbers[v]
 	if !ok {
 		if n.numbers == nil {
 			n.numbers = make(map[T]uint32)
 		}
-		v, k = own(v), uint32(len(n.values))
+		v, bytes := own(v)
+		k = uint32(len(n.values))
 		n.numbers[v], n.values = k, append(n.values, v)
+		*size += nameBytes + int64(bytes)
 	}
 	return k
 }
 
-func ownNull(s schema.Null[string]) schema.Null[string] {
-	return schema.Null[string]{V: strings.Clone(s.V), OK: s.OK}
+func ownText(s string) (string, int) { return strings.Clone(s), len(s) }
+
+func ownNull(s schema.Null[string]) (schema.Null[string], int) {
+	return schema.Null[string]{V: strings.Clone(s.V), OK: s.OK}, len(s.V)
 }
 
-func ownIdentity(i identity) identity { return identity{strings.Clone(i.name), strings.Clone(i.kind)} }
+func ownIdentity(i identity) (identity, int) {
+	return identity{strings.Clone(i.name), strings.Clone(i.kind)}, len(i.name) + len(i.kind)
+}
 
 // runRow is a row of runs.sql, with those of usage.sql.
 type runRow struct {
@@ -104,10 +118,11 @@ type runRow struct {
 	TickS         schema.Null[float64]     `col:"tick_s"`
 }
 
-// runsHere sets p.runs, unless the phases are too many, or the store is corrupt and has a phase twice: then it is nil, and the
+// runsHere sets p.runs, unless it would be too large, or the store is corrupt and has a phase twice: then p.runs is nil, and the
 // engine computes the same.
 func (p *part) runsHere(ctx context.Context, eng engine.Engine, used string, seen []engine.Seen) error {
-	if p.kept || int64(len(p.scanned)) > p.limits.heapRuns {
+	left := p.limits.heapRuns - runBytes*int64(len(p.scanned))
+	if p.kept || left < 0 {
 		return nil
 	}
 	r := &phaseRuns{rows: make([]phaseRun, len(p.scanned))}
@@ -124,7 +139,9 @@ func (p *part) runsHere(ctx context.Context, eng engine.Engine, used string, see
 		if r.rows[i].known {
 			return nil
 		}
-		r.rows[i] = r.run(row, i)
+		if r.rows[i] = r.run(row, i); r.text > left {
+			return nil
+		}
 	}
 	r.numberInApplications()
 	r.numberInStages()
@@ -140,8 +157,8 @@ func (p *part) runsHere(ctx context.Context, eng engine.Engine, used string, see
 func (r *phaseRuns) run(row *runRow, i int) phaseRun {
 	out := phaseRun{known: true, application: row.ApplicationID, countable: row.Countable.V, medianS: row.MedianS,
 		submitted: knownTime(row.Submitted), start: knownTime(row.RunStartTime),
-		program: r.programs.number(row.Program, ownNull), stage: r.stages.number(row.Stage, strings.Clone),
-		identity: r.identities.number(identity{row.Identity, row.Kind}, ownIdentity), note: r.notes.number(row.Note, ownNull)}
+		program: r.programs.number(row.Program, ownNull, &r.text), stage: r.stages.number(row.Stage, ownText, &r.text),
+		identity: r.identities.number(identity{row.Identity, row.Kind}, ownIdentity, &r.text), note: r.notes.number(row.Note, ownNull, &r.text)}
 	out.stageExecution = stageExecution{PhaseID: row.PhaseID, Todo: 1, Tasks: row.Tasks, MedianS: row.MedianS.V, Spread: row.Spread,
 		InputBytes: row.InputBytes, InputRecords: row.InputRecords, CPUS: row.CPUS, WaitS: row.WaitS, TickS: row.TickS, phase: int32(i)}
 	return out
