@@ -16,7 +16,7 @@ import (
 // Mantri's §6.3: the reductions by straggler mitigation strategies in phases drawn from the distributions of §3.1 and §4.
 
 const phasesNote = "Phases are drawn from the distributions of §3.1 and §4: tasks per slot are log-normal with median 2.11 and standard deviation 12.37; the share of outliers in a phase is exponential, and exceeds 15 % in a quarter of the phases; outliers last as long as in figure 2(b). More data explains all outliers in 40 % of the phases, none in 18 %, and half of them in the others (figure 3(a)); all other tasks are as in figure 3(b). " +
-	"Progress is linear and known to 3 %. A copy has as much data as its original, because the paper calls duplicates 'mostly not useful'; its simulator takes a copy's duration 'from the same distribution of tasks' (§6.1), which has rows of its own here. " +
+	"Progress is linear and known to 3 %. A copy has as much data as its original, because the paper calls duplicates 'mostly not useful'; its simulator takes a copy's duration 'from the same distribution of tasks' (§6.1). " +
 	"LATE and Dryad act once all tasks have started, and Hadoop then copies 'any task that has read less data than the others' (§7)"
 
 // phaseScale is what the paper leaves open about a phase.
@@ -138,6 +138,9 @@ type reductions struct {
 	wins        []weighted // share of a phase's restarts that finished first, for phases that have any
 }
 
+// mitigated is the reductions by each policy in the phases of a scale.
+type mitigated map[string]*reductions
+
 type weighted struct{ x, w float64 }
 
 // percentile returns the weighted q-quantile.
@@ -162,7 +165,7 @@ var mitigations = [][]string{{"mantri"}, {"hadoop", "gap", "0", "age", "0"}, {"m
 
 func mantriPhases(ctx context.Context, t *table) error {
 	scales := phaseScales
-	var found []map[string]*reductions
+	var found []mitigated
 	var median, ninth []float64 // of the variation of data
 	var last []float64          // share of tasks that still run when all have started
 	for n := range scales {
@@ -181,30 +184,67 @@ func mantriPhases(ctx context.Context, t *table) error {
 	note := fmt.Sprintf("solved for in the first two of our scales, over 6000 phases, of which 500 are replayed; ours is the first scale's, those of all of them are %.2f and %.2f; ", median, ninth) + phasesNote
 	t.baseline("§4.2", "coefficient of variation of data size, median phase", 0.34, median[0], 0.17, note)
 	t.baseline("§4.2", "coefficient of variation of data size, 90th percentile of phases", 3.1, ninth[0], 1.55, note)
-	t.mitigationBands(found, last)
-	if err := t.sampledBands(ctx); err != nil {
+	sampled, err := t.sampledCopies(ctx)
+	if err != nil {
 		return err
 	}
-	worse, more := 1.0, 1.0
-	for _, x := range found {
-		worse = min(worse, better(percentile(x["late-early"].time, 0.5), percentile(x["late"].time, 0.5)-1e-9))
-		more = min(more, better(percentile(x["late-early"].slots, 0.5), percentile(x["late"].slots, 0.5)-1e-9))
+	t.mitigationBands(found, sampled, mitigationRows(found, last))
+	t.mitigationOrders(found)
+	t.mitigationFigures(found[0])
+	return nil
+}
+
+// mitigationOrders adds what §6.3 says about the order of the strategies. A row is met only if it holds in all scales.
+func (t *table) mitigationOrders(found []mitigated) {
+	most := func(of func(mitigated, string) float64, x mitigated, policies ...string) float64 {
+		high := math.Inf(-1)
+		for _, p := range policies {
+			high = max(high, of(x, p))
+		}
+		return high
 	}
-	t.rebuilt("§6.3", "early LATE takes more time than LATE at the 50th percentile (1) or not (0)", 1, worse, 0,
-		"the same in all scales; here a copy costs time only if it takes the slot of a waiting task; the paper does not say what else made copies cost time; "+phasesNote)
-	t.rebuilt("§6.3", "early LATE uses more resources than LATE at the 50th percentile (1) or not (0)", 1, more, 0, "the same in all scales; "+phasesNote)
+	for _, row := range []struct {
+		quantity string
+		holds    func(mitigated) float64
+		note     string
+	}{
+		{"Mantri takes more completion time off than each other strategy at the 50th percentile (1) or not (0)", func(x mitigated) float64 {
+			return better(most(medianTime, x, "hadoop", "mapreduce", "dryad", "late")+1e-9, medianTime(x, "mantri"))
+		}, "Hadoop is 'the next best scheme' (§6.3); "},
+		{"LATE uses fewer resources than Hadoop at the 50th percentile (1) or not (0)", func(x mitigated) float64 {
+			return better(medianSlots(x, "hadoop")+1e-9, medianSlots(x, "late"))
+		}, ""},
+		{"the restarts of Hadoop, MapReduce and Dryad succeed less often than LATE's (1) or not (0)", func(x mitigated) float64 {
+			return better(most(restartsWon, x, "hadoop", "mapreduce", "dryad"), restartsWon(x, "late"))
+		}, "'the other schemes have lower success rates'; "},
+		{"early LATE takes more time than LATE at the 50th percentile (1) or not (0)", func(x mitigated) float64 {
+			return better(medianTime(x, "late-early"), medianTime(x, "late")-1e-9)
+		}, "here a copy costs time only if it takes the slot of a waiting task; the paper does not say what else made copies cost time; "},
+		{"early LATE uses more resources than LATE at the 50th percentile (1) or not (0)", func(x mitigated) float64 {
+			return better(medianSlots(x, "late-early"), medianSlots(x, "late")-1e-9)
+		}, ""},
+	} {
+		in := 0
+		for _, x := range found {
+			in += int(row.holds(x))
+		}
+		t.rebuilt("§6.3", row.quantity, 1, better(float64(len(found))-0.5, float64(in)), 0, row.note+fmt.Sprintf("in %d of our %d scales; ", in, len(found))+phasesNote)
+	}
 	first := found[0]
-	m, h := first["mantri"], first["hadoop"]
-	curve := func(name, policy string) Curve { return distribution(name, first[policy].time) }
+	t.baseline("§6.3", "Mantri is worse than NoSkew+ChopTail at the 50th percentile (1) or not (0)", 1, better(medianTime(first, "mantri"), medianTime(first, "choptail")), 0,
+		"so is every policy that does less; "+phasesNote)
+}
+
+// mitigationFigures redraws figures 14 and 16 with the phases of a scale.
+func (t *table) mitigationFigures(x mitigated) {
+	curve := func(name, policy string) Curve { return distribution(name, x[policy].time) }
+	slots := func(name, policy string) Curve { return distribution(name, x[policy].slots) }
 	const off = "completion time off, phases weighted by their lifetime"
 	t.figure("§6.3", "figure 14a: strategies of straggler mitigation", off, curve("Mantri", "mantri"), curve("Hadoop", "hadoop"), curve("Dryad", "dryad"), curve("MapReduce", "mapreduce"), curve("LATE", "late"),
 		quantiles("Mantri", 0.21, 0.5, 0.42, 0.75), quantiles("Hadoop", 0.069, 0.5), quantiles("Dryad", 0, 0.5), quantiles("MapReduce", 0, 0.8))
-	t.figure("§6.3", "figure 14b: resources", "resources off, phases weighted by their lifetime", distribution("Mantri", m.slots), distribution("Hadoop", h.slots), distribution("Dryad", first["dryad"].slots),
+	t.figure("§6.3", "figure 14b: resources", "resources off, phases weighted by their lifetime", slots("Mantri", "mantri"), slots("Hadoop", "hadoop"), slots("Dryad", "dryad"),
 		quantiles("Mantri", 0.03, 0.5, 0.07, 0.75), quantiles("Hadoop", -0.159, 0.5))
 	t.figure("§6.3", "figure 16: ideal references", off, curve("Mantri", "mantri"), curve("NoSkew", "noskew"), curve("NoSkew and ChopTail", "choptail"))
-	t.baseline("§6.3", "Mantri is worse than NoSkew+ChopTail at the 50th percentile (1) or not (0)", 1, better(percentile(m.time, 0.5), percentile(first["choptail"].time, 0.5)), 0,
-		"so is every policy that does less; "+phasesNote)
-	return nil
 }
 
 // draw draws the phases of a scale.
@@ -242,8 +282,8 @@ func lastWave(phases []*workload.Pool) (share float64) {
 }
 
 // mitigate returns the effects of the named mitigations on the phases of a scale; without names, of all of them.
-func (t *table) mitigate(ctx context.Context, x *phaseScale, phases []*workload.Pool, names ...string) (map[string]*reductions, error) {
-	found := map[string]*reductions{}
+func (t *table) mitigate(ctx context.Context, x *phaseScale, phases []*workload.Pool, names ...string) (mitigated, error) {
+	found := mitigated{}
 	under := func(p policy.Policy) ([]played, error) {
 		return solved(t.solved, fmt.Sprintf("phases %+v under %s", *x, signature(p)), func() ([]played, error) { return playPhases(ctx, phases, p) })
 	}
@@ -276,106 +316,104 @@ func (t *table) mitigate(ctx context.Context, x *phaseScale, phases []*workload.
 	return found, nil
 }
 
-// mitigationBands adds §6.3's numbers over the scales.
-func (t *table) mitigationBands(found []map[string]*reductions, last []float64) {
-	time := func(policy string, q float64) func(map[string]*reductions) float64 {
-		return func(x map[string]*reductions) float64 { return percentile(x[policy].time, q) }
-	}
-	slots := func(policy string, q float64) func(map[string]*reductions) float64 {
-		return func(x map[string]*reductions) float64 { return percentile(x[policy].slots, q) }
-	}
-	without := func(policy string) func(map[string]*reductions) float64 {
-		return func(x map[string]*reductions) float64 { return withoutGain(x[policy].time) }
-	}
-	copies := func(policy string) func(map[string]*reductions) float64 {
-		return func(x map[string]*reductions) float64 { return mean(x[policy].copies) }
-	}
-	wins := func(policy string) func(map[string]*reductions) float64 {
-		return func(x map[string]*reductions) float64 { return mean(x[policy].wins) }
-	}
+// The following are results of a policy in the phases of a scale.
+
+func medianTime(x mitigated, policy string) float64  { return percentile(x[policy].time, 0.5) }
+func medianSlots(x mitigated, policy string) float64 { return percentile(x[policy].slots, 0.5) }
+func restarts(x mitigated, policy string) float64    { return mean(x[policy].copies) }
+func restartsWon(x mitigated, policy string) float64 { return mean(x[policy].wins) }
+func unhelped(x mitigated, policy string) float64    { return shareAtMost(x[policy].time, 1e-9) }
+func lengthened(x mitigated, policy string) float64  { return shareAtMost(x[policy].time, -1e-9) }
+
+func lastQuarterTime(x mitigated, policy string) float64  { return percentile(x[policy].time, 0.75) }
+func lastQuarterSlots(x mitigated, policy string) float64 { return percentile(x[policy].slots, 0.75) }
+
+// mitigationRow is a number of §6.3.
+type mitigationRow struct {
+	quantity  string
+	published float64
+	of        func(mitigated, string) float64
+	policy    string
+	cause     string // of a difference
+}
+
+// mitigationRows are those numbers, given the results in each scale and the shares of their tasks that still run when all have
+// started.
+func mitigationRows(found []mitigated, last []float64) []mitigationRow {
 	skewed := 0.0
 	for _, x := range found {
-		skewed = max(skewed, percentile(x["noskew"].time, 0.5))
+		skewed = max(skewed, medianTime(x, "noskew"))
 	}
 	outliers := fmt.Sprintf("our phases lose more to outliers than the paper's: NoSkew, which the paper's Mantri equals, takes up to %.2f off at the median (last row); ", skewed)
-	var each []string
-	for n := range found {
-		each = append(each, phaseScales[n].String())
+	return []mitigationRow{
+		{"Mantri: completion time off, 50th percentile of phases by lifetime", 0.21, medianTime, "mantri", ""},
+		{"Mantri: completion time off, 75th percentile", 0.42, lastQuarterTime, "mantri", ""},
+		{"Mantri: resources off, 50th percentile", 0.03, medianSlots, "mantri", outliers},
+		{"Mantri: resources off, 75th percentile", 0.07, lastQuarterSlots, "mantri", outliers},
+		{"Hadoop: completion time off, 50th percentile", 0.069, medianTime, "hadoop", "half of the outliers that it copies have more data, and their copies have it too; "},
+		{"Hadoop: resources off, 50th percentile (negative: uses more)", -0.159, medianSlots, "hadoop", "it makes fewer copies than in the paper, see its restarts per task; "},
+		{"MapReduce: share of phases without gain", 0.8, unhelped, "mapreduce", ""},
+		{"Dryad: share of phases without gain", 0.5, unhelped, "dryad", ""},
+		{"Dryad: share of phases that take longer", 0.3, lengthened, "dryad", "here a copy delays a phase only if it takes the slot of a waiting task, and Dryad copies when none waits any more; the paper does not say what else made copies cost time; "},
+		{"early LATE: share of phases that take longer", 0.4, lengthened, "late-early", ""},
+		{"restarts per task, average phase: Mantri", 0.2, restarts, "mantri", ""},
+		{"restarts per task, average phase: Dryad", 0.2, restarts, "dryad", "at least a quarter of the last wave runs longer than the 75th percentile and is copied by the rule of §7, and the last wave is half of the tasks of the average phase; the paper does not say what else limits copies; "},
+		{"restarts per task, average phase: LATE", 0.06, restarts, "late", ""},
+		{"restarts per task, average phase: Hadoop", 0.56, restarts, "hadoop", fmt.Sprintf("with the published numbers of tasks per slot, at most %.2f to %.2f of the tasks of the average phase still run when all have started: nearly all of them would have to be copied, for which the phase's own slots do not suffice; the paper does not say how many idle slots of other jobs copies got; ", slices.Min(last), slices.Max(last))},
+		{"success of restarts, average phase: Mantri", 0.70, restartsWon, "mantri", ""},
+		{"success of restarts, average phase: LATE", 0.15, restartsWon, "late", "its copies lose to outliers that have more data, which are half of the outliers (figure 3(a)); the paper does not say what else made copies lose; "},
+		{"Mantri less NoSkew at the 50th percentile", 0, func(x mitigated, policy string) float64 { return medianTime(x, policy) - medianTime(x, "noskew") }, "mantri", ""},
 	}
-	scales := "band over how Table 1's 27.3 h a phase divide, how long outliers last, whether time follows the data that §4.2's coefficients of variation are of (in the first two), and whether the outliers of a phase are alike: tasks of " + strings.Join(each, "; ") + "; "
-	for _, row := range []struct {
-		quantity  string
-		published float64
-		of        func(map[string]*reductions) float64
-		cause     string
-	}{
-		{"Mantri: completion time off, 50th percentile of phases by lifetime", 0.21, time("mantri", 0.5), ""},
-		{"Mantri: completion time off, 75th percentile", 0.42, time("mantri", 0.75), ""},
-		{"Mantri: resources off, 50th percentile", 0.03, slots("mantri", 0.5), outliers},
-		{"Mantri: resources off, 75th percentile", 0.07, slots("mantri", 0.75), outliers},
-		{"Hadoop: completion time off, 50th percentile", 0.069, time("hadoop", 0.5), "half of the outliers that it copies have more data, and their copies have it too; "},
-		{"Hadoop: resources off, 50th percentile (negative: uses more)", -0.159, slots("hadoop", 0.5), "it makes fewer copies than in the paper, see its restarts per task; "},
-		{"MapReduce: share of phases without gain", 0.8, without("mapreduce"), ""},
-		{"Dryad: share of phases without gain", 0.5, without("dryad"), ""},
-		{"restarts per task, average phase: Mantri", 0.2, copies("mantri"), ""},
-		{"restarts per task, average phase: Dryad", 0.2, copies("dryad"), "at least a quarter of the last wave runs longer than the 75th percentile and is copied by the rule of §7, and the last wave is half of the tasks of the average phase; the paper does not say what else limits copies; "},
-		{"restarts per task, average phase: LATE", 0.06, copies("late"), ""},
-		{"restarts per task, average phase: Hadoop", 0.56, copies("hadoop"), fmt.Sprintf("with the published numbers of tasks per slot, at most %.2f to %.2f of the tasks of the average phase still run when all have started: nearly all of them would have to be copied, for which the phase's own slots do not suffice; the paper does not say how many idle slots of other jobs copies got; ", slices.Min(last), slices.Max(last))},
-		{"success of restarts, average phase: Mantri", 0.70, wins("mantri"), ""},
-		{"success of restarts, average phase: LATE", 0.15, wins("late"), "its copies lose to outliers that have more data, which are half of the outliers (figure 3(a)); the paper does not say what else made copies lose; "},
-		{"Mantri less NoSkew at the 50th percentile", 0, func(x map[string]*reductions) float64 {
-			return percentile(x["mantri"].time, 0.5) - percentile(x["noskew"].time, 0.5)
-		}, ""},
-	} {
+}
+
+// mitigationBands adds numbers over the scales. Their notes also have what they would be if copies were sampled.
+func (t *table) mitigationBands(found, sampled []mitigated, rows []mitigationRow) {
+	var scales []string
+	for n := range found {
+		scales = append(scales, phaseScales[n].String())
+	}
+	note := "band over how Table 1's 27.3 h a phase divide, how long outliers last, whether time follows the data that §4.2's coefficients of variation are of (in the first two), and whether the outliers of a phase are alike: tasks of " + strings.Join(scales, "; ") + "; " + phasesNote
+	for n := range rows {
+		row := &rows[n]
 		var ours []float64
-		var each []string
+		text := row.cause
 		for _, x := range found {
-			ours = append(ours, row.of(x))
-			each = append(each, fmt.Sprintf("%.3f", row.of(x)))
+			ours = append(ours, row.of(x, row.policy))
+			text += fmt.Sprintf("%.3f, ", ours[len(ours)-1])
+		}
+		for k, x := range sampled {
+			if x[row.policy] != nil {
+				text += fmt.Sprintf("and %.3f in scale %d if the time of a copy were sampled from the other tasks of its phase, ", row.of(x, row.policy), sampledScales[k]+1)
+			}
 		}
 		widest := row.published
 		if widest == 0 { // this is a difference in Mantri's reduction
 			widest = 0.21
 		}
-		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, row.cause+strings.Join(each, ", ")+"; "+scales+phasesNote)
+		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, strings.TrimSuffix(text, ", ")+"; "+note)
 	}
 }
 
-// sampledBands adds three of them for copies that take as long as another task of the phase (§6.1), over the scales whose
-// outliers have any length: if the outliers of a phase were alike, their copies would be as long as they are.
-func (t *table) sampledBands(ctx context.Context) error {
-	var mantri, hadoop, late []float64
-	var scales []string
-	for _, x := range phaseScales {
-		if x.alike {
-			continue
-		}
-		scales = append(scales, x.String())
+// sampledScales are the scales in which copies also take as long as another task of the phase (§6.1): the first, and one with
+// shorter outliers. If the outliers of a phase were alike, such copies would be as long as they are.
+var sampledScales = []int{0, mixedScale}
+
+// sampledCopies returns the results for such copies. They belong to the same published numbers, so they have no rows.
+func (t *table) sampledCopies(ctx context.Context) (found []mitigated, err error) {
+	for _, n := range sampledScales {
+		x := phaseScales[n]
 		x.sampled = true
 		phases, err := x.draw()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		found, err := t.mitigate(ctx, &x, phases, "mantri", "hadoop", "late")
+		f, err := t.mitigate(ctx, &x, phases, "mantri", "hadoop", "late", "noskew")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		mantri, hadoop = append(mantri, percentile(found["mantri"].time, 0.5)), append(hadoop, percentile(found["hadoop"].time, 0.5))
-		late = append(late, mean(found["late"].wins))
+		found = append(found, f)
 	}
-	for _, row := range []struct {
-		quantity  string
-		published float64
-		ours      []float64
-	}{
-		{"Mantri: completion time off, 50th percentile, a copy's time sampled from its phase", 0.21, mantri},
-		{"Hadoop: completion time off, 50th percentile, a copy's time sampled from its phase", 0.069, hadoop},
-		{"success of restarts, average phase: LATE, a copy's time sampled from its phase", 0.15, late},
-	} {
-		t.bandOf("§6.1", row.quantity, row.published, row.published, row.ours,
-			fmt.Sprintf("copies gain more than in the paper, so its copies must share more of what made their originals slow than a sample from the phase does; %.3f; band over tasks of %s; %s", row.ours, strings.Join(scales, "; "), phasesNote))
-	}
-	return nil
+	return found, nil
 }
 
 // mean returns the unweighted average.
@@ -387,15 +425,16 @@ func mean(v []weighted) float64 {
 	return sum / float64(len(v))
 }
 
-func withoutGain(v []weighted) float64 {
-	none, all := 0.0, 0.0
+// shareAtMost returns the weighted share of values of at most the given one.
+func shareAtMost(v []weighted, most float64) float64 {
+	part, all := 0.0, 0.0
 	for _, x := range v {
 		all += x.w
-		if x.x <= 1e-9 {
-			none += x.w
+		if x.x <= most {
+			part += x.w
 		}
 	}
-	return none / all
+	return part / all
 }
 
 // played is the result of a phase.
