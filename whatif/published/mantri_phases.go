@@ -376,21 +376,25 @@ func (t *table) mitigationBands(found, sampled []mitigated, rows []mitigationRow
 	for n := range rows {
 		row := &rows[n]
 		var ours []float64
-		text := row.cause
+		var each, others []string
 		for _, x := range found {
 			ours = append(ours, row.of(x, row.policy))
-			text += fmt.Sprintf("%.3f, ", ours[len(ours)-1])
+			each = append(each, fmt.Sprintf("%.3f", ours[len(ours)-1]))
 		}
 		for k, x := range sampled {
 			if x[row.policy] != nil {
-				text += fmt.Sprintf("and %.3f in scale %d if the time of a copy were sampled from the other tasks of its phase, ", row.of(x, row.policy), sampledScales[k]+1)
+				others = append(others, fmt.Sprintf("%.3f in scale %d", row.of(x, row.policy), sampledScales[k]+1))
 			}
+		}
+		text := row.cause + strings.Join(each, ", ") + "; "
+		if len(others) > 0 {
+			text += "with copies that take as long as another task of their phase (§6.1): " + strings.Join(others, ", ") + "; "
 		}
 		widest := row.published
 		if widest == 0 { // this is a difference in Mantri's reduction
 			widest = 0.21
 		}
-		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, strings.TrimSuffix(text, ", ")+"; "+note)
+		t.bandOf("§6.3", row.quantity, row.published, math.Abs(widest), ours, text+note)
 	}
 }
 
@@ -398,7 +402,8 @@ func (t *table) mitigationBands(found, sampled []mitigated, rows []mitigationRow
 // shorter outliers. If the outliers of a phase were alike, such copies would be as long as they are.
 var sampledScales = []int{0, mixedScale}
 
-// sampledCopies returns the results for such copies. They belong to the same published numbers, so they have no rows.
+// sampledCopies returns the results for such copies, by policies with numbers that depend on them. They belong to the same
+// published numbers, so they have no rows of their own.
 func (t *table) sampledCopies(ctx context.Context) (found []mitigated, err error) {
 	for _, n := range sampledScales {
 		x := phaseScales[n]
