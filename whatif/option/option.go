@@ -87,7 +87,7 @@ func set(what string, v reflect.Value, name, value string) error {
 			names = append(names, f.Tag.Get("option"))
 			continue
 		}
-		if err := parse(v.FieldByIndex(f.Index), value, f.Tag.Get("words")); err != nil {
+		if err := parse(v.FieldByIndex(f.Index), value, f.Tag); err != nil {
 			return fmt.Errorf("%s: option %s: %w", what, name, err)
 		}
 		return nil
@@ -98,7 +98,7 @@ func set(what string, v reflect.Value, name, value string) error {
 	return fmt.Errorf("%s has no option %q; %s", what, name, spelling.Choices(name, names))
 }
 
-func parse(f reflect.Value, value, words string) error {
+func parse(f reflect.Value, value string, tag reflect.StructTag) error {
 	switch f.Kind() {
 	case reflect.Float64:
 		x, err := strconv.ParseFloat(value, 64)
@@ -107,6 +107,9 @@ func parse(f reflect.Value, value, words string) error {
 		}
 		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) && value != "log" || x < 0 {
 			return fmt.Errorf("%q is not a number from 0 up", value)
+		}
+		if err := within(x, value, tag); err != nil {
+			return err
 		}
 		f.SetFloat(x)
 	case reflect.Int:
@@ -122,10 +125,23 @@ func parse(f reflect.Value, value, words string) error {
 		}
 		f.SetBool(b)
 	case reflect.String:
-		if !slices.Contains(strings.Split(words, ","), value) {
-			return fmt.Errorf("there is no %q; %s", value, spelling.Choices(value, strings.Split(words, ",")))
+		words := strings.Split(tag.Get("words"), ",")
+		if !slices.Contains(words, value) {
+			return fmt.Errorf("there is no %q; %s", value, spelling.Choices(value, words))
 		}
 		f.SetString(value)
+	}
+	return nil
+}
+
+// within refuses a number outside the limits of its option: least, such as the microsecond that instants resolve, and most, such
+// as the 1 of a probability. NaN, which stands for the log's value, is within all.
+func within(x float64, value string, tag reflect.StructTag) error {
+	if least, err := strconv.ParseFloat(tag.Get("least"), 64); err == nil && x < least {
+		return fmt.Errorf("%q is below %g", value, least)
+	}
+	if most, err := strconv.ParseFloat(tag.Get("most"), 64); err == nil && x > most {
+		return fmt.Errorf("%q is above %g", value, most)
 	}
 	return nil
 }

@@ -53,6 +53,43 @@ func run(t testing.TB, s *replay.Sim, p *workload.Pool, pol policy.Policy, seed 
 	return out
 }
 
+// Every number that an option accepts can be replayed, however small or large; others are refused.
+func TestExtremeOptions(t *testing.T) {
+	w := cluster(1, 3, 4)
+	var s replay.Sim
+	accepted, refused := 0, 0
+	for _, spec := range policy.Specs() {
+		for _, o := range spec.Options() {
+			for _, value := range []string{"0", "1e-320", "1e-9", "0.5", "1", "1e9", "1e18", "1e300"} {
+				pol, err := policy.ByName(spec.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if pol, err = pol.With(o.Name, value); err != nil {
+					refused++
+					continue
+				}
+				accepted++
+				for _, p := range w.Pools {
+					run(t, &s, p, pol, 1)
+				}
+			}
+		}
+	}
+	if accepted == 0 || refused == 0 {
+		t.Errorf("%d values were accepted and %d refused", accepted, refused)
+	}
+	for _, x := range [][3]string{{"spark4", "interval", "1e-9"}, {"spark4", "quantile", "1.5"}, {"mantri", "delta", "2"}, {"blacklist", "window", "0"}} {
+		pol, err := policy.ByName(x[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pol.With(x[1], x[2]); err == nil {
+			t.Errorf("%s.%s=%s is accepted", x[0], x[1], x[2])
+		}
+	}
+}
+
 func TestSurvey(t *testing.T) {
 	w := cluster(1, 30, 10)
 	var s replay.Sim

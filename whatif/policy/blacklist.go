@@ -9,8 +9,8 @@ import "straggler/whatif/replay"
 // rate is under half the median of those of its phase that have finished. Windows: 5 min or 1 h. The threshold is not in the
 // text of the paper; 0.25 is ours.
 type Blacklist struct {
-	Window    float64 `option:"window" unit:"s" doc:"length of a window"`
-	Threshold float64 `option:"threshold" doc:"predicted probability above which a machine is avoided (p_b)"`
+	Window    float64 `option:"window" least:"1e-6" unit:"s" doc:"length of a window"`
+	Threshold float64 `option:"threshold" most:"1" doc:"predicted probability above which a machine is avoided (p_b)"`
 }
 
 var blacklistDefaults = Blacklist{Window: 300, Threshold: 0.25}

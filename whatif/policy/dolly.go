@@ -29,10 +29,10 @@ import (
 // attempts were and how long they computed, or what wait says. The replay kills upstream losers at once and knows when they
 // would have ended; the slots that they would have held until then are not charged.
 type Dolly struct {
-	Risk       float64 `option:"risk" doc:"acceptable probability that the job straggles (ε)"`
+	Risk       float64 `option:"risk" most:"1" doc:"acceptable probability that the job straggles (ε)"`
 	Budget     float64 `option:"budget" doc:"share of the slots that clones may use (β)"`
 	Ceiling    float64 `option:"ceiling" doc:"utilisation above which nothing is cloned (τ)"`
-	P          float64 `option:"p" doc:"straggler probability before any task has finished"`
+	P          float64 `option:"p" most:"1" doc:"straggler probability before any task has finished"`
 	Period     float64 `option:"period" unit:"s" doc:"how often p is computed anew"`
 	Admission  string  `option:"admission" doc:"admission, preempt or fcfs" words:"admission,preempt,fcfs"`
 	Assignment string  `option:"assignment" doc:"delay, cc or cac" words:"delay,cc,cac"`

@@ -25,8 +25,8 @@ import (
 // task. Nodes ask every Heartbeat.
 type LATE struct {
 	Cap       float64 `option:"cap" doc:"copies that may run at once, as a share of the slots"`
-	SlowNode  float64 `option:"slow_node" doc:"percentile of node progress below which a node gets no copies"`
-	SlowTask  float64 `option:"slow_task" doc:"percentile of progress rates below which a task may be copied"`
+	SlowNode  float64 `option:"slow_node" most:"1" doc:"percentile of node progress below which a node gets no copies"`
+	SlowTask  float64 `option:"slow_task" most:"1" doc:"percentile of progress rates below which a task may be copied"`
 	Age       float64 `option:"age" unit:"s" doc:"how long a task must have run"`
 	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often nodes ask for work"`
 	Early     bool    `option:"early" doc:"act while tasks still wait for slots (MANTRI §6.3)"`

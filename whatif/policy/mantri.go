@@ -35,7 +35,7 @@ import (
 type Mantri struct {
 	Alpha   int     `option:"alpha" doc:"copies of a task that are kept"`
 	Gamma   int     `option:"gamma" doc:"times a task may be restarted"`
-	Delta   float64 `option:"delta" doc:"probability of saving resources above which a task is duplicated while others wait"`
+	Delta   float64 `option:"delta" most:"1" doc:"probability of saving resources above which a task is duplicated while others wait"`
 	Rho     float64 `option:"rho" doc:"periods of reports that a duplicate must save when none waits"`
 	Report  float64 `option:"report" unit:"s" doc:"longest period of progress reports"`
 	Restart bool    `option:"restart" doc:"kill and restart"`

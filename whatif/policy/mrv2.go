@@ -24,7 +24,7 @@ type MRv2 struct {
 	Estimator   string  `option:"estimator" doc:"legacy, smooth or simple" words:"legacy,smooth,simple"`
 	Intended    bool    `option:"intended" doc:"apply the slow task threshold, which has no effect as coded"`
 	Slow        float64 `option:"slow_task_threshold" doc:"standard deviations under the mean rate (intended only)"`
-	Complete    float64 `option:"complete" doc:"share of the tasks that must be complete"`
+	Complete    float64 `option:"complete" most:"1" doc:"share of the tasks that must be complete"`
 	Again       float64 `option:"again" unit:"s" doc:"time to the next scan after one without a copy"`
 	AfterCopy   float64 `option:"after_copy" unit:"s" doc:"time to the next scan after one that made a copy"`
 	CapMin      int     `option:"cap_min" doc:"copies that may always run"`

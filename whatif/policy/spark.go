@@ -22,12 +22,12 @@ import (
 // Defaults: 3.x quantile 0.75, multiplier 1.5; 4.x 0.9 and 3; efficiency from 3.4 on. NaN takes the value of the log's
 // own spark.speculation.* settings, else the default of the log's own version.
 type Spark struct {
-	Quantile   float64 `option:"quantile" doc:"share of the tasks that must have succeeded (spark.speculation.quantile)"`
+	Quantile   float64 `option:"quantile" most:"1" doc:"share of the tasks that must have succeeded (spark.speculation.quantile)"`
 	Multiplier float64 `option:"multiplier" doc:"times the median that a task must have run (spark.speculation.multiplier)"`
 	MinRuntime float64 `option:"min_task_runtime" unit:"s" doc:"least time a task must have run (spark.speculation.minTaskRuntime)"`
 	Threshold  float64 `option:"task_duration_threshold" unit:"s" doc:"time after which tasks of small stages are copied; 0: never (spark.speculation.task.duration.threshold)"`
-	Interval   float64 `option:"interval" unit:"s" doc:"time between checks (spark.speculation.interval)"`
-	Efficiency float64 `option:"efficiency" doc:"1: spare tasks that read as fast as the others (spark.speculation.efficiency.enabled); 0: off"`
+	Interval   float64 `option:"interval" least:"1e-6" unit:"s" doc:"time between checks (spark.speculation.interval)"`
+	Efficiency float64 `option:"efficiency" most:"1" doc:"1: spare tasks that read as fast as the others (spark.speculation.efficiency.enabled); 0: off"`
 	Rate       float64 `option:"process_rate_multiplier" doc:"share of the average rate below which a task is inefficient"`
 	LongRun    float64 `option:"task_duration_factor" doc:"times T after which a task is copied however fast it reads"`
 }
@@ -209,7 +209,7 @@ func sparkSettings(v *replay.View, s Spark) Spark {
 	fill(&s.Efficiency, "efficiency.enabled", d.Efficiency, truth)
 	fill(&s.Rate, "efficiency.processRateMultiplier", d.Rate, number)
 	fill(&s.LongRun, "efficiency.longRunTaskFactor", d.LongRun, number)
-	if !(s.Interval > 0) {
+	if !(s.Interval >= 1e-6) { // instants resolve microseconds
 		s.Interval = d.Interval
 	}
 	return s

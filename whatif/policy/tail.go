@@ -5,7 +5,7 @@ import "straggler/whatif/replay"
 // MapReduce is the backup tasks of MapReduce (MANTRI §7): once a share of the tasks of a phase has finished, every task
 // that still runs is copied. The papers give no share; 0.95 is ours ('close to completion').
 type MapReduce struct {
-	Share float64 `option:"share" doc:"share of the tasks that must have finished"`
+	Share float64 `option:"share" most:"1" doc:"share of the tasks that must have finished"`
 }
 
 var mapReduceDefaults = MapReduce{Share: 0.95}
@@ -25,7 +25,7 @@ func (m *mapReduce) Look(v *replay.View, do *replay.Actions) replay.Again {
 // Dryad copies tasks that have run longer than the 75th percentile of the durations of their phase, once all tasks have
 // been started (MANTRI §7). The percentile is that of the tasks that have finished.
 type Dryad struct {
-	Percentile float64 `option:"percentile" doc:"percentile of the durations beyond which a task is copied"`
+	Percentile float64 `option:"percentile" most:"1" doc:"percentile of the durations beyond which a task is copied"`
 }
 
 var dryadDefaults = Dryad{Percentile: 0.75}
