@@ -117,6 +117,9 @@ func parse(f reflect.Value, value string, tag reflect.StructTag) error {
 		if err != nil || n < 0 {
 			return fmt.Errorf("%q is not a whole number from 0 up", value)
 		}
+		if err := within(float64(n), value, tag); err != nil {
+			return err
+		}
 		f.SetInt(int64(n))
 	case reflect.Bool:
 		b, err := strconv.ParseBool(value)

@@ -30,7 +30,7 @@ func Choose(names, settings, sweeps []string, usual []Policy) ([]Policy, error) 
 			continue
 		}
 		if _, err := c.at(name); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrChoice, err)
 		}
 	}
 	if len(names) == 0 && len(sweeps) == 0 {
@@ -75,7 +75,7 @@ func (c *chooser) at(name string) (int, error) {
 	}
 	p, err := ByName(name)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrChoice, err)
+		return 0, err
 	}
 	c.chosen = append(c.chosen, p)
 	return len(c.chosen) - 1, nil

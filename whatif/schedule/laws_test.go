@@ -139,3 +139,16 @@ func apart(t *testing.T, spans []replay.Span) {
 		}
 	}
 }
+
+// Options with which a scheduler would never end, or could not be computed, are refused.
+func TestOptionLimits(t *testing.T) {
+	for _, x := range [][3]string{{"quincy", "every", "0"}, {"quincy", "wait", "1e300"}, {"quincy", "core", "1e7"}, {"copycompute", "reducers", "0"}, {"copycompute", "reducers", "1000000000"}} {
+		s, err := schedule.ByName(x[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.With(x[1], x[2]); err == nil {
+			t.Errorf("%s %s=%s is accepted", x[0], x[1], x[2])
+		}
+	}
+}

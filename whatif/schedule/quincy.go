@@ -13,9 +13,9 @@ import (
 type Quincy struct {
 	Fair    bool    `option:"fair" doc:"jobs share the slots equally"`
 	Preempt bool    `option:"preempt" doc:"running tasks may be killed for others"`
-	Wait    float64 `option:"wait" doc:"cost of a second of waiting, in GB within a rack (ω)"`
-	Core    float64 `option:"core" doc:"cost of a GB between racks, in GB within a rack (ξ)"`
-	Every   float64 `option:"every" unit:"s" doc:"how often to decide anew while tasks wait and nothing happens"`
+	Wait    float64 `option:"wait" most:"1e6" doc:"cost of a second of waiting, in GB within a rack (ω)"`
+	Core    float64 `option:"core" most:"1e6" doc:"cost of a GB between racks, in GB within a rack (ξ)"`
+	Every   float64 `option:"every" least:"1e-6" unit:"s" doc:"how often to decide anew while tasks wait and nothing happens"`
 }
 
 // quincyDefaults are the mode that the paper ends with, and its prices where the network is fast; 20 is its ξ where it is slow.

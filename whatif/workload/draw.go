@@ -15,6 +15,11 @@ import (
 // maxTasks bounds the tasks of one seed of a workload.
 const maxTasks = 20_000_000
 
+var errTooMany = fmt.Errorf("more than %d tasks", maxTasks)
+
+// tasks is the number of tasks nearest to a number that was drawn, which may be too large for an int: then one too many.
+func tasks(drawn float64) int { return int(min(drawn+0.5, maxTasks+1)) }
+
 // Source reads the jobs that a workload takes from files.
 type Source struct {
 	SWIM  func(ctx context.Context, name string) ([]Size, error)
@@ -255,7 +260,7 @@ func (d *drawing) sizes(x *Jobs, n int, r *rand.Rand) []size {
 	var out []size
 	if x.Mix == "" {
 		for range n {
-			out = append(out, size{maps: int(x.Maps.Draw(r) + 0.5)})
+			out = append(out, size{maps: tasks(x.Maps.Draw(r))})
 		}
 		return out
 	}
@@ -302,9 +307,12 @@ func (d *drawing) mapReduce(x *Jobs, j *PlanJob, w work, r *rand.Rand) error {
 	if w.shuffle != asDrawn {
 		output = w.shuffle / int64(maps)
 	}
-	reduces := int(x.Reduces.Draw(r) + 0.5)
+	reduces := tasks(x.Reduces.Draw(r))
 	if x.PerMap.given() {
-		reduces = max(int(x.PerMap.Draw(r)*float64(maps)+0.5), 1)
+		reduces = max(tasks(x.PerMap.Draw(r)*float64(maps)), 1)
+	}
+	if d.n+maps+reduces > maxTasks {
+		return errTooMany
 	}
 	blocks := w.file
 	if blocks == nil && block > 0 {
@@ -373,7 +381,7 @@ func (d *drawing) add(j *PlanJob) error {
 		d.n += len(j.Phases[i].Tasks)
 	}
 	if d.n > maxTasks {
-		return fmt.Errorf("more than %d tasks", maxTasks)
+		return errTooMany
 	}
 	d.plan.Jobs = append(d.plan.Jobs, *j)
 	return nil
