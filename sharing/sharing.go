@@ -24,11 +24,11 @@ type Feature struct {
 
 // Names of features and constants for comparing them.
 const (
-	// of support, 20 : 1: what explains less is not named, and what explains less well than another is not named beside it
+	// a likelihood ratio of 20 : 1: a feature needs that much support, and is left out where another has that much more
 	clearly     = 3
-	mostCounted = 100 // tasks of a stage and machine say nearly the same: all of a run count as so many at most
+	mostCounted = 100 // tasks of one stage or machine are not independent: all tasks of a run count as at most so many
 	sixteenths  = 16
-	spared      = 0.25 // the most that the others may be slow as often: where more are, it is not what makes the difference
+	spared      = 0.25 // the rate of slow tasks among the others is at most this share of the feature's
 )
 
 // Shared returns what the slow tasks have in common, the best first: of what distinguishes stages, and of what distinguishes
@@ -156,14 +156,14 @@ func ofTasks(dimension string) bool {
 	return dimension == Machine || dimension == "node" || dimension == Rack || dimension == "source"
 }
 
-// held are the tasks that a dimension is weighed by: what distinguishes the tasks of a stage, by those of stages in which some
-// are slow.
+// held returns the tasks that a feature is compared with: all, or for a feature of tasks those of the stages in which some are
+// slow.
 func (r *Tasks) held(dimension string) (all count) {
 	if !ofTasks(dimension) {
 		return r.all
 	}
-	for _, n := range r.stages {
-		if n.someSlow() {
+	for _, stage := range slices.Sorted(maps.Keys(r.stages)) {
+		if n := r.stages[stage]; n.someSlow() {
 			all.add(n)
 		}
 	}
