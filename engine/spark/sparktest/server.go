@@ -279,12 +279,12 @@ func (p *process) awaitLog(words, not []string, ready func() bool) error {
 		}
 		select {
 		case <-p.ended:
-			return fmt.Errorf("Spark's server ended while it started:\n%s", tail(text))
+			return fmt.Errorf("the Spark server ended while it started:\n%s", tail(text))
 		case <-ctx.Done():
-			return fmt.Errorf("Spark's server has not started within %v:\n%s", startTimeout, tail(text))
+			return fmt.Errorf("the Spark server has not started within %v:\n%s", startTimeout, tail(text))
 		case <-tick.C:
 			if failed {
-				return fmt.Errorf("Spark's server could not start:\n%s", tail(text))
+				return fmt.Errorf("the Spark server could not start:\n%s", tail(text))
 			}
 		}
 	}
