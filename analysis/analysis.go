@@ -120,7 +120,7 @@ func Report(ctx context.Context, st *store.Store, eng engine.Engine, last *whati
 	var err error
 	if o.Apps.All() {
 		o.Replayed, err = replayed(ctx, eng, last)
-	} else {
+	} else if _, err = o.Apps.Keys(ctx, eng); err == nil {
 		err = replay(ctx, st, eng, &o)
 	}
 	if err != nil {
