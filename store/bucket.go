@@ -111,9 +111,14 @@ func (s *objectStore) hadoopURL() string {
 
 // init looks for a commit. A store without one is created by its first commit.
 func (s *objectStore) init(ctx context.Context, readOnly bool) error {
-	first, err := s.listObjects(ctx, bucket.Listing{Prefix: "commits/", Limit: 20})
-	if err != nil || slices.ContainsFunc(first, func(o bucket.Object) bool { return !isUnfinished(o.Key) }) {
-		return err
+	for _, limit := range []int{20, 0} { // any number of unfinished files may be listed before the commits
+		found, err := s.listObjects(ctx, bucket.Listing{Prefix: "commits/", Limit: limit})
+		if err != nil || slices.ContainsFunc(found, func(o bucket.Object) bool { return !isUnfinished(o.Key) }) {
+			return err
+		}
+		if len(found) < limit {
+			break
+		}
 	}
 	if readOnly {
 		return fmt.Errorf("%s: %w: it has no commits; make one with straggler ingest", s.url(""), ErrNotStore)

@@ -394,6 +394,25 @@ func TestUnfinishedFiles(t *testing.T) {
 	}
 }
 
+// However many such files there are, the commits after them are found.
+func TestManyUnfinishedFiles(t *testing.T) {
+	g := grounds[1].make(t)
+	t.Setenv("STRAGGLER_CACHE", t.TempDir())
+	if err := write(t.Context(), g.patient(t), 1, "a", 1); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 50 {
+		if err := os.WriteFile(filepath.Join(g.dir, "commits", fmt.Sprintf(".new-%d", n)), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Open(t.Context(), g.where, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+}
+
 // TestSkewedClocks: a machine whose clock is days ahead of the object store's does not take a living writer for a dead one, nor
 // what was just replaced for something that nobody reads any more.
 func TestSkewedClocks(t *testing.T) {
