@@ -232,7 +232,11 @@ func (d *drawing) jobs(i int, in *Loaded) error {
 func (d *drawing) drawn(x *Jobs, queue int32, r *rand.Rand) error {
 	file := d.file(x, r)
 	count := max(x.Count, 1)
-	sizes := d.sizes(x, count*max(x.Workers, 1), r)
+	jobs := count * max(x.Workers, 1)
+	if d.n+jobs > maxTasks { // each has a task
+		return errTooMany
+	}
+	sizes := d.sizes(x, jobs, r)
 	at := x.At
 	for n, s := range sizes {
 		j := PlanJob{Name: cmp.Or(s.name, x.Name), Queue: queue, Arrival: at}

@@ -43,8 +43,8 @@ jobs:
 
 // A workload of too many tasks is refused before there is memory for them.
 func TestTooManyTasks(t *testing.T) {
-	for _, tasks := range []string{"maps: 1e9", "maps: {exponential: 1e300}", "maps: 1, reduces: 1e9, reduce_s: 1", "maps: 1, reduces: {exponential: 1e300}, reduce_s: 1", "maps: 2, reduces_per_map: 1e9, reduce_s: 1"} {
-		f, err := ParseFile("f.yaml", []byte("name: large\ncluster: {machines: 2, racks: 1, map_slots: 1, reduce_slots: 1}\njobs: [{name: j, count: 1, map_s: 1, "+tasks+"}]\n"))
+	for _, tasks := range []string{"maps: 1e9", "maps: {exponential: 1e300}", "maps: 1, reduces: 1e9, reduce_s: 1", "maps: 1, reduces: {exponential: 1e300}, reduce_s: 1", "maps: 2, reduces_per_map: 1e9, reduce_s: 1", "maps: 1, count: 1000000, workers: 100000"} {
+		f, err := ParseFile("f.yaml", []byte("name: large\ncluster: {machines: 2, racks: 1, map_slots: 1, reduce_slots: 1}\njobs: [{name: j, map_s: 1, "+tasks+"}]\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
