@@ -35,7 +35,7 @@ func (e *equations) collect(f *Fitter, active []Predictor) {
 			whole, d = f.loneWeight, prediction[j]*prediction[j]
 		}
 		w := whole / d
-		wy := w * y[j] * inv
+		wy := w * min(y[j]*inv, farthest*prediction[j])
 		weight[j], weighted[j] = w, wy
 		sum += w
 		right += wy

@@ -26,6 +26,9 @@ const (
 	spreadMin   = 0.05 // a predictor varies if its range exceeds this share of its median
 	significant = 2.0  // a coefficient must exceed 0 by this many standard errors
 	sigmaMin    = 0.02
+	// Huber's weight of a task that took x times its prediction decreases with √x, so its pull on the next prediction would grow
+	// with √x too: beyond this x it does not. One of a million times would otherwise outweigh a hundred others.
+	farthest = 100.0
 )
 
 // Regression is the model of the body: base + Σ coef·(x − mid), in seconds, with a relative scatter of sigma.

@@ -39,6 +39,22 @@ func TestFitFindsTheLine(t *testing.T) {
 	}
 }
 
+// One task that hung for a day or a century among tasks of seconds moves the prediction by no more than another outlier.
+func TestFitIgnoresWhatHung(t *testing.T) {
+	for _, n := range []int{30, 300} {
+		for _, longer := range []float64{1e2, 1e5, 1e9, 1e14} {
+			f := fitted(t, causestest.New(5, 10).Phase(n, 2, nil, func(task *fit.Task, body *float64) {
+				if task.Index == 7 {
+					*body *= longer
+				}
+			}))
+			if f.Base < 1.8 || f.Base > 2.3 {
+				t.Errorf("%d tasks of 2 s, one %g times as long: %g s are predicted", n, longer, f.Base)
+			}
+		}
+	}
+}
+
 // What a predictor must not do: explain where it has no effect, where it does not vary, or by less than three tasks.
 func TestFitDrops(t *testing.T) {
 	noEffect := causestest.New(4, 10).Phase(100, 2, nil, func(task *fit.Task, body *float64) {
