@@ -147,7 +147,7 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 		return Advice{Kind: CannotTell}
 	case !l.LostS.OK && l.Outliers > 0:
 		return Advice{Rule: "nothing", Kind: Nothing, Title: "Cannot tell what slow tasks cost", Confidence: Low,
-			Reason: "the log gives the start and end of no phase",
+			Reason: l.Note,
 			Action: fmt.Sprintf("%s, with %s of excess. The log does not say whether a job waited.",
 				prose.Upper(prose.Plural(l.Outliers, "attempt is an outlier", "attempts are outliers")), prose.Seconds(l.ExcessS))}
 	case l.Note == phasesUndated:

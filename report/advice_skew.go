@@ -99,7 +99,7 @@ func (k *known) split(g *skewed, settings bool) Advice {
 	case k.workflow():
 		a.Action = "Divide the input among more tasks, or give these tasks more processors if their program can use them. A copy of a task reads the same data and is as slow, so leave them alone otherwise."
 	case o.StoredInput.V:
-		a.Action = "They read larger parts of stored data than the others: write it in files of equal size, in a format that can be split, let a task read at most so many bytes, or repartition what was read. A speculative copy reads the same data and is as slow, so leave these tasks alone otherwise."
+		a.Action = "The parts of stored data that tasks read differ in size: write files of equal size in a format that can be split, limit how much one task reads, or repartition what was read. A speculative copy reads the same data and is as slow, so do not copy these tasks."
 	}
 	if app := AppOf(k.d, o.Application); app != "" {
 		a.Title += " in " + app

@@ -118,9 +118,9 @@ func TestNothingToDo(t *testing.T) {
 func TestUnknownCost(t *testing.T) {
 	var d Document
 	d.Trust.Counts.Attempts, d.Trust.Counts.Incomplete = 16, 1
-	d.Cost.Loss.Outliers, d.Cost.Loss.ExcessS = 1, 6.94
+	d.Cost.Loss.Outliers, d.Cost.Loss.ExcessS, d.Cost.Loss.Note = 1, 6.94, phasesUndated
 	got := advise(&d, &facts{})[0]
-	if got.Title != "Cannot tell what slow tasks cost" || got.Reason != "the log gives the start and end of no phase" {
+	if got.Title != "Cannot tell what slow tasks cost" || got.Reason != phasesUndated {
 		t.Errorf("%q: %s", got.Title, got.Reason)
 	}
 }

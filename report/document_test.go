@@ -266,12 +266,15 @@ func TestPhaseWithoutEndIsCompared(t *testing.T) {
 // The loss of a phase does not determine that of its job if the log gives no times for it: the latter is unknown, not zero.
 func TestUndatedPhasesCostUnknown(t *testing.T) {
 	m := reporttest.NewTrace()
-	m.Phase(m.Job(0, 50), 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 40)
-	for i := range m.Trace.Phases {
-		m.Trace.Phases[i].StartTime, m.Trace.Phases[i].FinishTime = schema.Null[schema.Time]{}, schema.Null[schema.Time]{}
-	}
+	job := m.Job(0, 50)
+	m.Phase(job, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 40)
+	m.Trace.Phases[0].StartTime, m.Trace.Phases[0].FinishTime = schema.Null[schema.Time]{}, schema.Null[schema.Time]{}
+	m.Phase(job, 40, 1) // has times, and no tasks to compare
 	d := built(t, reporttest.Stored(t, &m.Trace))
 	if l := d.Cost.Loss; l.LostS.OK || l.Outliers != 1 {
 		t.Errorf("%+v", l)
+	}
+	if got := d.Advice[len(d.Advice)-1]; !strings.HasSuffix(got.Reason, "the phases ran whose tasks can be compared") {
+		t.Errorf("advice: %+v", got)
 	}
 }
