@@ -199,10 +199,11 @@ func dollyAssignment(ctx context.Context, t *table) error {
 
 // cacCause is why CAC loses less here, given the least probability of stragglers.
 func cacCause(p float64) string {
-	more := func(p float64) float64 {
-		return 100 * (policy.StraggleCAC(smallJob, 3, p) - policy.StraggleCC(smallJob, 3, p))
+	more := func(tasks int, p float64) float64 {
+		return 100 * (policy.StraggleCAC(tasks, 3, p) - policy.StraggleCC(tasks, 3, p))
 	}
-	return fmt.Sprintf("CAC loses by upstream clones that straggle, and few do here: with three clones of ten tasks its risk is %.1f points above CC's at p = %.3f, and %.0f at the p = 0.1 with which §4.2's 'over 10' agrees; the paper does not give p; ", more(p), p, more(0.1))
+	return fmt.Sprintf("CAC loses by upstream clones that straggle, and few do here: with three clones of ten tasks its risk is %.1f points above CC's at p = %.3f. §4.2's 'over 10%% and 30%%', of 10 and 20 tasks, are %.0f and %.0f at p = 0.08; the paper does not give p; ",
+		more(smallJob, p), p, more(10, 0.08), more(20, 0.08))
 }
 
 // mid returns the middle of the range of some values.
