@@ -60,7 +60,7 @@ func TestExtremeOptions(t *testing.T) {
 	accepted, refused := 0, 0
 	for _, spec := range policy.Specs() {
 		for _, o := range spec.Options() {
-			for _, value := range []string{"0", "1e-320", "1e-9", "0.5", "1", "1e9", "1e18", "1e300"} {
+			for _, value := range []string{"0", "1e-320", "1e-9", "0.5", "1", "1e9", "1e18", "1e300", "9223372036854775807"} {
 				pol, err := policy.ByName(spec.Name)
 				if err != nil {
 					t.Fatal(err)

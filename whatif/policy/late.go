@@ -30,7 +30,7 @@ type LATE struct {
 	Age       float64 `option:"age" unit:"s" doc:"how long a task must have run"`
 	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often nodes ask for work"`
 	Early     bool    `option:"early" doc:"act while tasks still wait for slots (MANTRI §6.3)"`
-	Phases    int     `option:"phases" doc:"parts of a reduce's progress with rates of their own; 1: one rate (§4.2)"`
+	Phases    int     `option:"phases" most:"1000" doc:"parts of a reduce's progress with rates of their own; 1: one rate (§4.2)"`
 }
 
 var lateDefaults = LATE{Cap: 0.1, SlowNode: 0.25, SlowTask: 0.25, Age: 60, Heartbeat: 1, Phases: 1}
