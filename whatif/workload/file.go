@@ -215,6 +215,8 @@ func (f *File) check() error {
 		return errors.New("there are no jobs")
 	case c.Racks > c.Machines:
 		return fmt.Errorf("cluster: %d racks for %d machines", c.Racks, c.Machines)
+	case kinds > 1e6:
+		return fmt.Errorf("cluster: classes of more than a million machines")
 	case len(c.Classes) > 0 && kinds < c.Machines:
 		return fmt.Errorf("cluster: %d machines, and classes of %d", c.Machines, kinds)
 	case slow > c.Machines:

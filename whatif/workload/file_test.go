@@ -236,6 +236,7 @@ func TestFileErrors(t *testing.T) {
 		{change("map_slots: 2", "map_slots: 0"), "f.yaml:7:14"},
 		{change("{count: 3, speed: 30}", "{count: 3, speed: 30, factor: 1}"), "classes: entry 1: give a factor or a speed"},
 		{change("{count: 3, speed: 30}", "{count: 3}"), "classes: entry 1: give a factor or a speed"},
+		{change("{count: 3, speed: 30}", "{count: 1000000, speed: 30}"), "classes of more than a million machines"},
 		{strings.Replace(change("{count: 3, speed: 30}", "{count: 3, per_host: 3, speed: 30}"), "  speed: 60\n", "  speed: 60\n  network: {rack_mb_s: 1}\n", 1), "leave one out"},
 		{change("  slow:", "  losses: [{machines: 8, share: 1}]\n  slow:"), "losses: entry 1: 8 of 7 machines lose outputs"},
 		{change("  slow:", "  losses: [{machines: 1}]\n  slow:"), "losses: entry 1: share is missing"},
