@@ -39,6 +39,7 @@ type Engine struct {
 	refreshing sync.Mutex
 	seen       int64             // version of files that the views show
 	threads    int               // that work now
+	united     atomic.Bool       // a statement had a UNION, or a view may have one
 	streams    int               // that are open
 	views      map[string]string // SQL of each
 	unmade     map[string]table  // those that no statement has named yet
@@ -355,6 +356,12 @@ func (d *Engine) result(ctx context.Context, sql string, as how) (_ *result, _ [
 	if cast, ok := r.castSQL(sql); ok {
 		mapping.DestroyPrepare(&r.stmt)
 		if err := r.prepare(cast, false); err != nil {
+			return nil, nil, err
+		}
+		sql = cast
+	}
+	if !as.whole {
+		if err := r.hold(ctx, sql); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -25,10 +25,12 @@ type result struct {
 	chunk      mapping.DataChunk
 	converters []vectorConverter
 	batch      engine.Batch
+	held       bool // the result is in heldTable
 	closed     bool
 }
 
 func (r *result) prepare(sql string, guarded bool) error {
+	r.d.unites(sql)
 	all, err := r.extract(sql)
 	defer mapping.DestroyExtracted(&all)
 	if err != nil {
@@ -147,6 +149,7 @@ func (r *result) interruptible(ctx context.Context, call func() error) error {
 // run runs a statement to its end. It does not prepare it, because DuckDB plans a prepared statement that reads Parquet files a
 // second time when it runs.
 func (r *result) run(ctx context.Context, sql string) error {
+	r.d.unites(sql)
 	all, err := r.extract(sql)
 	mapping.DestroyExtracted(&all)
 	if err != nil {
@@ -211,6 +214,10 @@ func (r *result) Close() error {
 	}
 	mapping.DestroyResult(&r.res)
 	mapping.DestroyPrepare(&r.stmt)
+	if r.held {
+		mapping.Query(r.conn, "DROP TABLE IF EXISTS temp."+heldTable, &r.res)
+		mapping.DestroyResult(&r.res)
+	}
 	r.d.release(r.conn)
 	return nil
 }
