@@ -336,16 +336,7 @@ func TestPaperFiguresByHand(t *testing.T) {
 	trace := schema.Trace{Phases: phases, Attempts: attempts,
 		Applications: []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}},
 		Jobs:         []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded}}}
-	st, eng := causes.Stored(t, func(st *store.Store) error {
-		return causes.Commit(t.Context(), st, func(tx *store.Tx) error { return causes.PutTrace(tx, trace) })
-	})
-	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	figures, err := causes.PaperFigures(t.Context(), eng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := paperFigures(t, trace)
 	for _, w := range []causes.Figure{
 		// 2 of 10 tasks, in one of two phases
 		{Figure: "mantri-2a", Series: "high_runtime", X: 0.15, Y: schema.Some(0.5), N: schema.Some[int64](2)},
@@ -369,6 +360,22 @@ func TestPaperFiguresByHand(t *testing.T) {
 	}
 }
 
+// paperFigures returns the figures of a trace once its outliers have causes.
+func paperFigures(t *testing.T, trace schema.Trace) []causes.Figure {
+	t.Helper()
+	st, eng := causes.Stored(t, func(st *store.Store) error {
+		return causes.Commit(t.Context(), st, func(tx *store.Tx) error { return causes.PutTrace(tx, trace) })
+	})
+	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	figures, err := causes.PaperFigures(t.Context(), eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return figures
+}
+
 // A hundred tasks of 0.01 s use 1 s of slots, and not more: in doubles they sum to 1.0000000000000007.
 func TestSlotTimeIsExact(t *testing.T) {
 	trace := schema.Trace{
@@ -380,16 +387,7 @@ func TestSlotTimeIsExact(t *testing.T) {
 		trace.Attempts = append(trace.Attempts, schema.Attempt{AttemptID: schema.Key(i + 1), PhaseID: 1, JobID: 1, ApplicationID: 1, Task: int64(i), NativeID: "t",
 			DurationS: schema.Some(0.01), Status: schema.Success})
 	}
-	st, eng := causes.Stored(t, func(st *store.Store) error {
-		return causes.Commit(t.Context(), st, func(tx *store.Tx) error { return causes.PutTrace(tx, trace) })
-	})
-	if _, err := causes.Run(t.Context(), st, eng, causes.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	figures, err := causes.PaperFigures(t.Context(), eng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := paperFigures(t, trace)
 	if w := (causes.Figure{Figure: "dolly-2b", Series: "jobs", X: 1, Y: schema.Some(0.0), N: schema.Some[int64](1)}); !slices.Contains(figures, w) {
 		t.Errorf("%+v is not among the figures", w)
 	}
