@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"errors"
 	"testing"
 	"unsafe"
 
@@ -80,5 +81,27 @@ func BenchmarkOpen(b *testing.B) {
 		if err := eng.Close(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkSmallQuery measures a streamed query of few rows, as serve has them, after another had a UNION.
+func BenchmarkSmallQuery(b *testing.B) {
+	s := enginetest.Store(b)
+	enginetest.Ingest(b, s, 7, storetest.Attempts(7, 1000))
+	eng := testEngine(b, s, engine.Options{Locked: true})
+	read := func(sql string) {
+		rows, err := eng.Query(b.Context(), sql)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for rows.Next() {
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	read("SELECT 1 UNION ALL SELECT 2")
+	for b.Loop() {
+		read("SELECT p.phase_id, p.name, count(*), median(a.duration_s) FROM attempts a LEFT JOIN phases p ON p.phase_id = a.phase_id GROUP BY ALL ORDER BY ALL LIMIT 20")
 	}
 }

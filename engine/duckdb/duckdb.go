@@ -35,11 +35,11 @@ type Engine struct {
 	busy   int
 	closed bool
 
+	unions     unions
 	few        atomic.Bool // rows in all tables that the views show
 	refreshing sync.Mutex
 	seen       int64             // version of files that the views show
 	threads    int               // that work now
-	united     atomic.Bool       // a statement had a UNION, or a view may have one
 	streams    int               // that are open
 	views      map[string]string // SQL of each
 	unmade     map[string]table  // those that no statement has named yet

@@ -103,7 +103,7 @@ type syntaxTree struct {
 }
 
 func (r *result) parse(sql string) (*syntaxTree, error) {
-	rows, err := r.d.query(r.ctx, "SELECT json_serialize_sql("+quoteText(sql)+")", how{})
+	rows, err := r.d.query(r.ctx, "SELECT json_serialize_sql("+quoteText(sql)+")", how{whole: true})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
@@ -22,17 +23,58 @@ import (
 // heldTable is the temporary table of a result; each connection, which has one result at a time, has its own.
 const heldTable = "straggler_held"
 
-// unites notes a text that may define or use a UNION.
-func (d *Engine) unites(sql string) {
-	if !d.united.Load() && strings.Contains(strings.ToUpper(sql), "UNION") {
-		d.united.Store(true)
+// unions are the views and macros whose rows may come from a UNION, by name in lower case. They stay listed when they are redefined.
+type unions struct {
+	mu    sync.Mutex
+	named map[string]bool
+}
+
+// has reports whether a statement may have a UNION: the word, or a view or macro that may have one, is anywhere in its text.
+func (u *unions) has(sql string) bool {
+	sql = strings.ToLower(sql)
+	if strings.Contains(sql, "union") {
+		return true
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for name := range u.named {
+		if strings.Contains(sql, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// note lists the view or macro that a statement defines or renames, if it may have a UNION: the last name before what it stands
+// for, or the parameters.
+func (u *unions) note(sql string) {
+	if !u.has(sql) {
+		return
+	}
+	defines, name := false, ""
+	for t := range sqltext.DuckDB.Tokens(sql) {
+		if name != "" && (t.Is("(") || t.Is("as")) {
+			break
+		}
+		if t.Kind == sqltext.Word || t.Kind == sqltext.Name {
+			defines = defines || t.Is("view") || t.Is("macro") || t.Is("function")
+			name = strings.ToLower(strings.Trim(t.Text, `"`))
+		}
+	}
+	if defines && name != "" {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.named == nil {
+			u.named = make(map[string]bool)
+		}
+		u.named[name] = true
 	}
 }
 
 // hold replaces a prepared query whose streamed result could wait forever by one of a temporary table with the same rows, in the
 // same order.
 func (r *result) hold(ctx context.Context, sql string) error {
-	if !r.d.united.Load() || mapping.PreparedStatementType(r.stmt) != mapping.StatementTypeSelect {
+	if mapping.PreparedStatementType(r.stmt) != mapping.StatementTypeSelect || !r.d.unions.has(sql) {
 		return nil
 	}
 	wait, err := r.mayWait(ctx, sql)

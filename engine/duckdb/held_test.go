@@ -7,17 +7,23 @@ import (
 	"straggler/store"
 )
 
+// unionOfJoins has rows of one column twice.
+const (
+	joined       = "SELECT a.i AS x, b.j AS x FROM range(2000000) a(i) JOIN range(1500000) b(j) ON a.i = b.j"
+	unionOfJoins = joined + " UNION ALL " + joined
+)
+
 // The rows of a UNION ALL of joins are more than the buffer of a stream takes. Before such results were held, DuckDB waited
 // forever, and no interruption ended it.
 func TestUnionOfJoinsEnds(t *testing.T) {
 	for _, locked := range []bool{false, true} {
-		unionOfJoinsEnds(t, emptyEngine(t, locked))
+		unionOfJoinsEnds(t, emptyEngine(t, locked), unionOfJoins)
 	}
 }
 
-func unionOfJoinsEnds(t *testing.T, eng *Engine) {
-	const sql = "SELECT a.i AS x, b.j AS x FROM range(2000000) a(i) JOIN range(1500000) b(j) ON a.i = b.j"
-	rows, err := eng.Query(t.Context(), sql+" UNION ALL "+sql)
+func unionOfJoinsEnds(t *testing.T, eng *Engine, sql string) {
+	t.Helper()
+	rows, err := eng.Query(t.Context(), sql)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +42,35 @@ func unionOfJoinsEnds(t *testing.T, eng *Engine) {
 	if rows, err := eng.Query(t.Context(), "SELECT * FROM "+heldTable); err == nil {
 		rows.Close()
 		t.Error("after it was read it is still there")
+	}
+}
+
+// A UNION is also found in the views and macros that a statement names, and in those that these name. Other statements are not
+// planned twice.
+func TestUnionInViews(t *testing.T) {
+	eng := emptyEngine(t, false)
+	for _, sql := range []string{
+		"CREATE VIEW united(x, y) AS " + unionOfJoins,
+		`CREATE OR REPLACE VIEW main."In a view" AS SELECT x, y FROM United`,
+		`ALTER VIEW united RENAME TO renamed`,
+		`ALTER VIEW renamed RENAME TO united`,
+		`CREATE MACRO in_macro(n) AS TABLE FROM "In a view" WHERE x >= n`,
+		"CREATE TABLE plain AS SELECT 1 AS united_once UNION ALL SELECT 2",
+		"CREATE VIEW over_plain AS SELECT * FROM plain",
+	} {
+		if err := eng.exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unionOfJoinsEnds(t, eng, `SELECT x, y AS "x" FROM "In a view"`)
+	unionOfJoinsEnds(t, eng, `SELECT x, y AS "x" FROM in_macro(0)`)
+	for sql, want := range map[string]bool{
+		"FROM renamed": true, `FROM "IN A VIEW"`: true, "FROM query('FROM united')": true,
+		"FROM plain": false, "FROM over_plain": false, "SELECT 1": false,
+	} {
+		if eng.unions.has(sql) != want {
+			t.Errorf("%s: may have a UNION: %v", sql, !want)
+		}
 	}
 }
 

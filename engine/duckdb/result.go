@@ -30,7 +30,7 @@ type result struct {
 }
 
 func (r *result) prepare(sql string, guarded bool) error {
-	r.d.unites(sql)
+	r.d.unions.note(sql)
 	all, err := r.extract(sql)
 	defer mapping.DestroyExtracted(&all)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *result) interruptible(ctx context.Context, call func() error) error {
 // run runs a statement to its end. It does not prepare it, because DuckDB plans a prepared statement that reads Parquet files a
 // second time when it runs.
 func (r *result) run(ctx context.Context, sql string) error {
-	r.d.unites(sql)
+	r.d.unions.note(sql)
 	all, err := r.extract(sql)
 	mapping.DestroyExtracted(&all)
 	if err != nil {
