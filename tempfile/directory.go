@@ -2,8 +2,10 @@ package tempfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -12,25 +14,53 @@ import (
 // somebody else's, whatever its name.
 const lockName = "straggler.lock"
 
+// ownPrefix begins the name of the directory that has the temporary directories of one user; the user's number ends it.
+const ownPrefix = prefix + "uid-"
+
 // Directory is a temporary directory.
 type Directory struct {
-	root string
+	root string // in the user's own directory, or in the parent
 	lock *os.File
 }
 
 // NewDirectory makes a directory in another, "" being the system's for temporary files, and removes those there that processes
-// left behind which were killed.
+// of this user left behind which were killed.
 func NewDirectory(parent, purpose string) (*Directory, error) {
 	if parent == "" {
 		parent = os.TempDir()
 	}
-	removeLeft(parent)
 	for {
-		d, err := newDirectory(parent, purpose)
+		in := own(parent)
+		removeLeft(in)
+		d, err := newDirectory(in, purpose)
+		if in != parent && errors.Is(err, fs.ErrNotExist) {
+			continue // another process had no more directories there, and removed it
+		}
 		if err != nil || d != nil {
 			return d, err
 		}
 	}
+}
+
+// own makes and returns the subdirectory for the directories of this user. Looking for those that were left behind lists them
+// all, and must not take time that grows with what other programs have in the parent. Where the subdirectory cannot be made, or
+// another user could change what is in it, own returns the parent.
+func own(parent string) string {
+	name := filepath.Join(parent, ownPrefix+strconv.Itoa(os.Getuid()))
+	if err := os.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return parent
+	}
+	info, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // removed meanwhile: NewDirectory tries again
+		return name
+	case err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0:
+		return parent
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != os.Getuid() {
+		return parent
+	}
+	return name
 }
 
 // newDirectory returns nil if another process removed the directory before it was locked.
@@ -58,11 +88,14 @@ func newDirectory(parent, purpose string) (_ *Directory, err error) {
 // Path is the directory to use, which is empty at first.
 func (d *Directory) Path() string { return filepath.Join(d.root, "files") }
 
-// Close removes the directory and what is in it.
+// Close removes the directory and what is in it, and the user's own directory after the last one there.
 func (d *Directory) Close() error {
 	err := os.RemoveAll(d.root)
 	if d.lock != nil {
 		err = errors.Join(err, d.lock.Close())
+	}
+	if in := filepath.Dir(d.root); strings.HasPrefix(filepath.Base(in), ownPrefix) {
+		syscall.Rmdir(in) // which fails as long as there are others
 	}
 	return err
 }

@@ -96,6 +96,73 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// The directories of a user are in one of the user's own, so that what else the parent has is not looked at: a locked directory
+// in the parent, which would be removed if it were, stays. The last one to be closed removes the user's.
+func TestOwn(t *testing.T) {
+	parent := t.TempDir()
+	other := filepath.Join(parent, "straggler-child-2", lockName)
+	if err := os.Mkdir(filepath.Dir(other), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var made []*Directory
+	for range 2 {
+		d, err := NewDirectory(parent, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, d)
+	}
+	for i, d := range made {
+		own := filepath.Dir(filepath.Dir(d.Path()))
+		if filepath.Dir(own) != parent {
+			t.Errorf("%s is not in a subdirectory of %s", d.Path(), parent)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if there := exists(own); there != (i == 0) {
+			t.Errorf("after %d of 2 are closed, %s is there: %v", i+1, own, there)
+		}
+	}
+	if !exists(other) {
+		t.Errorf("%s was looked at", other)
+	}
+}
+
+// A subdirectory that others can change, or a link in its place, is not used: directories are then made in the parent, and what
+// a killed process left there is removed.
+func TestOwnOfOthers(t *testing.T) {
+	for name, make := range map[string]func(name string) error{
+		"open to all": func(name string) error { return errors.Join(os.Mkdir(name, 0o777), os.Chmod(name, 0o777)) },
+		"a link":      func(name string) error { return os.Symlink(t.TempDir(), name) },
+		"a file":      func(name string) error { return os.WriteFile(name, nil, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			parent := t.TempDir()
+			if err := make(filepath.Join(parent, fmt.Sprint(ownPrefix, os.Getuid()))); err != nil {
+				t.Fatal(err)
+			}
+			killed, left := child(t, parent)
+			killed.Process.Kill()
+			killed.Wait()
+			d, err := NewDirectory(parent, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			if got := filepath.Dir(filepath.Dir(d.Path())); got != parent {
+				t.Errorf("made in %s", got)
+			}
+			if exists(left) {
+				t.Errorf("%s is left by a killed process", left)
+			}
+		})
+	}
+}
+
 // Directories made at once are all different, empty and kept.
 func TestAtOnce(t *testing.T) {
 	parent := t.TempDir()
@@ -124,6 +191,36 @@ func TestAtOnce(t *testing.T) {
 	}
 	if len(paths) != n {
 		t.Errorf("%d directories, want %d", len(paths), n)
+	}
+}
+
+// Making and closing directories at once removes the user's directory again and again, under processes that are about to use it.
+func TestOpenedAndClosedAtOnce(t *testing.T) {
+	parent := t.TempDir()
+	done := make(chan error)
+	const n = 8
+	for range n {
+		go func() {
+			for range 50 {
+				d, err := NewDirectory(parent, "test")
+				if err == nil {
+					err = errors.Join(os.WriteFile(filepath.Join(d.Path(), "data"), nil, 0o600), d.Close())
+				}
+				if err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range n {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
 
