@@ -18,6 +18,32 @@ func Replace(name string, write func(*os.File) error) (err error) {
 	if err != nil {
 		return err
 	}
+	return complete(f, name, write)
+}
+
+// Update is Replace for files whose content depends on what they had before: while the function runs, no other Update of the
+// file does, so that what it reads under the name stays until it is replaced. Processes wait for one another, on the lock of
+// the other name; on a file system without locks they do not.
+func Update(name string, write func(*os.File) error) error {
+	for {
+		f, err := openPart(name)
+		if err != nil {
+			return err
+		}
+		flock(f, syscall.LOCK_EX)
+		if !isNamed(f) { // the process before has given it the name, or removed it
+			f.Close()
+			continue
+		}
+		if err := f.Truncate(0); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		return complete(f, name, write)
+	}
+}
+
+// complete writes a file and gives it its name, or removes it after an error. The file is locked until then.
+func complete(f *os.File, name string, write func(*os.File) error) (err error) {
 	lock, err := locked(f)
 	defer func() {
 		if err != nil {
@@ -34,10 +60,19 @@ func Replace(name string, write func(*os.File) error) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
+// partName is where a file is written in place of another.
+func partName(name string) string {
+	dir, base := filepath.Split(name)
+	return filepath.Join(dir, "."+base+".part")
+}
+
+func openPart(name string) (*os.File, error) {
+	return os.OpenFile(partName(name), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o666)
+}
+
 // part opens the file that is written in place of another, empty, and locked if the file system has locks.
 func part(name string) (*os.File, error) {
-	dir, base := filepath.Split(name)
-	f, err := os.OpenFile(filepath.Join(dir, "."+base+".part"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o666)
+	f, err := openPart(name)
 	if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ELOOP) { // a file of another user, or a link
 		return nil, err
 	}
@@ -47,6 +82,7 @@ func part(name string) (*os.File, error) {
 		}
 		f.Close()
 	}
+	dir, base := filepath.Split(name)
 	return os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32())), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // parentOfChild is the environment variable by which a test starts this program again, to make a directory there.
@@ -274,6 +275,50 @@ func TestReplace(t *testing.T) {
 	err = Replace(name, func(f *os.File) error { return errors.Join(write("half")(f), failed) })
 	if !errors.Is(err, failed) || text() != "two" {
 		t.Errorf("%q, %v", text(), err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// While a file is updated, another update of it waits, and then finds what the first has written. A failed one leaves the file as
+// it was, and nothing else.
+func TestUpdate(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "numbers")
+	add := func(line string) func(*os.File) error {
+		return func(f *os.File) error {
+			before, err := os.ReadFile(name)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			_, err = f.WriteString(string(before) + line)
+			return err
+		}
+	}
+	if err := os.WriteFile(partName(name), []byte("left by a killed process"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	err := Update(name, func(f *os.File) error {
+		go func() { done <- Update(name, add("2")) }()
+		select {
+		case err := <-done:
+			t.Errorf("a second update did not wait: %v", err)
+			done <- err
+		case <-time.After(50 * time.Millisecond): // it may not have begun; then it waits later
+		}
+		return add("1")(f)
+	})
+	if err := errors.Join(err, <-done); err != nil {
+		t.Fatal(err)
+	}
+	failed := errors.New("failed")
+	if err := Update(name, func(f *os.File) error { return errors.Join(add("3")(f), failed) }); !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(name); err != nil || string(data) != "12" {
+		t.Errorf("%q, %v", data, err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("%v, %v", entries, err)

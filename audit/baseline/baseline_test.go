@@ -125,6 +125,32 @@ func TestSave(t *testing.T) {
 	}
 }
 
+// Of two audits that read the same baseline and save at the same time, one succeeds and the other is told to run again: no night
+// is lost.
+func TestSaveAtOnce(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "b.jsonl")
+	runs := audittest.Runs(60)
+	for n := 0; n+1 < len(runs); n += 2 {
+		begin, saved := make(chan struct{}), make(chan error)
+		for _, r := range runs[n : n+2] {
+			b, err := baseline.Read(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Add(len(runs), r)
+			go func() {
+				<-begin
+				saved <- b.Save(name)
+			}()
+		}
+		close(begin)
+		one, two := <-saved, <-saved
+		if (one == nil) == (two == nil) || !errors.Is(errors.Join(one, two), baseline.ErrChanged) {
+			t.Fatalf("pair %d: %v and %v, want one to succeed", n/2, one, two)
+		}
+	}
+}
+
 func FuzzBaseline(f *testing.F) {
 	data, _ := baselineOf(audittest.Runs(2), 30).Bytes()
 	f.Add(data)

@@ -139,7 +139,8 @@ func (p *parser) addStages() {
 	}
 }
 
-// Save replaces the file by this baseline, all of it or nothing, unless the file is not as it was read.
+// Save replaces the file by this baseline, all of it or nothing, unless the file is not as it was read. Of
+// several processes that save the same file at once, one succeeds.
 func (b *Baseline) Save(name string) (err error) {
 	data, err := b.Bytes()
 	if err != nil {
@@ -148,17 +149,20 @@ func (b *Baseline) Save(name string) (err error) {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
 	}
-	now, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("audit: %w", err)
-	}
-	if !bytes.Equal(now, b.read) {
-		return fmt.Errorf("%w: %s; run the audit again", ErrChanged, name)
-	}
-	err = tempfile.Replace(name, func(f *os.File) error {
-		_, err := f.Write(data)
+	err = tempfile.Update(name, func(f *os.File) error {
+		now, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if !bytes.Equal(now, b.read) {
+			return fmt.Errorf("%w: %s; run the audit again", ErrChanged, name)
+		}
+		_, err = f.Write(data)
 		return errors.Join(err, f.Chmod(0o644), f.Sync())
 	})
+	if errors.Is(err, ErrChanged) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("audit: writing the baseline: %w", err)
 	}
