@@ -9,7 +9,8 @@
 //     part of its query's plan that it ran (operators.sql), or else by its name; usage.sql aggregates what its tasks used;
 //     stages.sql adds the executions known from earlier runs; earlier.sql selects those that each is compared with, by the
 //     strides of strides.go; usual.sql computes what is usual, as usual.go does on an engine in this process; stage_history.sql
-//     compares. Without earlier results, runs.go implements all but runs.sql on an engine in this process.
+//     compares. Without earlier results, runs.go implements all but runs.sql on an engine in this process;
+//     executionset.go is what both have in common.
 //  4. slower.go runs the rule that compares attempts with their own history: candidates.sql and slower_than_usual.sql. On an
 //     engine in this process slowertasks.go implements them, from times that phasefile.go keeps in a file, as packedtimes.go
 //     packs them, and judge.go compares the tasks of a stage. earliertimes.go writes the times for later nights into a

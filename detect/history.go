@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,11 +45,13 @@ const ownColumns = "phase_id, program, stage, identity, kind, ordinal, run_start
 // log has been added, changed or removed, the results for later executions of its stages are recomputed, and written with
 // everything else that is known of their inputs.
 func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, medians string, usage func() (string, error)) error {
-	if err := p.executions(ctx, eng, medians, usage); err != nil {
+	runs, err := p.executions(ctx, eng, medians, usage)
+	if err != nil {
 		return fmt.Errorf("executions: %w", err)
 	}
-	if in, ok := engine.InProcess(eng); ok && p.runs != nil {
-		return p.compareHere(ctx, tx, in, nil)
+	in, here := engine.InProcess(eng)
+	if runs != nil {
+		return p.compareHere(ctx, tx, in, runs)
 	}
 	if err := p.number(ctx, tx, eng); err != nil {
 		return fmt.Errorf("stages: %w", err)
@@ -59,14 +60,15 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	if err != nil {
 		return fmt.Errorf("executions after those that are new: %w", err)
 	}
-	if in, ok := engine.InProcess(eng); ok {
-		return p.compareHere(ctx, tx, in, again)
+	tables := &stageTables{p, eng, again}
+	if here {
+		return p.compareHere(ctx, tx, in, tables)
 	}
-	if err := p.usual(ctx, eng); err != nil {
+	if err := p.usual(ctx, eng, tables); err != nil {
 		return fmt.Errorf("what is usual: %w", err)
 	}
-	if err := p.compare(ctx, tx, eng, again); err != nil {
-		return err
+	if err := tables.write(ctx, tx); err != nil {
+		return fmt.Errorf("comparison: %w", err)
 	}
 	if err := p.keepTimes(ctx, tx, eng); err != nil {
 		return err
@@ -74,28 +76,10 @@ func (p *part) history(ctx context.Context, tx *store.Tx, eng engine.Engine, med
 	return p.slower(ctx, tx, eng)
 }
 
-// compare writes stage_history.
-func (p *part) compare(ctx context.Context, tx *store.Tx, eng engine.Engine, again []schema.Key) error {
-	if p.runs != nil {
-		return p.appendHistory(ctx, tx)
-	}
-	own := "SELECT " + ownColumns + ", note FROM detected_own"
-	if len(again) > 0 {
-		own += " UNION ALL SELECT " + ownColumns + ", NULL AS note FROM stage_history WHERE phase_id IN (" + schema.KeyList(again) + ")"
-	}
-	err := engine.UseParts(ctx, eng, "detected_history", stageHistorySQL, func(sql string) error {
-		return writeRows(ctx, tx, eng, p, sql, "phase_id", p.attempts, phaseOfHistory)
-	}, engine.Seen{Table: "detected_own", SQL: own})
-	if err != nil {
-		return fmt.Errorf("comparison: %w", err)
-	}
-	return nil
-}
-
 // usual creates the table detected_usual on an engine of many machines.
-func (p *part) usual(ctx context.Context, eng engine.Engine) error {
+func (p *part) usual(ctx context.Context, eng engine.Engine, tables *stageTables) error {
 	if p.onCopies {
-		return p.usualOnCopies(ctx, eng)
+		return p.usualOnCopies(ctx, eng, tables)
 	}
 	if err := eng.Materialize(ctx, "detected_earlier", earlierSQL); err != nil {
 		return fmt.Errorf("earlier executions: %w", err)
@@ -106,10 +90,10 @@ func (p *part) usual(ctx context.Context, eng engine.Engine) error {
 	return pin[expectation](ctx, eng, "detected_usual", "detected_expected")
 }
 
-// executions creates the table detected_own: the execution of a stage that each phase of the part is; or sets p.runs instead.
-// usage is called once detected_executions exists; on an engine in this process, which does not need that table, it is all one
-// query.
-func (p *part) executions(ctx context.Context, eng engine.Engine, medians string, usage func() (string, error)) error {
+// executions returns the executions of stages that the phases of the part are, or creates the table detected_own of them and
+// returns nil. usage is called once detected_executions exists; on an engine in this process, which does not need that table,
+// it is all one query.
+func (p *part) executions(ctx context.Context, eng engine.Engine, medians string, usage func() (string, error)) (runs *phaseRuns, err error) {
 	var plans []engine.Seen
 	for _, table := range []string{"queries", "plan_nodes", "node_phases"} {
 		if !p.whole {
@@ -117,27 +101,27 @@ func (p *part) executions(ctx context.Context, eng engine.Engine, medians string
 		}
 	}
 	if err := engine.MaterializeParts(ctx, eng, "detected_operators", operatorsSQL, plans...); err != nil {
-		return fmt.Errorf("operators: %w", err)
+		return nil, fmt.Errorf("operators: %w", err)
 	}
 	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: medians})
 	if _, ok := engine.InProcess(eng); ok {
 		used, err := usage()
 		if err == nil {
-			err = p.runsHere(ctx, eng, used, seen)
+			runs, err = p.runsHere(ctx, eng, used, seen)
 		}
-		if err == nil && p.runs == nil {
+		if err == nil && runs == nil {
 			err = engine.MaterializeParts(ctx, eng, "detected_own", withRuns(ownSQL("("+executionsSQL+")", used)), seen...)
 		}
-		return errors.Join(err, eng.Drop(ctx, usageTable)) // which is in memory
+		return runs, errors.Join(err, eng.Drop(ctx, usageTable)) // which is in memory
 	}
 	if err := engine.MaterializeParts(ctx, eng, "detected_executions", withRuns(executionsSQL), seen...); err != nil {
-		return err
+		return nil, err
 	}
 	used, err := usage()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return eng.Materialize(ctx, "detected_own", ownSQL("detected_executions", used))
+	return nil, eng.Materialize(ctx, "detected_own", ownSQL("detected_executions", used))
 }
 
 // withRuns adds detected_runs to a query.
@@ -240,14 +224,6 @@ func (p *part) number(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 		return err
 	}
 	return pin[stageExecution](ctx, eng, "detected_stages", "detected_numbered")
-}
-
-// byStage returns the executions stage by stage, in the order of places.
-func (p *part) byStage(ctx context.Context, eng engine.Engine) iter.Seq2[[]stageExecution, error] {
-	if p.runs != nil {
-		return p.runs.byStage()
-	}
-	return stages(engine.Read[stageExecution](ctx, eng, "SELECT * FROM detected_stages ORDER BY stage_id NULLS LAST, place NULLS LAST"))
 }
 
 // blockBits are the bits that the keys of a block share.

@@ -32,7 +32,6 @@ type part struct {
 	file        *phaseFile
 	named       bool
 
-	runs         *phaseRuns   // instead of the tables detected_own, detected_stages and detected_usual
 	slowAppended func() error // waits until the attempts that are slow within their phase are written
 	timesAtOnce  int64        // number of tasks held that others are compared with
 	limits       limits

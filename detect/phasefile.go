@@ -117,14 +117,10 @@ type phaseTimes struct {
 
 // scannedOf returns the phase of an execution, or nil if it is not of the part or none of its attempts were read.
 func (p *part) scannedOf(e *stageExecution) *scannedPhase {
-	i, found := int(e.phase), true
-	if p.runs == nil {
-		i, found = findScanned(p.scanned, e.PhaseID)
-	}
-	if !found || p.scanned[i].attempts == 0 {
+	if e.phase < 0 || p.scanned[e.phase].attempts == 0 {
 		return nil
 	}
-	return &p.scanned[i]
+	return &p.scanned[e.phase]
 }
 
 // Marks of a row.

@@ -69,7 +69,7 @@ type stageExecution struct {
 	CPUS         schema.Null[float64] `col:"cpu_s"`
 	WaitS        schema.Null[float64] `col:"wait_s"`
 	TickS        schema.Null[float64] `col:"tick_s"`
-	phase        int32                // of phaseRuns, if there are these
+	phase        int32                // index of part.scanned; -1: it is not of the part
 }
 
 // expectation is a row of usual.sql.
@@ -89,7 +89,7 @@ type expectation struct {
 	TickS        schema.Null[float64] `col:"tick_s"`
 	WorkRatio    schema.Null[float64] `col:"work_ratio"`
 	LimitS       schema.Null[float64] `col:"limit_s"`
-	phase        int32                // of phaseRuns, if there are these
+	phase        int32                // as of its execution
 }
 
 // comparedExecution is a row of copies_compared.sql.

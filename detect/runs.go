@@ -27,12 +27,13 @@ var runsSQL string
 const heapRuns = 1_500_000 * runBytes
 
 // runBytes are those of a phase, in both lists and while it is ordered.
-const runBytes = 480
+const runBytes = 256
 
 // phaseRuns are the phases of the part as executions of stages.
 type phaseRuns struct {
-	rows  []phaseRun    // as part.scanned
-	usual []expectation // for those that are executions
+	part  *part
+	rows  []phaseRun     // as part.scanned
+	usual []usualFigures // for those that are executions
 
 	programs   names[schema.Null[string]]
 	stages     names[string]
@@ -47,15 +48,22 @@ type phaseRuns struct {
 // identity is what stages of a program have in common, besides their ordinal.
 type identity struct{ name, kind string }
 
-// phaseRun is a row of executions.sql, with what tasks used as in stages.sql.
+// phaseRun is a row of executions.sql, with what tasks used as in stages.sql. NaN is NULL, which halves the size.
 type phaseRun struct {
-	stageExecution
-	medianS                        schema.Null[float64]
-	application                    schema.Key
-	submitted, start               int64 // start of the run
-	program, stage, identity, note uint32
-	ordinal                        int32 // 0: it is not an execution
-	known, countable               bool
+	application                                                   schema.Key
+	submitted, start                                              int64 // start of the run
+	tasks                                                         int64
+	medianS, spread, inputBytes, inputRecords, cpuS, waitS, tickS float64
+	program, stage, identity, note                                uint32
+	ordinal                                                       int32 // 0: it is not an execution
+	known, countable                                              bool
+}
+
+// usualFigures are an expectation, as phaseRun is a row.
+type usualFigures struct {
+	executions, compared                                        int32
+	usualS, withinRun, betweenRuns, workRatio, limitS           float64
+	usualBytes, usualRecords, usualCPUS, usualWaitS, usualTasks float64
 }
 
 // unknownTime is a time that is not in the log, later than all others.
@@ -118,50 +126,54 @@ type runRow struct {
 	TickS         schema.Null[float64]     `col:"tick_s"`
 }
 
-// runsHere sets p.runs, unless it would be too large, or the store is corrupt and has a phase twice: then p.runs is nil, and the
-// engine computes the same.
-func (p *part) runsHere(ctx context.Context, eng engine.Engine, used string, seen []engine.Seen) error {
+// runsHere returns the executions, unless they would be too large, or the store is corrupt and has a phase twice: then it returns
+// nil, and the engine computes the same.
+func (p *part) runsHere(ctx context.Context, eng engine.Engine, used string, seen []engine.Seen) (*phaseRuns, error) {
 	left := p.limits.heapRuns - runBytes*int64(len(p.scanned))
 	if p.kept || left < 0 {
-		return nil
+		return nil, nil
 	}
-	r := &phaseRuns{rows: make([]phaseRun, len(p.scanned))}
+	r := &phaseRuns{part: p, rows: make([]phaseRun, len(p.scanned))}
 	var finder phaseFinder
 	sql := "SELECT r.*, u.input_bytes, u.input_records, u.cpu_s, u.wait_s, u.tick_s FROM detected_runs r LEFT JOIN (" + used + ") AS u ON u.phase_id = r.phase_id"
 	for row, err := range engine.ReadParts[runRow](ctx, eng, "detected_run", withRuns(sql), seen...) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		i, found := finder.find(p.scanned, row.PhaseID)
 		if !found {
-			return fmt.Errorf("%w: phases have come or gone; try again", store.ErrConflict)
+			return nil, fmt.Errorf("%w: phases have come or gone; try again", store.ErrConflict)
 		}
 		if r.rows[i].known {
-			return nil
+			return nil, nil
 		}
-		if r.rows[i] = r.run(row, i); r.text > left {
-			return nil
+		if r.rows[i] = r.run(row); r.text > left {
+			return nil, nil
 		}
 	}
 	r.numberInApplications()
 	r.numberInStages()
-	r.usual = make([]expectation, len(r.rows))
-	p.runs = r
-	for stage := range r.byStage() {
+	r.usual = make([]usualFigures, len(r.rows))
+	for stage := range r.byStage(ctx) {
 		p.setStrides(stage)
 	}
-	return nil
+	return r, nil
 }
 
 // run returns a row without its ordinal.
-func (r *phaseRuns) run(row *runRow, i int) phaseRun {
-	out := phaseRun{known: true, application: row.ApplicationID, countable: row.Countable.V, medianS: row.MedianS,
-		submitted: knownTime(row.Submitted), start: knownTime(row.RunStartTime),
+func (r *phaseRuns) run(row *runRow) phaseRun {
+	return phaseRun{known: true, application: row.ApplicationID, countable: row.Countable.V,
+		submitted: knownTime(row.Submitted), start: knownTime(row.RunStartTime), tasks: row.Tasks, medianS: orNaN(row.MedianS), spread: orNaN(row.Spread),
+		inputBytes: orNaN(row.InputBytes), inputRecords: orNaN(row.InputRecords), cpuS: orNaN(row.CPUS), waitS: orNaN(row.WaitS), tickS: orNaN(row.TickS),
 		program: r.programs.number(row.Program, ownNull, &r.text), stage: r.stages.number(row.Stage, ownText, &r.text),
 		identity: r.identities.number(identity{row.Identity, row.Kind}, ownIdentity, &r.text), note: r.notes.number(row.Note, ownNull, &r.text)}
-	out.stageExecution = stageExecution{PhaseID: row.PhaseID, Todo: 1, Tasks: row.Tasks, MedianS: row.MedianS.V, Spread: row.Spread,
-		InputBytes: row.InputBytes, InputRecords: row.InputRecords, CPUS: row.CPUS, WaitS: row.WaitS, TickS: row.TickS, phase: int32(i)}
-	return out
+}
+
+// execution returns a row of stages.sql.
+func (r *phaseRuns) execution(i uint32, stage schema.Key, place int64) stageExecution {
+	e := &r.rows[i]
+	return stageExecution{PhaseID: r.part.scanned[i].id, StageID: stage, Place: place, Todo: 1, Tasks: e.tasks, MedianS: e.medianS, Spread: orNull(e.spread),
+		InputBytes: orNull(e.inputBytes), InputRecords: orNull(e.inputRecords), CPUS: orNull(e.cpuS), WaitS: orNull(e.waitS), TickS: orNull(e.tickS), phase: int32(i)}
 }
 
 func knownTime(t schema.Null[schema.Time]) int64 {
@@ -207,7 +219,7 @@ func (r *phaseRuns) numberInApplications() {
 			number = 0
 		}
 		number++
-		if e := &r.rows[keys[k].row]; e.medianS.OK && e.medianS.V > 0 {
+		if e := &r.rows[keys[k].row]; e.medianS > 0 {
 			e.ordinal = number
 		}
 	}
@@ -234,24 +246,25 @@ func (r *phaseRuns) numberInStages() {
 	slices.SortFunc(stages, func(a, b stageKeys) int { return cmp.Compare(a.first, b.first) })
 	r.ordered = make([]uint32, 0, len(keys))
 	for _, s := range stages {
-		for place, key := range keys[s.from:s.to] {
-			e := &r.rows[key.row]
-			e.StageID, e.Place = r.rows[s.first].PhaseID, int64(place+1)
+		for _, key := range keys[s.from:s.to] {
 			r.ordered = append(r.ordered, key.row)
 		}
 		r.ends = append(r.ends, uint32(len(r.ordered)))
 	}
 }
 
-// byStage returns the executions stage by stage, in reused memory.
-func (r *phaseRuns) byStage() iter.Seq2[[]stageExecution, error] {
+func (r *phaseRuns) marked() bool { return true }
+
+func (r *phaseRuns) byStage(context.Context) iter.Seq2[[]stageExecution, error] {
 	return func(yield func([]stageExecution, error) bool) {
 		var stage []stageExecution
 		from := uint32(0)
 		for _, to := range r.ends {
 			stage = stage[:0]
-			for _, i := range r.ordered[from:to] {
-				stage = append(stage, r.rows[i].stageExecution)
+			rows := r.ordered[from:to]
+			id := r.part.scanned[slices.Min(rows)].id
+			for k, i := range rows {
+				stage = append(stage, r.execution(i, id, int64(k+1)))
 			}
 			if from = to; !yield(stage, nil) {
 				return
@@ -260,27 +273,29 @@ func (r *phaseRuns) byStage() iter.Seq2[[]stageExecution, error] {
 	}
 }
 
-// expect keeps what is usual for each execution.
-func (r *phaseRuns) expect(from iter.Seq2[[]expectation, error]) error {
+func (r *phaseRuns) expect(_ context.Context, _ engine.Loader, from iter.Seq2[[]expectation, error]) error {
 	for usual, err := range from {
 		if err != nil {
 			return err
 		}
 		for i := range usual {
-			r.usual[usual[i].phase] = usual[i]
+			u := &usual[i]
+			r.usual[u.phase] = usualFigures{executions: int32(u.Executions), compared: int32(u.Compared.V), usualS: orNaN(u.UsualS),
+				withinRun: orNaN(u.WithinRun), betweenRuns: orNaN(u.BetweenRuns), workRatio: orNaN(u.WorkRatio), limitS: orNaN(u.LimitS),
+				usualBytes: orNaN(u.UsualBytes), usualRecords: orNaN(u.UsualRecords), usualCPUS: orNaN(u.UsualCPUS), usualWaitS: orNaN(u.UsualWaitS),
+				usualTasks: orNaN(u.UsualTasks)}
 		}
 	}
 	return nil
 }
 
-// appendHistory appends the rows of stage_history.
-func (p *part) appendHistory(ctx context.Context, tx *store.Tx) error {
-	rows := inputRows[schema.StageHistory]{tx: tx, p: p}
-	for i := range p.runs.rows {
-		if !p.runs.rows[i].known {
+func (r *phaseRuns) write(ctx context.Context, tx *store.Tx) error {
+	rows := inputRows[schema.StageHistory]{tx: tx, p: r.part}
+	for i := range r.rows {
+		if !r.rows[i].known {
 			continue
 		}
-		if err := cmp.Or(ctx.Err(), rows.add(p.scanned[i].id, p.runs.history(i))); err != nil {
+		if err := cmp.Or(ctx.Err(), rows.add(r.part.scanned[i].id, r.history(i))); err != nil {
 			return err
 		}
 	}
@@ -291,26 +306,28 @@ func (p *part) appendHistory(ctx context.Context, tx *store.Tx) error {
 func (r *phaseRuns) history(i int) schema.StageHistory {
 	e, u := &r.rows[i], &r.usual[i]
 	id := &r.identities.values[e.identity]
-	h := schema.StageHistory{PhaseID: e.PhaseID, Program: r.programs.values[e.program], Stage: r.stages.values[e.stage], Identity: id.name, Kind: id.kind,
-		Tasks: e.Tasks, MedianS: e.medianS, Spread: e.Spread,
-		Executions: u.Executions, Compared: u.Compared.V, UsualTasks: u.UsualTasks, UsualS: u.UsualS, WorkRatio: u.WorkRatio,
-		BetweenRuns: u.BetweenRuns, WithinRun: u.WithinRun, LimitS: u.LimitS, UsualBytes: u.UsualBytes, UsualRecords: u.UsualRecords,
-		UsualCPUS: u.UsualCPUS, UsualWaitS: u.UsualWaitS, Note: r.notes.values[e.note]}
+	h := schema.StageHistory{PhaseID: r.part.scanned[i].id, Program: r.programs.values[e.program], Stage: r.stages.values[e.stage], Identity: id.name, Kind: id.kind,
+		Tasks: e.tasks, MedianS: orNull(e.medianS), Spread: orNull(e.spread), Executions: int64(u.executions), Compared: int64(u.compared),
+		Note: r.notes.values[e.note]}
 	if e.start != unknownTime {
 		h.RunStartTime = schema.Some(schema.Time(e.start))
 	}
 	if e.ordinal > 0 {
 		h.Ordinal = schema.Some(e.ordinal)
-		h.InputBytes, h.InputRecords, h.CPUS, h.WaitS, h.TickS = e.InputBytes, e.InputRecords, e.CPUS, e.WaitS, e.TickS
+		h.InputBytes, h.InputRecords = orNull(e.inputBytes), orNull(e.inputRecords)
+		h.CPUS, h.WaitS, h.TickS = orNull(e.cpuS), orNull(e.waitS), orNull(e.tickS)
 	}
-	if u.UsualS.OK {
-		h.Ratio, h.Slow = schema.Some(e.MedianS/u.UsualS.V), schema.Some(e.MedianS > u.LimitS.V)
-		h.ExcessS = schema.Some(float64(e.Tasks) * (e.MedianS - u.UsualS.V))
+	if u.compared > 0 {
+		h.UsualS, h.WithinRun, h.BetweenRuns = orNull(u.usualS), orNull(u.withinRun), orNull(u.betweenRuns)
+		h.WorkRatio, h.LimitS, h.UsualTasks = orNull(u.workRatio), orNull(u.limitS), orNull(u.usualTasks)
+		h.UsualBytes, h.UsualRecords, h.UsualCPUS, h.UsualWaitS = orNull(u.usualBytes), orNull(u.usualRecords), orNull(u.usualCPUS), orNull(u.usualWaitS)
+		h.Ratio, h.Slow = schema.Some(e.medianS/u.usualS), schema.Some(e.medianS > u.limitS)
+		h.ExcessS = schema.Some(float64(e.tasks) * (e.medianS - u.usualS))
 		return h
 	}
 	switch {
 	case h.Note.OK:
-	case u.Executions == 0:
+	case u.executions == 0:
 		h.Note = schema.Some("no earlier execution in the store")
 	default:
 		h.Note = schema.Some("fewer than 3 earlier executions in the store")

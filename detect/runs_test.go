@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -37,6 +38,15 @@ func TestRunsAsInSQL(t *testing.T) {
 		if len(notes) < 5 {
 			t.Errorf("seed %d: only the notes %v", seed, notes)
 		}
+	}
+}
+
+// What a phase takes in memory while it is ordered, with half as much again for lists that grow, is within runBytes.
+func TestRunBytes(t *testing.T) {
+	lists := unsafe.Sizeof(phaseRun{}) + unsafe.Sizeof(usualFigures{})
+	ordering := unsafe.Sizeof(runKey{}) + 4
+	if got := lists + ordering*3/2; got > runBytes {
+		t.Errorf("a phase takes %d bytes of %d", got, runBytes)
 	}
 }
 

@@ -1,12 +1,10 @@
 package detect
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"math"
-	"sort"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,15 +18,15 @@ import (
 // compareHere computes what is usual, and writes the attempts that are slow compared with the history of their stage:
 // those of some stages while the usual figures of the next ones are computed. It writes stage_history and task_times
 // concurrently, as soon as their rows are known: a table is written on one core.
-func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader, again []schema.Key) error {
+func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader, of executionSet) error {
 	compared := make(chan [][]timedExecution)
 	group, running := errgroup.WithContext(ctx)
 	keep := func() error { return p.keepFromFile(running, tx) }
-	if p.runs != nil {
+	if of.marked() {
 		group.Go(keep)
 	}
 	group.Go(func() error {
-		err := p.expect(running, eng, p.expectations(running, eng, func(stages [][]timedExecution) error {
+		err := of.expect(running, eng, p.expectations(running, of, func(stages [][]timedExecution) error {
 			select {
 			case compared <- stages:
 				return nil
@@ -40,10 +38,13 @@ func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 		if err != nil {
 			return fmt.Errorf("what is usual: %w", err)
 		}
-		if p.runs == nil {
+		if !of.marked() {
 			group.Go(keep)
 		}
-		return p.compare(running, tx, eng, again)
+		if err := of.write(running, tx); err != nil {
+			return fmt.Errorf("comparison: %w", err)
+		}
+		return nil
 	})
 	group.Go(func() error {
 		for stages := range compared {
@@ -59,19 +60,12 @@ func (p *part) compareHere(ctx context.Context, tx *store.Tx, eng engine.Loader,
 	return p.keepTimes(ctx, tx, eng, engine.Seen{Table: "detected_stages", SQL: "SELECT * FROM detected_stages WHERE known = 1"})
 }
 
-// expect keeps what is usual, in the table detected_usual or with the executions.
-func (p *part) expect(ctx context.Context, eng engine.Loader, usual iter.Seq2[[]expectation, error]) error {
-	if p.runs != nil {
-		return p.runs.expect(usual)
-	}
-	return engine.Load(ctx, eng, "detected_usual", usual)
-}
-
-// usualOnCopies is the same for an engine of many machines, which is given detected_compared and compares the attempts later.
-func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine) error {
+// usualOnCopies computes what is usual for an engine of many machines, which is given detected_usual and detected_compared, and
+// compares the attempts later.
+func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine, of executionSet) error {
 	var usual []expectation
 	var rows []comparedExecution
-	for some, err := range p.expectations(ctx, eng, func(stages [][]timedExecution) error {
+	for some, err := range p.expectations(ctx, of, func(stages [][]timedExecution) error {
 		for _, stage := range stages {
 			for i := range stage {
 				e := &stage[i]
@@ -96,15 +90,12 @@ func (p *part) usualOnCopies(ctx context.Context, eng engine.Engine) error {
 }
 
 // expectations returns what is usual stage by stage, and passes to compare the executions whose tasks are compared.
-func (p *part) expectations(ctx context.Context, eng engine.Engine, compare func([][]timedExecution) error) iter.Seq2[[]expectation, error] {
+func (p *part) expectations(ctx context.Context, of executionSet, compare func([][]timedExecution) error) iter.Seq2[[]expectation, error] {
 	var s stage
 	groups := stageGroups{part: p, atOnce: p.timesAtOnce, give: compare}
 	return func(yield func([]expectation, error) bool) {
-		for executions, err := range p.byStage(ctx, eng) {
+		for executions, err := range of.byStage(ctx) {
 			if err == nil {
-				if p.runs == nil {
-					p.setStrides(executions)
-				}
 				s.expectAll(executions)
 				err = groups.add(executions, s.usual)
 			}
@@ -120,37 +111,6 @@ func (p *part) expectations(ctx context.Context, eng engine.Engine, compare func
 			yield(nil, err)
 		}
 	}
-}
-
-// stages passes on executions stage by stage, in reused memory.
-func stages(executions iter.Seq2[*stageExecution, error]) iter.Seq2[[]stageExecution, error] {
-	return func(yield func([]stageExecution, error) bool) {
-		var held []stageExecution
-		for e, err := range executions {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if len(held) > 0 && held[0].StageID != e.StageID {
-				if !yield(held, nil) {
-					return
-				}
-				held = held[:0]
-			}
-			held = append(held, *e)
-		}
-		if len(held) > 0 {
-			yield(held, nil)
-		}
-	}
-}
-
-// findPlace finds the execution at a place among the first n of a stage, which are ordered and may have gaps.
-func findPlace(n int, place int64, of func(int) int64) (int, bool) {
-	if k := place - 1; k < int64(n) && of(int(k)) == place {
-		return int(k), true
-	}
-	return sort.Find(n, func(k int) int { return cmp.Compare(place, of(k)) })
 }
 
 // stage has the figures of the executions that one of a stage is compared with, nearly all of which are those of the previous
