@@ -157,7 +157,8 @@ func (d *draft) settings(apps []*schema.Application) {
 	}
 }
 
-// origin finds the first and the last instant of the pool.
+// origin finds the first and the last instant of the pool. Nothing is released before the first, so that no replay has a
+// negative time: a phase may have been submitted before its first attempt, and its job have no submission in the log.
 func (d *draft) origin(g *group) {
 	first, last := Forever, NoTime
 	see := func(t int64) {
@@ -167,7 +168,11 @@ func (d *draft) origin(g *group) {
 	}
 	for _, j := range g.jobs {
 		see(micros(j.SubmitTime))
+		see(micros(j.StartTime))
 		see(micros(j.FinishTime))
+	}
+	for _, p := range g.phases {
+		see(micros(p.SubmitTime))
 	}
 	for _, a := range g.attempts {
 		see(d.rows.Attempts[a].Start)

@@ -113,8 +113,11 @@ func (g *slotGroups) of(a *LoggedAttempt) int32 {
 	return g.add(a.Machine, a.Executor)
 }
 
-// placeGroup places the attempts of one executor.
+// placeGroup places the attempts of one executor. One that had gone before the first job came has no slot in the pool.
 func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
+	if g.till <= 0 && len(attempts) == 0 {
+		return
+	}
 	slices.SortFunc(attempts, func(a, b int32) int { return cmp.Or(cmp.Compare(d.start[a], d.start[b]), cmp.Compare(a, b)) })
 	placed := 0
 	if g.declared {
@@ -137,7 +140,7 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	d.ExecutorSlots = max(d.ExecutorSlots, g.slots)
 	for range g.slots {
 		d.Machines[g.machine].Slots = append(d.Machines[g.machine].Slots, int32(len(d.Slots)))
-		d.Slots = append(d.Slots, Slot{Machine: g.machine, Executor: base, From: g.from, Till: g.till})
+		d.Slots = append(d.Slots, Slot{Machine: g.machine, Executor: base, From: g.from, Till: max(g.till, 0)})
 	}
 	for _, a := range attempts {
 		d.claim[a] = d.readyAt(a)

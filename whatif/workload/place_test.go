@@ -46,3 +46,44 @@ func TestDeclaredSlots(t *testing.T) {
 		}
 	}
 }
+
+// With dynamic allocation an executor may come and go before the first job. It has no slot in the pool, and the replay does
+// not begin before the first job to take it away.
+func TestExecutorGoneBeforeTheFirstJob(t *testing.T) {
+	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
+	tr := &schema.Trace{
+		Applications: []schema.Application{{ApplicationID: 1, Framework: "spark", StartTime: at(-60)}},
+		Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1, SubmitTime: at(0), FinishTime: at(3)}},
+		Phases:       []schema.Phase{{PhaseID: 3, JobID: 2, Kind: "map", SubmitTime: at(0)}},
+		Attempts: []schema.Attempt{{AttemptID: 4, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Success, Machine: schema.Some("m"),
+			Executor: schema.Some("2"), StartTime: at(1), FinishTime: at(3)}},
+	}
+	for n, gone := range []schema.Null[schema.Time]{at(-40), {}} {
+		tr.Machines = append(tr.Machines, schema.Machine{ApplicationID: schema.Some(schema.Key(1)), Machine: "m", Slots: schema.Some(int64(2)),
+			Executor: schema.Some([]string{"1", "2"}[n]), AddedTime: at(-50), RemovedTime: gone})
+	}
+	w := workload.Build(workloadtest.FromTrace(tr))
+	if p := w.Pools[0]; p.Capacity() != 2 || w.Notes.DeclaredSlots != 2 {
+		t.Errorf("%d slots, %d of them declared, want the 2 of the second executor", p.Capacity(), w.Notes.DeclaredSlots)
+	}
+	for _, s := range w.Pools[0].Slots {
+		if s.Till < 0 {
+			t.Errorf("a slot goes %d µs before the pool begins", -s.Till)
+		}
+	}
+}
+
+// A log that lacks the start of a job still has the submission of its stage, which precedes the first attempt.
+func TestPhaseSubmittedBeforeAnythingElse(t *testing.T) {
+	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
+	w := workload.Build(workloadtest.FromTrace(&schema.Trace{
+		Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}},
+		Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1}},
+		Phases:       []schema.Phase{{PhaseID: 3, JobID: 2, Kind: "map", SubmitTime: at(-5)}},
+		Attempts: []schema.Attempt{{AttemptID: 4, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Success, Machine: schema.Some("m"),
+			StartTime: at(1), FinishTime: at(3)}},
+	}))
+	if gap := w.Pools[0].Jobs[0].Gap; gap != 0 {
+		t.Errorf("the job is released at %d µs, want 0", gap)
+	}
+}
