@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"straggler/schema"
@@ -93,7 +94,10 @@ func (o *Options) variants(n *workload.Notes) []Variant {
 			out = append(out, Variant{Policy: p, Scheduler: o.Scheduler})
 			continue
 		}
-		for _, e := range levels {
+		for n, e := range levels {
+			if slices.Contains(levels[:n], e) {
+				continue
+			}
 			out = append(out, Variant{Policy: p, Error: e, Scheduler: o.Scheduler})
 		}
 	}

@@ -87,11 +87,17 @@ func auditCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.schema, "schema", false, "write the JSON schema of straggler.yaml for editors, and exit")
 	engineFlag(c, e)
 	o.output.flags(c, encodingNames(o.renderings(e)))
+	combinesOnly(f, "explain")
+	combinesOnly(f, "schema", "output")
+	combinesOnly(f, "dashboard", "output")
+	needs(f, "reason", "accept")
 	return c
 }
 
 func runAudit(ctx context.Context, e *env, o auditOptions, logs []string) error {
-	switch {
+	switch answers := o.explain != "" || o.schema || o.dashboard; {
+	case answers && len(logs) > 0:
+		return useError("--explain, --schema and --dashboard have no use for %s", logs[0])
 	case o.explain != "":
 		return explain(e, o.explain)
 	case o.schema:

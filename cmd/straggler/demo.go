@@ -48,7 +48,7 @@ report on them, to be opened in a browser.`,
 func runDemo(ctx context.Context, e *env, o demoOptions) error {
 	logs := filepath.Join(o.dir, "eventlogs")
 	if err := unpack(logs); err != nil {
-		return useError("%v", err)
+		return useError("%w", err)
 	}
 	lake := filepath.Join(o.dir, "store")
 	st, err := store.Open(ctx, lake, store.Options{})

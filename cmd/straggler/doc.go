@@ -9,7 +9,7 @@
 //  3. topics.go has the help topics.
 //  4. selection.go has the flags that choose applications, history.go downloads logs of History Servers, open.go opens stores,
 //     engines and configurations, output.go writes results, progress.go shows progress.
-//  5. use.go explains errors of the command line, exit.go maps errors to exit codes.
+//  5. flags.go refuses flags that have no effect together, use.go explains errors of the command line, exit.go maps errors to exit codes.
 //
 // Anything beyond flags and printing belongs in a package.
 //

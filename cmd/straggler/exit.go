@@ -97,7 +97,7 @@ func exitCode(err error) int {
 		return exitFound
 	case is(context.Canceled):
 		return exitInterrupted
-	case is(syscall.ENOSPC, syscall.EDQUOT):
+	case is(syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS):
 		return exitInternal
 	case noTemp(err):
 		return exitUse

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,5 +20,14 @@ func TestFullDiskIsReportedOnce(t *testing.T) {
 	text := oneMessage(errors.Join(fmt.Errorf("report: writing HTML: %w", err), w.Flush()))
 	if n := strings.Count(text, "no space left"); n != 1 || !strings.HasPrefix(text, "report: writing HTML") || !strings.Contains(text, "The disk is full") {
 		t.Error(text)
+	}
+}
+
+func TestDiskErrorsAreNotWrongUse(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS} {
+		err := useError("%w", &fs.PathError{Op: "mkdir", Path: "straggler-demo", Err: errno})
+		if code := exitCode(err); code != exitInternal || !strings.Contains(oneMessage(err), "disk is") {
+			t.Errorf("exit code %d: %s", code, oneMessage(err))
+		}
 	}
 }

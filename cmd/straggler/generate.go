@@ -71,6 +71,13 @@ one stage of --wide tasks out of its largest stage.`,
 	f.IntVar(&o.count, "count", 1, "how many seeds, with --logs")
 	f.StringVar(&o.truth, "truth", "", "write the truth to `FILE`: labels as JSON for a log, seconds by cause as CSV for a store")
 	f.BoolVar(&o.terse, "terse", false, "leave the accumulables out of a log, which repeat its metrics")
+	combinesOnly(f, "list")
+	combinesOnly(f, "like", "bytes", "wide", "output")
+	combinesOnly(f, "wide", "seed", "start", "output", "store", "cache", "logs", "count", "truth", "terse", "like")
+	combinesOnly(f, "phases", "seed", "start", "output", "store", "cache", "logs", "count", "truth", "terse")
+	needs(f, "bytes", "like")
+	needs(f, "count", "logs")
+	needs(f, "terse", "output", "logs")
 	return c
 }
 
@@ -111,8 +118,6 @@ func (o *generateOptions) check(e *env) error {
 	switch {
 	case outputs != 1:
 		return useError("name one output: -o FILE, --store DIR or --logs DIR")
-	case o.like != "" && (o.file == "" || o.truth != "" || o.start != ""):
-		return useError("--like makes a log without truth, at the time of the other: give -o FILE, no --truth and no --start")
 	case o.logs != "" && o.truth != "":
 		return useError("--logs writes a truth.json for each log; leave out --truth")
 	case o.file == "-" && e.outTerminal:

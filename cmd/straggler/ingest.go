@@ -60,6 +60,7 @@ Input that cannot be read is named and does not affect the rest; the exit code i
 	engineFlag(c, e)
 	c.Flags().IntVar(&o.shards, "shards", 16, "with --engine spark://…: divide the logs into `N` shards, each a task of the cluster and a commit")
 	o.output.flags(c, rowEncodings)
+	needs(c.Flags(), "shards", "engine")
 	return c
 }
 

@@ -51,6 +51,9 @@ the summary names it), 4 internal error, or a full or read-only disk, 130 interr
 			if err := checkEmpty(c, args); err != nil {
 				return err
 			}
+			if err := checkCombination(c); err != nil {
+				return err
+			}
 			if err := checkOutputs(c); err != nil {
 				return err
 			}

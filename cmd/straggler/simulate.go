@@ -56,7 +56,10 @@ straggler help schedulers lists the schedulers with their options.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.list {
-				return e.rows(output{file: "-", as: o.output.as}, exampleRows())
+				if len(args) > 0 {
+					return useError("--list has no use for %s", args[0])
+				}
+				return e.rows(o.output, exampleRows())
 			}
 			return runSimulate(c.Context(), e, o, args)
 		},
@@ -64,10 +67,12 @@ straggler help schedulers lists the schedulers with their options.`,
 	c.Flags().StringVar(&o.example, "example", "", "run the built-in workload `NAME`")
 	c.Flags().BoolVar(&o.print, "print", false, "print the workload's file instead of running it")
 	c.Flags().BoolVar(&o.list, "list", false, "list the built-in workloads")
-	c.Flags().IntVar(&o.seeds, "seeds", 0, "draw the jobs this many times; overrides the workload")
+	c.Flags().Var(&atLeastOne[int]{&o.seeds}, "seeds", "draw the jobs `N` times; overrides the workload")
 	c.Flags().StringVar(&o.store, "store", "", "write every figure into this store, a `DIR` or URL")
 	cacheFlag(c, e)
 	o.output.flags(c, encodingNames(e.simulations()))
+	combinesOnly(c.Flags(), "list", "output", "as")
+	combinesOnly(c.Flags(), "print", "example", "output")
 	return c
 }
 
@@ -97,7 +102,7 @@ func runSimulate(ctx context.Context, e *env, o simulateOptions, args []string) 
 		return useError("name a workload file, or a built-in workload with --example NAME; --list lists them")
 	case o.example != "" && len(args) > 0:
 		return useError("give a workload file or --example, not both")
-	case o.seeds < 0 || o.seeds > 1000:
+	case o.seeds > 1000:
 		return useError("--seeds %d: give a number from 1 to 1000", o.seeds)
 	case o.print && o.example == "":
 		return useError("--print is for --example: %s is a file already", args[0])
@@ -106,8 +111,7 @@ func runSimulate(ctx context.Context, e *env, o simulateOptions, args []string) 
 		if err != nil {
 			return err
 		}
-		_, err = e.out.Write(text)
-		return err
+		return e.write(o.output, func(w io.Writer) error { _, err := w.Write(text); return err })
 	}
 	r, err := pickRendering(o.output, e.simulations())
 	if err != nil {

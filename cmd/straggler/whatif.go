@@ -83,6 +83,8 @@ Policies that use the progress of running tasks are replayed with each --progres
 	cacheFlag(c, e)
 	engineFlag(c, e)
 	o.output.flags(c, rowEncodings)
+	combinesOnly(c.Flags(), "list", "output", "as")
+	combinesOnly(c.Flags(), "optimize", "store", "cache", "engine", "seeds", "application", "since", "output", "as")
 	return c
 }
 
@@ -249,8 +251,8 @@ func scheduler(text string) (schedule.Scheduler, error) {
 	return chosen[0], nil
 }
 
-// round rounds for display; the store has the full value.
-// round rounds a figure to a part of one; one that is not known, as a share of nothing, is NULL.
+// round rounds a figure to a part of one for display; the store has the full value. One that is not known, as a share of
+// nothing, is NULL.
 func round(x, parts float64) any {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
