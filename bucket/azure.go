@@ -252,7 +252,8 @@ func (n azureName) key() (string, error) {
 
 // azurePage is an answer to List Blobs.
 type azurePage struct {
-	Blobs []struct {
+	XMLName xml.Name `xml:"EnumerationResults"`
+	Blobs   []struct {
 		Name     azureName
 		Size     int64  `xml:"Properties>Content-Length"`
 		Modified string `xml:"Properties>Last-Modified"`

@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -97,6 +98,9 @@ func List(b Bucket, l Listing, ask func(page func(context.Context) error) error)
 		}
 		err := ask(func(ctx context.Context) error {
 			found, next, err := b.Page(ctx, l.Prefix, l.Delimiter, after, size)
+			if err == nil && next != "" && next == after {
+				err = errors.New("the server repeats a page of the listing of the bucket without end")
+			}
 			if err == nil {
 				out, after = append(out, found...), next
 			}

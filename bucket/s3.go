@@ -157,6 +157,7 @@ func (b *s3Bucket) Stat(ctx context.Context, key string) (Object, error) {
 
 // s3Page is an answer to ListObjectsV2.
 type s3Page struct {
+	XMLName xml.Name `xml:"ListBucketResult"` // a proxy's own page is not an empty listing
 	Objects []struct {
 		Key          string
 		Size         int64

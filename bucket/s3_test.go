@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -324,6 +325,24 @@ func TestS3Refusals(t *testing.T) {
 	b = a.open(t, "", false)
 	if _, err := b.Stat(t.Context(), "x"); !errors.Is(Explain(err, "logs", l.Hints()), fs.ErrPermission) {
 		t.Errorf("without a key: %v", err)
+	}
+}
+
+// What is no listing is not an empty bucket, and a listing that does not advance ends.
+func TestS3Listings(t *testing.T) {
+	a := newAmazon(t)
+	b := a.open(t, "", false)
+	for body, want := range map[string]string{
+		"<html>log in first</html>":                                                             "expected element type <ListBucketResult> but have <html>",
+		"<Error><Code>AccessDenied</Code></Error>":                                              "but have <Error>",
+		"<ListBucketResult><Contents><Key>a</Key></Contents>":                                   "unexpected EOF",
+		"<ListBucketResult><NextContinuationToken>1</NextContinuationToken></ListBucketResult>": "repeats a page",
+	} {
+		a.say(func(w http.ResponseWriter, r *http.Request) bool { fmt.Fprint(w, body); return true })
+		_, err := List(b, Listing{}, func(page func(context.Context) error) error { return page(t.Context()) })
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", body, err, want)
+		}
 	}
 }
 
