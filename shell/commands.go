@@ -11,7 +11,7 @@ import (
 const help = `\d          the tables
 \d TABLE    the columns of a table
 \timing     show, or stop showing, how long statements take
-\q          quit; so does Ctrl-D
+\q          quit; so do exit, quit and Ctrl-D
 A statement ends with a semicolon and may take several lines. Tab completes tables and columns. Ctrl-C stops a
 running statement, or discards one that is being typed. Nothing here can change the store.
 `

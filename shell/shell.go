@@ -83,10 +83,19 @@ func (s *session) loop(ctx context.Context, in lines, words *completer) error {
 			}
 			continue
 		}
+		if typed == "" {
+			switch strings.ToLower(strings.TrimRight(strings.TrimSpace(line), "; ")) {
+			case "exit", "quit": // as in other SQL prompts; neither begins a statement
+				return nil
+			case "help":
+				s.command(`\?`)
+				continue
+			}
+		}
 		statements, rest := s.eng.Dialect().Split(typed + line + "\n")
 		for _, sql := range statements {
-			if !strings.Contains(sql, "--") { // on one line a comment would hide what follows it
-				in.SaveHistory(strings.Join(strings.Fields(sql), " ") + ";")
+			if line, ok := s.eng.Dialect().OneLine(sql); ok {
+				in.SaveHistory(line + ";")
 			}
 			s.complain(s.answer(ctx, sql))
 		}

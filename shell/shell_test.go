@@ -99,6 +99,25 @@ func TestShell(t *testing.T) {
 	}
 }
 
+// What other prompts for SQL understand, at the beginning of a statement only.
+func TestShellLeavesOnAWord(t *testing.T) {
+	for _, word := range []string{"exit", "quit;", " EXIT ; "} {
+		out, errs := converse(t, &typist{lines: []string{"help", "SELECT", "'in' AS", "exit", ";", word, "SELECT 'never' AS s;"}}, Options{})
+		if !strings.Contains(out, `\timing     show`) || !strings.Contains(out, "exit\n") || strings.Contains(out, "never") || errs != "" {
+			t.Errorf("%s: %s%s", word, out, errs)
+		}
+	}
+}
+
+// A statement comes back from the history as it was typed: white space in quotes is part of it.
+func TestHistoryKeepsQuotes(t *testing.T) {
+	p := &typist{lines: []string{"SELECT 'a  b' AS \"c  d\",  -- two", "  2 AS e;", "SELECT 'a", "b' AS broken;"}}
+	converse(t, p, Options{})
+	if want := []string{`SELECT 'a  b' AS "c  d", 2 AS e;`}; !slices.Equal(p.history, want) {
+		t.Errorf("the history is %q, want %q", p.history, want)
+	}
+}
+
 // Ctrl-C while a statement runs ends the statement at once, and nothing else.
 func TestInterruptStopsTheStatement(t *testing.T) {
 	handler := func() {}

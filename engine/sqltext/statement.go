@@ -12,6 +12,25 @@ func (d Dialect) Trim(sql string) string {
 	return sql
 }
 
+// OneLine puts a statement on one line, with a space for a comment or a break between tokens; not ok if a break is part of a
+// text or a name in quotes.
+func (d Dialect) OneLine(sql string) (line string, ok bool) {
+	var b strings.Builder
+	spaced := true
+	for t := range d.Tokens(sql) {
+		switch space := t.Kind == Space || t.Kind == Comment; {
+		case !space && strings.Contains(t.Text, "\n"):
+			return "", false
+		case !space:
+			b.WriteString(t.Text)
+		case !spaced:
+			b.WriteByte(' ')
+		}
+		spaced = t.Kind == Space || t.Kind == Comment
+	}
+	return strings.TrimSuffix(b.String(), " "), true
+}
+
 // Split splits a text into statements, without semicolons, and the rest after the last one. Statements that consist of comments
 // only are omitted, except for an open comment, because more text may close it.
 func (d Dialect) Split(text string) (statements []string, rest string) {
