@@ -287,8 +287,13 @@ func (c *counters) fill(row *schema.Attempt, k kind, remoteShare map[string]floa
 		row.Quality |= schema.MetricsMissing
 		return
 	}
-	row.CPUS, row.GCS = seconds(c.get(cpuMillis)), seconds(c.get(gcMillis))
-	row.PeakMemoryBytes = c.get(physicalMemory)
+	row.GCS = seconds(c.get(gcMillis))
+	// Where Hadoop cannot see the process, as without /proc, both counters are 0; every process has some memory.
+	if row.PeakMemoryBytes = c.get(physicalMemory); row.PeakMemoryBytes == schema.Some[int64](0) {
+		row.PeakMemoryBytes = schema.Null[int64]{}
+	} else {
+		row.CPUS = seconds(c.get(cpuMillis))
+	}
 	row.OutputBytes = c.get(bytesWritten)
 	switch k {
 	case mapTask:
