@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"straggler/live"
@@ -76,6 +77,32 @@ func TestNeverAnswered(t *testing.T) {
 	src = &script{answers: []answer{{err: rest.ErrForbidden}}}
 	if _, _, _, err := follow(context.Background(), src, time.Hour); !errors.Is(err, rest.ErrForbidden) || src.polls != 1 {
 		t.Errorf("%v after %d polls", err, src.polls)
+	}
+}
+
+// hung is a source that answers once and then lets every request run into its time limit.
+type hung struct{ polls int }
+
+func (h *hung) Poll(context.Context) (*live.State, error) {
+	if h.polls++; h.polls == 1 {
+		return stateOf("app-1", 1), nil
+	}
+	time.Sleep(30 * time.Second)
+	return nil, fmt.Errorf("%w: no answer within 30s", live.ErrAway)
+}
+
+func (h *hung) Pause() time.Duration { return time.Second }
+
+// The time that a request waits for a server that hangs counts as its absence.
+func TestServerHangs(t *testing.T) {
+	for patience, want := range map[time.Duration]time.Duration{8 * time.Second: 31 * time.Second, time.Minute: 62 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			_, _, last, err := follow(t.Context(), &hung{}, patience)
+			if took := time.Since(began); err != nil || last == nil || took != want {
+				t.Errorf("patience %s: it took %s, want %s; %v", patience, took, want, err)
+			}
+		})
 	}
 }
 
