@@ -138,15 +138,24 @@ func parse(f reflect.Value, value string, tag reflect.StructTag) error {
 }
 
 // within refuses a number outside the limits of its option: least, such as the microsecond that instants resolve, and most, such
-// as the 1 of a probability. NaN, which stands for the log's value, is within all.
+// as the 1 of a probability. The tag why, where the limit needs one, is the reason. NaN, which stands for the log's value, is
+// within all.
 func within(x float64, value string, tag reflect.StructTag) error {
 	if least, err := strconv.ParseFloat(tag.Get("least"), 64); err == nil && x < least {
-		return fmt.Errorf("%q is below %g", value, least)
+		return fmt.Errorf("%q is below %g%s", value, least, reason(tag))
 	}
 	if most, err := strconv.ParseFloat(tag.Get("most"), 64); err == nil && x > most {
-		return fmt.Errorf("%q is above %g", value, most)
+		return fmt.Errorf("%q is above %g%s", value, most, reason(tag))
 	}
 	return nil
+}
+
+// reason is why an option has its limits, as the end of an error.
+func reason(tag reflect.StructTag) string {
+	if why := tag.Get("why"); why != "" {
+		return ": " + why
+	}
+	return ""
 }
 
 // Lacks is what a log lacks for options to be honoured; nil where it lacks nothing, or they ask for nothing.

@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -128,10 +129,7 @@ func TestCopiesTakeTheirTurn(t *testing.T) {
 func apart(t *testing.T, spans []replay.Span) {
 	t.Helper()
 	slices.SortFunc(spans, func(a, b replay.Span) int {
-		if a.Slot != b.Slot {
-			return int(a.Slot - b.Slot)
-		}
-		return int(a.Start-b.Start) + int(a.End-b.End)
+		return cmp.Or(cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
 	})
 	for n := 1; n < len(spans); n++ {
 		if a, b := spans[n-1], spans[n]; a.Slot == b.Slot && b.Start < a.End {
@@ -142,7 +140,7 @@ func apart(t *testing.T, spans []replay.Span) {
 
 // Options with which a scheduler would never end, or could not be computed, are refused.
 func TestOptionLimits(t *testing.T) {
-	for _, x := range [][3]string{{"quincy", "every", "0"}, {"quincy", "wait", "1e300"}, {"quincy", "core", "1e7"}, {"copycompute", "reducers", "0"}, {"copycompute", "reducers", "1000000000"}} {
+	for _, x := range [][3]string{{"quincy", "every", "0"}, {"quincy", "every", "1e-6"}, {"quincy", "every", "0.0009"}, {"quincy", "wait", "1e300"}, {"quincy", "core", "1e7"}, {"copycompute", "reducers", "0"}, {"copycompute", "reducers", "1000000000"}} {
 		s, err := schedule.ByName(x[0])
 		if err != nil {
 			t.Fatal(err)
@@ -150,5 +148,16 @@ func TestOptionLimits(t *testing.T) {
 		if _, err := s.With(x[1], x[2]); err == nil {
 			t.Errorf("%s %s=%s is accepted", x[0], x[1], x[2])
 		}
+	}
+	s, err := schedule.ByName("quincy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.With("every", "0.001"); err != nil {
+		t.Error(err)
+	}
+	const want = `scheduler quincy: option every: "1e-6" is below 0.001: a decision takes as long`
+	if _, err = s.With("every", "1e-6"); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
