@@ -2,8 +2,8 @@
 // that replaces the log's own order: a deterministic discrete-event simulation of jobs, phases and tasks on the slots of
 // machines. All simulations of the program use it.
 //
-//  1. sim.go processes events, which queue.go keeps in order; draws.go draws the random numbers for copies, normal.go the
-//     errors of progress.
+//  1. sim.go processes events, which queue.go keeps in order, and outcome.go is what comes of them; reset.go prepares the next
+//     replay. draws.go draws the random numbers for copies, normal.go the errors of progress.
 //  2. dispatch.go assigns slots to tasks, in the order of the log or that of order.go, and ends.go releases them; actions.go
 //     carries out the actions of policies, clones.go models how clones read upstream outputs, progress.go what attempts report.
 //  3. view.go is what a policy may see, policy.go what it may do, looks.go how often; observed.go runs policies on a live

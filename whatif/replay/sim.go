@@ -1,10 +1,6 @@
 package replay
 
 import (
-	"fmt"
-	"math"
-	"slices"
-
 	"straggler/whatif/heap"
 	"straggler/whatif/workload"
 )
@@ -21,41 +17,6 @@ type Options struct {
 	Every     Time
 	Scheduler Scheduler // nil: tasks are launched as the log did
 	Protector Protector // protects outputs, in a planned pool whose machines lose some; nil: none
-}
-
-// Span is an attempt of a replay, for timelines.
-type Span struct {
-	Phase, Task, Number, Machine, Slot int32
-	Start, End                         Time
-	Killed                             bool
-	observed                           int32
-}
-
-// Observed is the number of the attempt in the log, -1 for a copy.
-func (x *Span) Observed() int { return int(x.observed) }
-
-// Outcome is the outcome of a replay, by job.
-type Outcome struct {
-	Jobs    []JobOutcome
-	Events  int64 // launches, ends and timers
-	Drew    bool  // it used random numbers; otherwise all seeds are equal
-	Stopped int   // jobs that did not end: a bug in the simulator
-}
-
-// JobOutcome is the outcome for one job; times in µs.
-type JobOutcome struct {
-	Took   int64 // completion time
-	Copies int32 // launched by the policy, including restarts
-	Wins   int32 // copies that finished first
-	Kills  int32 // attempts that the policy or its winning copies killed
-	Waste  int64 // slot time of attempts that were killed
-	Slots  int64 // slot time of all attempts
-	// For a planned pool: attempts with preferred machines and the bytes they read, by locality, and the bytes of upstream
-	// outputs fetched, by whether they were in the same rack.
-	Levels  [workload.Levels]int32
-	Read    [workload.Levels]int64
-	Fetched [workload.Levels]float64
-	Losses  LossOutcome // where machines lose outputs
 }
 
 // Sim replays pools. It reuses its memory from one replay to the next and must not be used concurrently.
@@ -420,89 +381,6 @@ func (s *Sim) reached(i int32) {
 			s.timers.push(timerOf(s.now+s.p.Phases[w].Gap, phaseReleased, w))
 		}
 	}
-}
-
-func (s *Sim) reset(p *workload.Pool, o Options) {
-	s.p, s.o, s.now = p, o, 0
-	s.view.s = s
-	all := len(p.Slots) + p.Direct
-	s.tree.reset(all)
-	s.timers, s.ready, s.soon = s.timers[:0], s.ready[:0], s.soon[:0]
-	s.firsts.reset()
-	s.queue.reset()
-	s.clones = s.clones[:0]
-	s.visits = s.visits[:0]
-	s.held = s.held[:0]
-	s.fresh, s.due, s.busy, s.speculating, s.avoided = s.fresh[:0], s.due[:0], 0, 0, nil
-	s.slots, s.takes = resize(s.slots, all), resize(s.takes, all)
-	for n := range s.slots {
-		s.slots[n] = slotRun{at: -1, next: -1}
-		if n < len(p.Slots) {
-			s.slots[n].kept = keptOf(p, n)
-		}
-	}
-	for c := range s.free {
-		s.free[c].reset(len(p.Slots))
-	}
-	for n := range p.Slots {
-		if p.Slots[n].From > 0 {
-			s.slots[n].gone = true
-			s.timers.push(timerOf(p.Slots[n].From, slotAdded, int32(n)))
-		} else {
-			s.free[p.Slots[n].Class].add(int32(n))
-		}
-		if p.Slots[n].Till < workload.Forever {
-			s.timers.push(timerOf(p.Slots[n].Till, slotRemoved, int32(n)))
-		}
-	}
-	s.tasks = resize(s.tasks, len(p.Tasks))
-	for n := range s.tasks {
-		s.tasks[n] = taskRun{last: -1, slot: -1}
-	}
-	s.places = s.places[:0]
-	s.dones = resize(s.dones, len(p.Tasks))
-	s.phases = resize(s.phases, len(p.Phases))
-	for n := range s.phases {
-		ph, q := &s.phases[n], &p.Phases[n]
-		s.keep(ph)
-		*ph = phaseRun{
-			queueRun: queueRun{head: -1}, anchors: q.Anchors, gates: q.Gated, turns: ph.turns[:0],
-			done: s.dones[q.FirstTask : q.FirstTask : q.FirstTask+q.Tasks],
-		}
-	}
-	s.jobs = resize(s.jobs, len(p.Jobs))
-	for n := range s.jobs {
-		s.jobs[n] = jobRun{phases: p.Jobs[n].Phases, released: -1, parked: s.jobs[n].parked[:0]}
-	}
-	s.solo = resize(s.solo, p.Solos)
-	clear(s.solo)
-	s.out.Jobs = resize(s.out.Jobs, len(p.Jobs))
-	clear(s.out.Jobs)
-	s.out = Outcome{Jobs: s.out.Jobs}
-	if s.scheduled() {
-		s.resetSched()
-		if p.Stages != nil {
-			s.resetStages()
-		}
-	}
-	s.resetLosses()
-}
-
-func resize[T any](v []T, n int) []T {
-	if cap(v) >= n {
-		return v[:n]
-	}
-	return slices.Concat(v[:cap(v)], make([]T, n-cap(v)))
-}
-
-var nan32 = float32(math.NaN())
-
-// Err returns an error if jobs did not end, which is a bug in the simulator.
-func (o *Outcome) Err() error {
-	if o.Stopped > 0 {
-		return fmt.Errorf("replay: %d jobs did not end", o.Stopped)
-	}
-	return nil
 }
 
 // Released is when a job was released in the last replay.
