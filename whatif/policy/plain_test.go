@@ -171,14 +171,14 @@ func plainWait(v *replay.View, age replay.Time, early bool) (replay.Again, bool)
 
 func plainLATE(early bool) func(age replay.Time) replay.Policy {
 	return func(age replay.Time) replay.Policy {
-		done := map[int]map[int32]float64{} // finished attempts of a job by machine, as far as a look has seen them
+		done := map[*any]map[int32]float64{} // by job (its memory): finished attempts by machine, as far as a look has seen them
 		counted := map[int]int{}
 		return plainly(func(v *replay.View, do *replay.Actions) replay.Again {
-			if done[v.Job()] == nil {
-				done[v.Job()] = map[int32]float64{}
+			if done[v.JobMemory()] == nil {
+				done[v.JobMemory()] = map[int32]float64{}
 			}
 			for _, d := range v.Done()[counted[v.Phase()]:] {
-				done[v.Job()][d.Machine]++
+				done[v.JobMemory()][d.Machine]++
 			}
 			counted[v.Phase()] = len(v.Done())
 			if again, wait := plainWait(v, age, early); wait {
@@ -193,7 +193,7 @@ func plainLATE(early bool) func(age replay.Time) replay.Policy {
 				rates = append(rates, 1/d.Took.Seconds())
 			}
 			nodes := make([]float64, v.Machines())
-			for m, n := range done[v.Job()] {
+			for m, n := range done[v.JobMemory()] {
 				nodes[m] = n
 			}
 			running := v.Running()

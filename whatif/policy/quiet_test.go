@@ -48,7 +48,7 @@ func TestQuietDelay(t *testing.T) {
 	for _, name := range []string{"late", "mantri", "spark4"} {
 		first := replay.Time(-1)
 		(&replay.Sim{}).Run(workload.Build(c.Rows()).Pools[0], replay.Options{Policy: byName(t, name).New(), Sigma: 0.1, Watch: func(x replay.Span) {
-			if x.Phase == 0 && x.Observed() < 0 && (first < 0 || x.Start < first) {
+			if x.Phase == 0 && x.Number > 0 && (first < 0 || x.Start < first) {
 				first = x.Start
 			}
 		}})

@@ -27,7 +27,7 @@ func (arbitrary) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if v.Waiting() == 0 {
 		room := v.Slots()/10 - v.Speculating()
 		for _, a := range v.Running() {
-			if room > 0 && v.Free() > 0 && v.Copies(a.Task) == 1 && v.Elapsed(&a) >= replay.Minute {
+			if room > 0 && v.Free() > 0 && v.Copies(a.Task) == 1 && v.Elapsed(&a) >= replay.Seconds(60) {
 				do.Copy(a.Task)
 				room--
 			}

@@ -8,7 +8,6 @@ type Time = workload.Time
 const (
 	Millisecond = workload.Millisecond
 	Second      = workload.Second
-	Minute      = workload.Minute
 )
 
 // Seconds is a span of so many seconds.

@@ -52,9 +52,8 @@ func (v *View) Now() Time { return Time(v.s.now) }
 // In requests the next look after a span.
 func (v *View) In(t Time) Again { return Again{At: Time(v.s.now) + t} }
 
-// Phase is the number of the phase in the pool, Job that of its job.
+// Phase is the number of the phase in the pool.
 func (v *View) Phase() int { return int(v.ph) }
-func (v *View) Job() int   { return int(v.s.p.Phases[v.ph].Job) }
 
 // Kind is what the log calls the phase: map, reduce, …
 func (v *View) Kind() string { return v.s.p.Phases[v.ph].Kind }

@@ -6,7 +6,6 @@ type Time int64
 const (
 	Millisecond Time = 1e3
 	Second      Time = 1e6
-	Minute      Time = 60e6
 )
 
 // Seconds is the span in seconds.

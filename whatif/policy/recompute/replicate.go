@@ -21,6 +21,3 @@ func (b *Bucket) Spend(tokens float64) bool {
 	b.tokens -= tokens
 	return true
 }
-
-// Left is how many there are.
-func (b *Bucket) Left() float64 { return b.tokens }
