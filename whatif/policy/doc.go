@@ -7,8 +7,8 @@
 //  3. A policy's options are the fields of a small struct; package option reads and prints them.
 //  4. sample.go, ages.go and shared.go are used by most policies: a sorted sample that grows, and the running tasks without
 //     copies by age, both maintained from one look to the next.
-//  5. late_phases.go has LATE's rates for the parts of a reduce; late_early.go uses bounds to find, while tasks wait, the
-//     attempts that end last without estimating all of them.
+//  5. late_phases.go has LATE's rates for the parts of a reduce; late_early.go and bounds.go find, while tasks wait,
+//     the attempts that end last without estimating all of them.
 //
 // A policy implements replay.Policy. It sees a replay.View and nothing else.
 //

@@ -81,7 +81,7 @@ func (b *Bounding) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if p, ok := (*v.Memory()).(*latePhase); ok && v.Waiting() > 0 && !p.longest.varied {
 		if p.longest.scans > 0 {
 			b.Undecided++
-		} else if len(p.longest.old) > 0 {
+		} else if p.longest.old.n > 0 {
 			b.Decided++
 		}
 		c, s := &p.longest.count, slowness{l: &b.late, v: v, phase: p}

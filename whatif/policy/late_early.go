@@ -9,19 +9,20 @@ import (
 )
 
 // longest finds the attempts of a phase with the longest time left that LATE may copy, without estimating all of them at every
-// look. The time left of a steady attempt only decreases: attempts are in a heap by an upper bound, which is known when they
+// look. The time left of a steady attempt only decreases: attempts are in a queue by an upper bound, which is known when they
 // start and improves with each estimate, and only those are estimated whose bound exceeds the time left of the last one wanted.
-// Most attempts are never slow enough to be copied and are not in the heap.
+// Most attempts are never slow enough to be copied and are not in the queue.
 type longest struct {
 	seen   int // of View.Started
 	young  heap.Nearly[young]
-	old    heap.Heap[bounded] // that have reached the age; some are over
-	quick  []bounded          // the same, of those that are estimated to take no longer than short
-	short  float64            // s; what takes no longer is not slow
-	limit  int                // of both, at which those that are over are forgotten
-	aside  []bounded          // of tasks that a copy was asked for, or that run in several attempts: the log's own copies
+	old    bounds    // that have reached the age; some are over
+	quick  []bounded // the same, of those that are estimated to take no longer than short
+	short  float64   // s; what takes no longer is not slow
+	limit  int       // of both, at which those that are over are forgotten
+	aside  []bounded // of tasks that a copy was asked for, or that run in several attempts: the log's own copies
 	now    heap.Heap[estimated]
 	back   []bounded
+	taken  []bounded // for use within a look
 	slow   float64   // a rate that is likely to be slow
 	count  slowCount // of that rate
 	varied bool      // an attempt is not steady: all are estimated at every look
@@ -32,10 +33,6 @@ type longest struct {
 type bounded struct {
 	left, total float64
 	aged
-}
-
-func (b bounded) Before(c bounded) bool {
-	return b.left > c.left || b.left == c.left && b.aged.Before(c.aged)
 }
 
 // over reports whether the attempt has certainly ended. It only serves to free memory.
@@ -87,10 +84,10 @@ func (g *longest) update(v *replay.View, l *late) {
 	for g.young.Len() > 0 && (v.Now()-g.young.First().start).Seconds() >= l.Age {
 		g.reached(g.young.Pop().bounded)
 	}
-	if len(g.old)+len(g.quick) > max(g.limit, 2*len(v.Running())+64) {
-		g.old = heap.Of(slices.DeleteFunc(g.old, func(e bounded) bool { return g.find(v, e) == nil }))
+	if g.old.n+len(g.quick) > max(g.limit, 2*len(v.Running())+64) {
+		g.old.only(func(e bounded) bool { return g.find(v, e) != nil })
 		g.quick = slices.DeleteFunc(g.quick, func(e bounded) bool { return e.over(v) })
-		g.limit = 2 * (len(g.old) + len(g.quick))
+		g.limit = 2 * (g.old.n + len(g.quick))
 	}
 }
 
@@ -110,11 +107,11 @@ func (g *longest) reached(e bounded) {
 	if e.total <= g.short {
 		g.quick = append(g.quick, e)
 	} else {
-		g.old.Push(e)
+		g.old.push(e)
 	}
 }
 
-// shorten takes in what short is now. Those that were quick and may be slow now go into the heap; it stays a hundredth below,
+// shorten takes in what short is now. Those that were quick and may be slow now go into the queue; it stays a hundredth below,
 // so that this is seldom.
 func (g *longest) shorten(v *replay.View, short float64) {
 	if g.short <= short {
@@ -148,11 +145,11 @@ func (g *longest) find(v *replay.View, e bounded) *replay.Running {
 
 // until says when the oldest attempt without a copy has the age, unless it has.
 func (g *longest) until(v *replay.View, age float64) (replay.Again, bool) {
-	for len(g.old) > 0 {
-		if g.find(v, g.old[0]) != nil {
+	for g.old.n > 0 {
+		if g.find(v, g.old.any()) != nil {
 			return replay.Again{}, false
 		}
-		g.old.Pop()
+		g.old.drop()
 	}
 	for last := len(g.quick) - 1; last >= 0; last-- {
 		if g.find(v, g.quick[last]) != nil {
@@ -174,13 +171,9 @@ func (g *longest) first(v *replay.View, l *late, phase *latePhase, n int) ([]can
 	slow := slownessOf(v, l, phase)
 	g.shorten(v, 1/slow.from)
 	out, estimates := l.found[:0], 4*n+len(v.Running())/8
-	for len(out) < n && estimates >= 0 && len(g.now)+len(g.old) > 0 {
-		if len(g.now) == 0 || len(g.old) > 0 && g.now[0].left <= g.old[0].left {
-			e := g.old.Pop()
-			if a := g.find(v, e); a != nil {
-				g.estimate(v, a, e)
-				estimates--
-			}
+	for len(out) < n && estimates >= 0 && len(g.now)+g.old.n > 0 {
+		if g.old.n > 0 && (len(g.now) == 0 || g.now[0].left <= g.old.most()) {
+			estimates -= g.estimateAll(v)
 			continue
 		}
 		e := g.now.Pop()
@@ -191,14 +184,31 @@ func (g *longest) first(v *replay.View, l *late, phase *latePhase, n int) ([]can
 		}
 	}
 	for _, e := range g.now {
-		g.old.Push(e.bounded)
+		g.old.push(e.bounded)
 	}
 	for _, e := range g.back {
-		g.old.Push(e)
+		g.old.push(e)
 	}
 	g.now, g.back = g.now[:0], g.back[:0]
 	l.found = out
 	return out, estimates >= 0
+}
+
+// estimateAll estimates those whose bounds are no shorter than the longest estimate so far, or the one with the longest bound. It
+// returns how many these were.
+func (g *longest) estimateAll(v *replay.View) (n int) {
+	from := g.old.most()
+	if len(g.now) > 0 {
+		from = g.now[0].left
+	}
+	g.taken = g.old.take(from, g.taken[:0])
+	for _, e := range g.taken {
+		if a := g.find(v, e); a != nil {
+			g.estimate(v, a, e)
+			n++
+		}
+	}
+	return n
 }
 
 // estimate computes the time left of an attempt.
@@ -297,14 +307,20 @@ func (s *slowness) countSlow(rate float64) slowCount {
 	return c
 }
 
-// add counts an attempt. Its line is straight, so that it is slowest at the first instant or at the last.
+// add counts an attempt. Its line is straight, so that it is slowest at the first instant or at the last: at the first where the
+// line falls.
 func (c *slowCount) add(v *replay.View, a *replay.Running) {
-	now, last := v.Elapsed(a).Seconds(), (c.till - a.Start).Seconds()
-	start, slope := line(v, a)
-	if now <= 0 {
+	if v.Now() <= a.Start {
 		c.waiting++
+		c.slower++
+		return
 	}
-	if now <= 0 || max(start+slope*now, start+slope*last)*c.rate*(1+1e-9) >= 1 {
+	start, slope := line(v, a)
+	at := v.Now()
+	if slope > 0 {
+		at = c.till
+	}
+	if (start+slope*(at-a.Start).Seconds())*c.rate*(1+1e-9) >= 1 {
 		c.slower++
 	}
 }
