@@ -167,12 +167,18 @@ func adviseUnexplained(k *known) []Advice {
 	return out
 }
 
-// words are those of the outlier of a cause that ranks first; empty where none is listed.
+// words name the outlier of a cause that ranks first, and say why it was slow; empty where none is listed.
 func (k *known) words(c schema.Cause) string {
-	if tasks := k.worstOf(c); len(tasks) > 0 {
-		return tasks[0].Words
+	tasks := k.worstOf(c)
+	if len(tasks) == 0 {
+		return ""
 	}
-	return ""
+	o := tasks[0]
+	s := fmt.Sprintf("Task %d of %s", o.Task, PhaseTitle(o.Phase, o.PhaseAttempt))
+	if app := AppOf(k.d, o.Application); app != "" {
+		s += " in " + app
+	}
+	return s + ": " + prose.Lower(o.Words)
 }
 
 // oneMachine is the machine on which most seconds of a cause were lost, if one of several machines is to blame for it.

@@ -137,12 +137,17 @@ func partitionsOf(tasks []*Outlier) []string {
 	return out
 }
 
-// skewEvidence is the evidence for the first three of the tasks.
+// skewEvidence is the evidence for the first three of the partitions, from the highest-ranked attempt at each.
 func skewEvidence(tasks []*Outlier) string {
 	var out []string
+	var seen []int64
 	for _, t := range tasks {
+		if slices.Contains(seen, t.Task) {
+			continue
+		}
 		for _, c := range t.Causes {
 			if c.Cause == schema.DataSkew && len(out) < 3 {
+				seen = append(seen, t.Task)
 				out = append(out, fmt.Sprintf("Task %d %s: %s.", t.Task, c.Words, ofExcess(t, c.Seconds, true)))
 			}
 		}

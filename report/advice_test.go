@@ -8,6 +8,7 @@ import (
 
 	"straggler/engine"
 	"straggler/engine/engines"
+	"straggler/report/prose"
 	"straggler/report/reporttest"
 	"straggler/schema"
 	"straggler/store"
@@ -276,5 +277,34 @@ func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {
 	got := adviseSpeculation(&known{&d, &facts{copies: 22, wins: 17}, usualThresholds()})
 	if len(got) != 1 || got[0].GainS.V != 5 || got[0].GainLow.V != 1.6 || got[0].Title != "Run copies of slow tasks earlier" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A partition that several attempts read is evidence once, by the attempt that ranks first: two figures for one task contradict
+// each other.
+func TestSkewEvidenceOncePerPartition(t *testing.T) {
+	skewed := func(task int64, number int32, s float64) *Outlier {
+		o := &Outlier{}
+		o.Task, o.Number, o.ExcessS = task, number, schema.Some(s)
+		o.Causes = []Attribution{{AttributionRow: AttributionRow{Cause: schema.DataSkew, Seconds: s}, Words: "read 6× the median bytes"}}
+		return o
+	}
+	got := skewEvidence([]*Outlier{skewed(71, 0, 9.8), skewed(71, 1, 6), skewed(88, 0, 5.7)})
+	want := "Task 71 read 6× the median bytes: all of its 9.80 s excess. Task 88 read 6× the median bytes: all of its 5.70 s excess."
+	if strings.ReplaceAll(got, prose.NBSP, " ") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Evidence of a cause says whose it is.
+func TestEvidenceNamesItsTask(t *testing.T) {
+	var d Document
+	d.Trust.Applications.Total = 2
+	o := Outlier{Words: "Took 4.7 times as long as predicted."}
+	o.Phase, o.Task, o.Application, o.Cause = "4", 88, "app-1", schema.Transient
+	d.Outliers.Rows = []Outlier{o}
+	got := (&known{&d, &facts{}, usualThresholds()}).words(schema.Transient)
+	if want := "Task 88 of phase 4 in app-1: took 4.7 times as long as predicted."; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -12,6 +12,14 @@ func Upper(s string) string {
 	return s
 }
 
+// Lower undoes Upper, for a sentence that becomes a part of another.
+func Lower(s string) string {
+	if s != "" && s[0] >= 'A' && s[0] <= 'Z' {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}
+
 // Join lists things as a sentence does.
 func Join(s []string) string {
 	if len(s) < 2 {

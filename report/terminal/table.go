@@ -40,7 +40,8 @@ func (t writer) table(v view.Table) {
 }
 
 // fit chooses columns and their widths: essential columns first, then the others from the left as far as they fit. Where
-// the total is too wide, the widest columns of text become narrower and their cells wrap.
+// the total is too wide, the widest columns of text become narrower and their cells wrap: between words as far as that is
+// enough, so that ids stay whole.
 func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int) {
 	want := make([]int, len(columns))
 	for i, c := range columns {
@@ -81,25 +82,42 @@ func (t writer) fit(columns []view.Column, rows []view.Row) (cols, widths []int)
 			total += more
 		}
 	}
-	for total > t.o.Width { // narrow the widest column of text
-		widest := -1
-		for i, c := range cols {
-			if !columns[c].Number && (widest < 0 || widths[i] > widths[widest]) {
-				widest = i
-			}
-		}
-		if widest < 0 || widths[widest] <= 8 {
-			break
-		}
-		widths[widest]--
-		total--
-	}
+	total -= narrow(columns, rows, cols, widths, total-t.o.Width)
 	for total > t.o.Width && len(cols) > 1 { // still too wide
 		last := len(cols) - 1
 		total -= widths[last] + 2
 		cols, widths = cols[:last], widths[:last]
 	}
 	return cols, widths
+}
+
+// narrow takes an excess of width from the widest columns of text, and returns how much it could take.
+func narrow(columns []view.Column, rows []view.Row, cols, widths []int, excess int) (taken int) {
+	const least = 8
+	for _, split := range []bool{false, true} { // words
+		floor := make([]int, len(cols))
+		for i, c := range cols {
+			floor[i] = least
+			for _, r := range rows {
+				if !split {
+					floor[i] = max(floor[i], longestWord(inline(r.Cells[c])))
+				}
+			}
+		}
+		for ; taken < excess; taken++ {
+			widest := -1
+			for i, c := range cols {
+				if !columns[c].Number && widths[i] > floor[i] && (widest < 0 || widths[i] > widths[widest]) {
+					widest = i
+				}
+			}
+			if widest < 0 {
+				break
+			}
+			widths[widest]--
+		}
+	}
+	return taken
 }
 
 func (t writer) row(columns []view.Column, r view.Row, cols, widths []int) {

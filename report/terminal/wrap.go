@@ -35,6 +35,14 @@ func Wrap(s string, n int) []string {
 	return lines
 }
 
+// longestWord is the number of columns below which Wrap breaks a word of a text.
+func longestWord(s string) (columns int) {
+	for word := range strings.FieldsSeq(strings.ReplaceAll(s, prose.NBSP, "_")) {
+		columns = max(columns, width(word))
+	}
+	return columns
+}
+
 // cutAt is how many bytes of s fill at most n columns, at least one character.
 func cutAt(s string, n int) int {
 	used, at := 0, 0
