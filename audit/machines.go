@@ -73,9 +73,9 @@ func (m *machineFindings) againstHistory(name string, s *SlowMachine) Finding {
 		f.ID = ""
 	}
 	f.rank = s.rank
-	f.Detail = fmt.Sprintf("slow%s: its %d tasks take %.2f × what is usual for their stages in the runs before", s.asRack, s.Tasks, s.factor)
+	f.Detail = fmt.Sprintf("slow%s: its %d tasks take %.2f× what is usual for their stages in the runs before", s.asRack, s.Tasks, s.factor)
 	if m.others > slowPart {
-		f.Detail += fmt.Sprintf(", where the other machines take %.2f ×", m.others)
+		f.Detail += fmt.Sprintf(", where the other machines take %.2f×", m.others)
 	}
 	f.SQL = byMachineSQL(m.run)
 	return f
@@ -109,7 +109,7 @@ func (m *machineFindings) byCauses(named map[string]bool) {
 		s := m.run.Machines[name]
 		f := m.finding(name, s.Factor, s.Q)
 		f.Low, f.High, f.rank = number(s.Low), number(s.High), s.Factor
-		f.Detail = fmt.Sprintf("%s: takes %.2f × the time of the others (95 %% interval %.2f to %.2f)", s.Verdict, s.Factor, s.Low, s.High)
+		f.Detail = fmt.Sprintf("%s: takes %.2f× the time of the others (95 %% interval %.2f to %.2f)", s.Verdict, s.Factor, s.Low, s.High)
 		f.SQL = "SELECT * FROM machine_health WHERE verdict IN ('slow', 'flaky') ORDER BY factor DESC NULLS LAST"
 		m.add(f, s.Q)
 	}
@@ -119,7 +119,7 @@ func (m *machineFindings) byCauses(named map[string]bool) {
 func (m *machineFindings) nearlyAll(against []SlowMachine, night *Slowness) {
 	f := m.finding("nearly all machines", m.others, sharedChance(against))
 	f.Machine, f.Shared, f.Kind, f.Likely, f.rank = "", true, night.Kind, string(schema.SharedSlowness), m.others
-	f.Detail = fmt.Sprintf("slow together: on three quarters of the %d machines tasks take %.2f × what is usual for their stages in the runs before, and more", len(against), m.others)
+	f.Detail = fmt.Sprintf("slow together: on three quarters of the %d machines tasks take %.2f× what is usual for their stages in the runs before, and more", len(against), m.others)
 	if night.Waited != nil && *night.Waited > 0.5 {
 		f.Detail += "; most of that they wait for input: the network, or a data source that they share"
 	}

@@ -46,8 +46,8 @@ type Difference struct {
 }
 
 // pairMethod explains what a comparison of two runs can and cannot show.
-const pairMethod = "differences of lost time and of shares are tested against the variance between tasks (as if the slow tasks were a random sample each time), " +
-	"false discovery rates are over those tests (Benjamini and Hochberg); two runs do not show how much runs differ anyway, so the other differences have no test"
+const pairMethod = "Differences of lost time and of shares are tested against the variance between tasks, as if the slow tasks were a random sample each time; " +
+	"false discovery rates are over those tests (Benjamini and Hochberg). Two runs do not show how much runs differ anyway, so the other differences have no test"
 
 // Compare compares two runs.
 func Compare(a, b *measure.Run, cfg *Config) *Pair {
@@ -130,16 +130,16 @@ func (p *Pair) missing(a, b *measure.Run) {
 	for _, name := range sortedKeys(a.Machines) {
 		m := a.Machines[name]
 		if _, ok := b.Machines[name]; !ok {
-			p.Machines = append(p.Machines, fmt.Sprintf("%s: %s in a only, %.2f × the time of the others", name, m.Verdict, m.Factor))
+			p.Machines = append(p.Machines, fmt.Sprintf("%s: %s in a only, %.2f× the time of the others", name, m.Verdict, m.Factor))
 		} else {
 			p.Machines = append(p.Machines,
-				fmt.Sprintf("%s: %s in both, %.2f × and %.2f × the time of the others", name, m.Verdict, m.Factor, b.Machines[name].Factor))
+				fmt.Sprintf("%s: %s in both, %.2f× and %.2f× the time of the others", name, m.Verdict, m.Factor, b.Machines[name].Factor))
 		}
 	}
 	for _, name := range sortedKeys(b.Machines) {
 		if m, ok := b.Machines[name]; ok {
 			if _, in := a.Machines[name]; !in {
-				p.Machines = append(p.Machines, fmt.Sprintf("%s: %s in b only, %.2f × the time of the others", name, m.Verdict, m.Factor))
+				p.Machines = append(p.Machines, fmt.Sprintf("%s: %s in b only, %.2f× the time of the others", name, m.Verdict, m.Factor))
 			}
 		}
 	}

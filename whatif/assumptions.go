@@ -154,19 +154,30 @@ func assumed(n *workload.Notes, v *Variant) []string {
 	say(v.Scheduler.Other() && n.Without > 0, "The logs of %d applications do not hold what the scheduler needs; there it does without.", n.Without)
 	say(v.Ideal, "Ideals are bounds that no live scheduler reaches.")
 	say(v.Protects(), "Copies of outputs and outputs made early take no slot and no bandwidth; losses are only those that something noticed.")
-	say(n.MeasuredSlots > 0, "Slots are taken from measured concurrency, %d of them, since the log does not declare them.", n.MeasuredSlots)
-	say(n.OverSlots > 0, "Attempts that ran beyond the declared slots, %d, need none in the replay.", n.OverSlots)
-	say(n.Copies > 0, "The log's own speculative copies, %d, are replayed as they were, so savings come on top of theirs.", n.Copies)
-	say(n.Unended > 0, "Attempts that have no end in the log, %d, are taken to end with their phase, or with the log where it still runs.", n.Unended)
-	say(n.Contradicted > 0, "Jobs end before their tasks did by more than they took, %d: the times of the log contradict one another, and savings of these jobs mean nothing.", n.Contradicted)
-	say(n.NoTimes > 0, "Attempts without a start or a phase, %d, are left out.", n.NoTimes)
-	say(n.Gated > 0, "Attempts that began before their parents ended, %d, keep what they did after that.", n.Gated)
-	say(n.LonelyPhases > 0, "In phases that have fewer than two finished tasks, %d, a copy of one takes as long as it did.", n.LonelyPhases)
-	say(n.MachinesSlow > 0, "Machines that are slower or faster than the others by 15 %% or more, %d, take as much more or less time for copies.", n.MachinesSlow)
+	say(n.MeasuredSlots > 0, "%s taken from measured concurrency, since the log does not declare slots.", counted(n.MeasuredSlots, "slot is", "slots are"))
+	say(n.OverSlots > 0, "%s none in the replay.",
+		counted(n.OverSlots, "attempt that ran beyond the declared slots takes", "attempts that ran beyond the declared slots take"))
+	say(n.Copies > 0, "%s replayed as in the log, so savings come on top of what copies saved already.", counted(n.Copies, "speculative copy is", "speculative copies are"))
+	say(n.Unended > 0, "%s no end in the log; the end of the phase is taken, or of the log where the phase still runs.", counted(n.Unended, "attempt has", "attempts have"))
+	say(n.Contradicted > 0, "%s: the times of the log contradict one another, and savings of such jobs mean nothing.",
+		counted(n.Contradicted, "job ends before its last task, by more than the job took", "jobs end before their last task, by more than the job took"))
+	say(n.NoTimes > 0, "%s left out, for want of a start or a phase.", counted(n.NoTimes, "attempt is", "attempts are"))
+	say(n.Gated > 0, "%s; what ran after that end takes as long as in the log.",
+		counted(n.Gated, "attempt began before the end of a phase whose output it reads", "attempts began before the end of a phase whose output they read"))
+	say(n.LonelyPhases > 0, "%s fewer than two finished tasks; a copy there takes as long as the task did.", counted(n.LonelyPhases, "phase has", "phases have"))
+	say(n.MachinesSlow > 0, "%s slower or faster than the others by 15 %% or more; a copy there takes that much more or less time.", counted(n.MachinesSlow, "machine is", "machines are"))
 	if !v.Ideal {
 		out = append(out, idle(n, v)...)
 	}
 	return out
+}
+
+// counted is a number with its noun and verb.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func ofAttempts(n, all int) string {

@@ -104,7 +104,7 @@ func differencesOf(p *audit.Pair) differences {
 	return out
 }
 
-func percentWords(change float64) string { return fmt.Sprintf("%+.1f %%", 100*change) }
+func percentWords(change float64) string { return signed("%+.1f %%", 100*change) }
 
 // sentences say what a reader wants to know first.
 func (d *differences) sentences(p *audit.Pair) (out []string) {

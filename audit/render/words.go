@@ -17,7 +17,7 @@ func title(f *audit.Finding) string {
 	if f.Value != nil && !f.OnMachines() {
 		fmt.Fprintf(&b, ": %s, normally %s", figure(f.Value, f.Unit), figure(f.Normal, f.Unit))
 		if f.Change != nil && f.Unit != "share" {
-			fmt.Fprintf(&b, " (%+.0f %%)", 100**f.Change)
+			b.WriteString(" (" + signed("%+.0f %%", 100**f.Change) + ")")
 		}
 	} else if f.Detail != "" {
 		b.WriteString(": " + f.Detail)
@@ -45,7 +45,7 @@ func evidenceOf(f *audit.Finding) []string {
 	if f.Likely != "" {
 		line := "likely cause: " + f.Likely
 		if f.LikelyBy != nil {
-			line += fmt.Sprintf(", %+.1f s of excess", *f.LikelyBy)
+			line += ", " + signed("%+.1f s of excess", *f.LikelyBy)
 		}
 		out = append(out, line)
 	}
@@ -155,7 +155,7 @@ func slower(x *audit.Slowness) string {
 	if x == nil || x.Factor == nil || *x.Factor < audit.Worth {
 		return ""
 	}
-	s := fmt.Sprintf("Tasks take %.2f × what is usual for their stages", *x.Factor)
+	s := fmt.Sprintf("Tasks take %.2f× what is usual for their stages", *x.Factor)
 	switch {
 	case x.Kind == "":
 	case x.Kind == "shared" && x.Waited != nil && *x.Waited > 0.5:
@@ -169,7 +169,7 @@ func slower(x *audit.Slowness) string {
 		if m.Factor == nil || *m.Factor < audit.Worth {
 			break
 		}
-		s += fmt.Sprintf("%s %s %.2f ×", map[bool]string{true: "; slowest:", false: ","}[i == 0], m.Machine, *m.Factor)
+		s += fmt.Sprintf("%s %s %.2f×", map[bool]string{true: "; slowest:", false: ","}[i == 0], m.Machine, *m.Factor)
 	}
 	return s
 }
@@ -230,6 +230,11 @@ func figure(x *float64, unit string) string {
 		return fmt.Sprintf("%.0f %s", *x, unit)
 	}
 	return fmt.Sprintf("%.2f %s", *x, unit)
+}
+
+// signed formats a difference, with a minus sign rather than a hyphen.
+func signed(format string, x float64) string {
+	return strings.Replace(fmt.Sprintf(format, x), "-", "−", 1)
 }
 
 // plural is a number with its noun.

@@ -51,7 +51,7 @@ func (o *auditOptions) renderings(e *env) []rendering[*audit.Night] {
 func auditCommand(e *env) *cobra.Command {
 	var o auditOptions
 	c := &cobra.Command{
-		Use:   "audit LOG… | --store DIR, --baseline FILE",
+		Use:   "audit {LOG… | --store DIR} --baseline FILE",
 		Short: "Compare tonight's run with earlier runs, for CI: exit code 1 if it got worse",
 		Long:  auditHelp(),
 		Example: `  straggler audit eventlogs --baseline baseline.jsonl --update

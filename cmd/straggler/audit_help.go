@@ -20,7 +20,7 @@ const auditBefore = `Audit reads a night's logs, or uses the applications of a s
 runs in the baseline: completion time, time lost to slow tasks, in total and by cause, failures, lost outputs, machines that
 became slow, completeness of the log, and for each stage its time, lost time, slowdown ratio, share of outliers and skew.
 
-A finding is a change that is larger than its rule allows, large enough to matter, AND significant: the value, normalised by the
+A finding is a change that is larger than its rule allows, large enough to matter, and significant: the value, normalised by the
 work of the night, lies above the prediction interval of earlier runs (Student's t, robust to a few bad nights, with variances
 shrunk over the stages and widened for autocorrelation and drift between nights). Each night of the history is predicted from the
 others, and a finding must exceed the largest deviation of 99 in 100 normal nights; the false discovery rate over all comparisons

@@ -74,7 +74,7 @@ func runDetect(ctx context.Context, e *env, o detectOptions) error {
 			if s.Kept {
 				e.say("%s new or changed; the results of the others are kept", count(int64(s.Inputs), "log"))
 			}
-			e.say("%s of %s with a verdict, %s; %s", count(s.Judged, "phase"), count(s.Phases, "phase"), count(s.Attempts, "attempt"), historyWords(s))
+			e.say("%d of %s with a verdict, %s; %s", s.Judged, count(s.Phases, "phase"), count(s.Attempts, "attempt"), historyWords(s))
 			return nil
 		})
 }

@@ -55,7 +55,7 @@ one stage of --wide tasks out of its largest stage.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.what.Scenario, "scenario", "mixed", "`NAME` of what goes wrong; --list lists them")
-	f.Uint64Var(&o.what.Seed, "seed", 1, "seed of the random numbers")
+	f.Uint64Var(&o.what.Seed, "seed", 1, "seed `N` of the random numbers")
 	f.Var(&atLeastOne[int64]{&o.what.Tasks}, "tasks", "about `N` tasks; without it as many as the scenario has")
 	f.Var(&atLeastOne[int]{&o.what.Wide}, "wide", "instead of a scenario, one phase of `N` tasks")
 	f.Var(&atLeastOne[int]{&o.what.Phases}, "phases", "instead of a scenario, `N` phases of a few tasks")
@@ -68,7 +68,7 @@ one stage of --wide tasks out of its largest stage.`,
 	f.StringVar(&o.store, "store", "", "write the tables into the store in `DIR`, or at a URL")
 	cacheFlag(c, e)
 	f.StringVar(&o.logs, "logs", "", "write a directory with a log and its truth.json into `DIR` for each seed")
-	f.IntVar(&o.count, "count", 1, "how many seeds, with --logs")
+	f.IntVar(&o.count, "count", 1, "with --logs: use `N` seeds")
 	f.StringVar(&o.truth, "truth", "", "write the truth to `FILE`: labels as JSON for a log, seconds by cause as CSV for a store")
 	f.BoolVar(&o.terse, "terse", false, "leave the accumulables out of a log, which repeat its metrics")
 	combinesOnly(f, "list")

@@ -18,7 +18,7 @@ func (o *selectionFlags) flags(f *pflag.FlagSet, does string) {
 // withShort adds --app, the short form of --application.
 func (o *selectionFlags) withShort(f *pflag.FlagSet, does string) {
 	o.flags(f, does)
-	f.StringVar(&o.application, "app", "", "short for --application")
+	f.StringVar(&o.application, "app", "", "short for --application `ID`")
 }
 
 func (o selectionFlags) applications() (selection.Applications, error) {

@@ -93,7 +93,7 @@ func (o *whatifOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.policies, "policy", nil, "replay these `POLICIES`, comma separated; ideal: all ideals")
 	f.StringArrayVar(&o.settings, "set", nil, "set an option, such as `late.cap=0.2`; may be repeated")
 	f.StringArrayVar(&o.sweeps, "sweep", nil, "replay a policy for each value of an option, such as `late.cap=0.05:0.5:0.05`")
-	f.IntVar(&o.seeds, "seeds", 20, "replay each policy under this many seeds")
+	f.IntVar(&o.seeds, "seeds", 20, "replay each policy under `N` seeds")
 	f.Float64SliceVar(&o.errors, "progress-error", nil, "`ERRORS` of the progress that policies see, comma separated (default 0.03,0.3)")
 	f.Lookup("progress-error").DefValue = "" // the help says what is taken without it
 	f.StringVar(&o.schedule, "scheduler", "", "replay under this `SCHEDULER` instead of the log's own, as in 'delay t1=5 t2=5'; see straggler help schedulers")

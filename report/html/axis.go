@@ -2,6 +2,7 @@ package html
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +32,25 @@ func niceScale(v float64) (top, step float64) {
 	}
 	step *= unit
 	return step * math.Ceil(v/step-1e-9), step
+}
+
+// logTicks are at least two round durations around 0 < low ≤ high, in seconds, on a logarithmic axis: the steps between them
+// are factors of 6 to 24.
+func logTicks(low, high float64) []float64 {
+	round := []float64{10, 60, 600, 3600, 10 * 3600, 10 * 86400}
+	for round[0] > low {
+		round = slices.Insert(round, 0, round[0]/10)
+	}
+	for round[len(round)-1] < high {
+		round = append(round, 10*round[len(round)-1])
+	}
+	for len(round) > 2 && round[1] <= low {
+		round = round[1:]
+	}
+	for n := len(round); n > 2 && round[n-2] >= high; n-- {
+		round = round[:n-1]
+	}
+	return round
 }
 
 // tick writes a round duration on an axis, without the zeros that a measured one keeps.

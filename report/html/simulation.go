@@ -71,13 +71,10 @@ func completionTimes(d *report.Simulation) []paperView {
 	if len(lines) == 0 {
 		return nil
 	}
-	from := math.Floor(math.Log10(low))
-	till := max(math.Ceil(math.Log10(high)), from+1)
-	var ticks []float64
-	for p := from; p <= till; p++ {
-		ticks = append(ticks, math.Pow(10, p))
-	}
-	x := xAxis{ticks, func(x float64) float64 { return (math.Log10(x) - from) / (till - from) }}
+	ticks := logTicks(low, high)
+	from := math.Log(ticks[0])
+	span := math.Log(ticks[len(ticks)-1]) - from
+	x := xAxis{ticks, func(x float64) float64 { return (math.Log(x) - from) / span }}
 	var views []paperView
 	for n := 0; n < len(lines) && n < 4*chartLines; n += chartLines {
 		views = append(views, newLines(fmt.Sprintf("times-%d", n+1), "Completion time", lines[n:], x, shareAxis))

@@ -61,7 +61,7 @@ func namesTable(d *report.Simulation) Table {
 	t := Table{ID: "names", Aside: true, Caption: "Jobs by name; gain is over the same jobs in the first line above", Empty: "No job was finished.",
 		Columns: []Column{{Title: "Jobs", Essential: true}, {Title: "Scheduler", Essential: true}, {Title: "Policy"}, {Title: "Number", Number: true},
 			{Title: "Mean", Number: true, Essential: true}, {Title: "Gain", Number: true, Essential: true},
-			{Title: "Most", Doc: "gain of the job that gains most", Number: true, Essential: true}, {Title: "Local", Number: true}}}
+			{Title: "Largest gain", Doc: "gain of the job that gains most", Number: true, Essential: true}, {Title: "Local", Number: true}}}
 	for i := range d.Names {
 		n := &d.Names[i]
 		t.Rows = append(t.Rows, Row{Cells: []Cell{text(prose.Clean(n.Name, prose.NameRunes)),
@@ -75,7 +75,7 @@ func namesTable(d *report.Simulation) Table {
 // SimulationLead says in a sentence what was run.
 func SimulationLead(d *report.Simulation) string {
 	return fmt.Sprintf("%s of %s, drawn %s; %s.", prose.Plural(d.Jobs, "job", "jobs"), prose.Plural(d.Tasks, "task", "tasks"),
-		prose.Plural(d.Seeds, "time", "times"), prose.Plural(int64(len(d.Arms)), "scheduler and policy", "schedulers and policies"))
+		prose.Plural(d.Seeds, "time", "times"), prose.Plural(int64(len(d.Arms)), "combination of scheduler and policy", "combinations of scheduler and policy"))
 }
 
 // name is the arm in a table or a legend.
