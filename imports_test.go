@@ -205,7 +205,8 @@ func TestRulesForbid(t *testing.T) {
 		{"store", "schema", true}, {"schema", "store", false}, {"ingest/spark", "ingest", true}, {"ingest", "schema", true}, {"ingest", "store", false},
 		{"ingest/spark", "store", false}, {"ingest/spark", "ingest/hadoop", false}, {"ingest/spark", "ingest/read/pull", true},
 		{"ingest/spark", "detect", false}, {"ingest/formats", "ingest/spark", true}, {"detect", "report", false},
-		{"store", "engine", false}, {"engine", "engine/duckdb", false}, {"detect", "engine", true}, {"detect", "engine/duckdb", false}, {"report", "cmd/straggler", false}, {"cmd/straggler", "report", true}, {"causes", "whatif", false},
+		{"store", "engine", false}, {"engine", "engine/duckdb", false}, {"detect", "engine", true},
+		{"detect", "engine/duckdb", false}, {"report", "cmd/straggler", false}, {"cmd/straggler", "report", true}, {"causes", "whatif", false},
 	} {
 		if r := ruleOf(rules, c.from); r == nil || r.allows(rules, c.to) != c.want {
 			t.Errorf("%s importing %s is allowed: want %v", c.from, c.to, c.want)

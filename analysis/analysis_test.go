@@ -83,15 +83,19 @@ func commit(t *testing.T, st *store.Store, key schema.Key) {
 		t.Fatal(err)
 	}
 	var tr schema.Trace
-	tr.Applications = []schema.Application{{ApplicationID: key, NativeID: fmt.Sprint("app", key), Framework: "spark", Status: schema.RunSucceeded, Complete: true, TimeOrigin: "epoch"}}
-	tr.Jobs = []schema.Job{{JobID: key, ApplicationID: key, NativeID: "0", SubmitTime: schema.Some(start), StartTime: schema.Some(start), FinishTime: schema.Some(end), Status: schema.RunSucceeded}}
-	tr.Phases = []schema.Phase{{PhaseID: key, JobID: key, NativeID: "0", Kind: "map", StartTime: schema.Some(start), FinishTime: schema.Some(end), Status: schema.RunSucceeded}}
+	tr.Applications = []schema.Application{{ApplicationID: key, NativeID: fmt.Sprint("app", key), Framework: "spark",
+		Status: schema.RunSucceeded, Complete: true, TimeOrigin: "epoch"}}
+	tr.Jobs = []schema.Job{{JobID: key, ApplicationID: key, NativeID: "0", SubmitTime: schema.Some(start),
+		StartTime: schema.Some(start), FinishTime: schema.Some(end), Status: schema.RunSucceeded}}
+	tr.Phases = []schema.Phase{{PhaseID: key, JobID: key, NativeID: "0", Kind: "map", StartTime: schema.Some(start),
+		FinishTime: schema.Some(end), Status: schema.RunSucceeded}}
 	for i := range int64(12) {
 		took := 10.0
 		if i == 11 {
 			took = 60
 		}
-		tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: 100*key + schema.Key(i), PhaseID: key, JobID: key, ApplicationID: key, Task: i, NativeID: "0", Machine: schema.Some("m"),
+		tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: 100*key + schema.Key(i), PhaseID: key, JobID: key,
+			ApplicationID: key, Task: i, NativeID: "0", Machine: schema.Some("m"),
 			StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(took)), DurationS: schema.Some(took), Status: schema.Success})
 	}
 	name := fmt.Sprint("made", key)

@@ -19,7 +19,8 @@ func BenchmarkJudge(b *testing.B) {
 			for p := range programs {
 				group := fmt.Sprintf("program %05d", p)
 				for day := range 30 {
-					r := measure.Run{Group: group, ID: fmt.Sprintf("%s on day %d", group, day), Start: fmt.Sprintf("2026-01-%02d", day+1), Values: measure.Values{"time_s": float64(100 + day*7%10)}}
+					r := measure.Run{Group: group, ID: fmt.Sprintf("%s on day %d", group, day),
+						Start: fmt.Sprintf("2026-01-%02d", day+1), Values: measure.Values{"time_s": float64(100 + day*7%10)}}
 					if day < 29 {
 						base.Runs = append(base.Runs, r)
 					} else {

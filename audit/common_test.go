@@ -20,7 +20,8 @@ func rackNight(r *rand.Rand, n int, racks bool, slow func(machine, stage int) (f
 		for i := range s.Parts {
 			p := &s.Parts[i]
 			bin := int64(math.Floor(10 * math.Log(p.MedianS)))
-			s.Shared = append(s.Shared, measure.Shared{Dimension: "machine", Value: p.Machine, Bin: bin, Tasks: p.Tasks}, measure.Shared{Dimension: "stage", Bin: bin, Tasks: p.Tasks})
+			s.Shared = append(s.Shared, measure.Shared{Dimension: "machine", Value: p.Machine, Bin: bin, Tasks: p.Tasks},
+				measure.Shared{Dimension: "stage", Bin: bin, Tasks: p.Tasks})
 			if racks {
 				p.Rack = fmt.Sprint("rack", i%2)
 				s.Shared = append(s.Shared, measure.Shared{Dimension: "rack", Value: p.Rack, Bin: bin, Tasks: p.Tasks})
@@ -60,7 +61,9 @@ func TestRacks(t *testing.T) {
 		{"a rack that waits", true, rack(0.9), []string{"rack rack1"}, "network", "[rack [rack1]]"},
 		{"a rack without waiting", true, rack(0), []string{"rack rack1"}, "", "[rack [rack1]]"},
 		{"a machine", true, one, []string{"machine node1-container-7"}, "disk", "[machine [node1-container-7]]"},
-		{"machines of no known rack", false, rack(0.9), []string{"machine node0-container-1", "machine node0-container-3", "machine node1-container-5", "machine node1-container-7", "machine node1-container-9"}, "disk",
+		{"machines of no known rack", false, rack(0.9),
+			[]string{"machine node0-container-1", "machine node0-container-3", "machine node1-container-5",
+				"machine node1-container-7", "machine node1-container-9"}, "disk",
 			"[machine [node0-container-1 node0-container-3 node1-container-5 node1-container-7 node1-container-9]]"},
 		{"all", true, func(int, int) (float64, float64) { return 2.2, 0.9 }, []string{"nearly all machines"}, "shared", "[]"},
 		{"all but two", true, func(m, _ int) (float64, float64) {

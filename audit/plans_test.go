@@ -11,12 +11,15 @@ import (
 // query that scans other tables, are not a change.
 func TestChangedPlans(t *testing.T) {
 	night := func(id, start, fingerprint string, operators ...string) *measure.Run {
-		return &measure.Run{Group: "nightly", ID: id, Start: start, Plans: []measure.Plan{{Query: "by_region", Shape: "s", Fingerprint: fingerprint, Operators: operators}}}
+		return &measure.Run{Group: "nightly", ID: id, Start: start,
+			Plans: []measure.Plan{{Query: "by_region", Shape: "s", Fingerprint: fingerprint, Operators: operators}}}
 	}
 	never := func(string, *measure.Run) bool { return false }
 	cfg := &Config{}
-	a := night("a", "2026-01-01", "f1", "Scan of orders: parquet, pushed filters [IsNotNull(id)]", "BroadcastHashJoin Inner on region_id = id", "BroadcastExchange")
-	b := night("b", "2026-01-02", "f2", "Scan of orders: parquet", "SortMergeJoin Inner on region_id = id", "Exchange hashpartitioning(region_id)", "Exchange hashpartitioning(id)")
+	a := night("a", "2026-01-01", "f1", "Scan of orders: parquet, pushed filters [IsNotNull(id)]",
+		"BroadcastHashJoin Inner on region_id = id", "BroadcastExchange")
+	b := night("b", "2026-01-02", "f2", "Scan of orders: parquet", "SortMergeJoin Inner on region_id = id",
+		"Exchange hashpartitioning(region_id)", "Exchange hashpartitioning(id)")
 	found := changedPlans(b, []*measure.Run{a}, cfg, never)
 	if len(found) != 1 || found[0].Severity != Note {
 		t.Fatalf("%+v", found)
@@ -55,15 +58,20 @@ func TestOtherJoin(t *testing.T) {
 		old, now   *measure.Plan
 		want, nope string
 	}{
-		"estimate":      {plan("a", bhj, "", orders, small), plan("b", smj, "", orders, small), "what changed is Spark's estimate (statistics that are gone or new), a hint", "has changed:"},
-		"about as much": {plan("a", bhj, "", orders, small), plan("b", "ShuffledHashJoin", "", orders, measure.Input{Table: "regions", Bytes: 4.3e6}), "Spark's estimate", "has changed:"},
-		"back again":    {plan("a", smj, "", orders, small), plan("b", bhj, "", orders, small), "Spark's estimate", "has changed:"},
-		"grown":         {plan("a", bhj, "", orders, small), plan("b", smj, "", orders, large), "; what it reads has changed: regions was 4 MB and is 40 MB", "estimate"},
-		"rows":          {plan("a", bhj, "", measure.Input{Table: "v", Rows: 50}), plan("b", smj, "", measure.Input{Table: "v", Rows: 60_000}), "v was 50 rows and is 60000", "estimate"},
-		"threshold":     {plan("a", bhj, "", orders, small), plan("b", smj, "-1", orders, small), "; spark.sql.autoBroadcastJoinThreshold was the default and is -1", "estimate"},
-		"no sizes":      {plan("a", bhj, "", measure.Input{Table: "v"}), plan("b", smj, "", measure.Input{Table: "v"}), "now SortMergeJoin", "; its"},
-		"old baseline":  {plan("a", bhj, ""), plan("b", smj, "", orders, small), "now SortMergeJoin", "; its"},
-		"no broadcast":  {plan("a", "ShuffledHashJoin", "", orders, small), plan("b", smj, "", orders, small), "now SortMergeJoin", "estimate"},
+		"estimate": {plan("a", bhj, "", orders, small), plan("b", smj, "", orders, small),
+			"what changed is Spark's estimate (statistics that are gone or new), a hint", "has changed:"},
+		"about as much": {plan("a", bhj, "", orders, small),
+			plan("b", "ShuffledHashJoin", "", orders, measure.Input{Table: "regions", Bytes: 4.3e6}), "Spark's estimate", "has changed:"},
+		"back again": {plan("a", smj, "", orders, small), plan("b", bhj, "", orders, small), "Spark's estimate", "has changed:"},
+		"grown": {plan("a", bhj, "", orders, small), plan("b", smj, "", orders, large),
+			"; what it reads has changed: regions was 4 MB and is 40 MB", "estimate"},
+		"rows": {plan("a", bhj, "", measure.Input{Table: "v", Rows: 50}),
+			plan("b", smj, "", measure.Input{Table: "v", Rows: 60_000}), "v was 50 rows and is 60000", "estimate"},
+		"threshold": {plan("a", bhj, "", orders, small), plan("b", smj, "-1", orders, small),
+			"; spark.sql.autoBroadcastJoinThreshold was the default and is -1", "estimate"},
+		"no sizes":     {plan("a", bhj, "", measure.Input{Table: "v"}), plan("b", smj, "", measure.Input{Table: "v"}), "now SortMergeJoin", "; its"},
+		"old baseline": {plan("a", bhj, ""), plan("b", smj, "", orders, small), "now SortMergeJoin", "; its"},
+		"no broadcast": {plan("a", "ShuffledHashJoin", "", orders, small), plan("b", smj, "", orders, small), "now SortMergeJoin", "estimate"},
 	} {
 		if got := planChange(c.old, c.now); !strings.Contains(got, c.want) || strings.Contains(got, c.nope) {
 			t.Errorf("%s: %s", name, got)

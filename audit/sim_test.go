@@ -50,7 +50,8 @@ func TestFalseAlarms(t *testing.T) {
 		})
 		t.Logf("%d runs of history, about %d tasks a stage: false alarms on %d of %d nights, by rule %v", c.history, c.tasks, alarms, judgedNights, byRule)
 		if alarms*100 > judgedNights {
-			t.Errorf("%d runs of history, about %d tasks a stage: false alarms on %d of %d nights, by rule %v", c.history, c.tasks, alarms, judgedNights, byRule)
+			t.Errorf("%d runs of history, about %d tasks a stage: false alarms on %d of %d nights, by rule %v", c.history,
+				c.tasks, alarms, judgedNights, byRule)
 		}
 	}
 }

@@ -108,7 +108,8 @@ func TestKindByStages(t *testing.T) {
 		for i := range machines {
 			for k := range stages {
 				cpu := math.Exp(float64(k)) / 10
-				machines[i].parts = append(machines[i].parts, part{stage: k, tasks: 4, usual: cpu, ratio: 101, extra: 100 * cpu, waits: 1, cpuUsual: cpu, bytes: 1e6})
+				machines[i].parts = append(machines[i].parts,
+					part{stage: k, tasks: 4, usual: cpu, ratio: 101, extra: 100 * cpu, waits: 1, cpuUsual: cpu, bytes: 1e6})
 			}
 		}
 		if got := kindOf(machines, true, false); got != want {

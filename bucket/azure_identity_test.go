@@ -64,7 +64,8 @@ func TestAzureTokens(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Setenv("AZURE_FEDERATED_TOKEN_FILE", file)
-			b.Grant = form(map[string]string{"grant_type": "client_credentials", "client_assertion": "a.b.c", "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"})
+			b.Grant = form(map[string]string{"grant_type": "client_credentials", "client_assertion": "a.b.c",
+				"client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"})
 		},
 		"certificate": func(t *testing.T, b *azuretest.Server) {
 			app(t)

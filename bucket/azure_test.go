@@ -36,7 +36,8 @@ func TestAzureSignature(t *testing.T) {
 	}{
 		{"GET", "/logs/a%20b%2F%C3%BC+%253", "", map[string]string{"X-Ms-Range": "bytes=5-14"}, "Qhojgs96T14uAf0o6zWGRxn2w/V96/vbYTmF9Vm/Lbc="},
 		{"GET", "/logs?comp=list&delimiter=%2F&maxresults=7&prefix=a%20b&restype=container", "", nil, "rnOnwrDkn2LUUA35SaoIp9J2n11G+Fc7O1EEY3EBH8I="},
-		{"PUT", "/logs/a.txt", "text", map[string]string{"X-Ms-Blob-Type": "BlockBlob", "If-None-Match": "*", "Content-Type": "application/octet-stream", "X-Ms-Blob-Content-Type": "text/plain"},
+		{"PUT", "/logs/a.txt", "text", map[string]string{"X-Ms-Blob-Type": "BlockBlob", "If-None-Match": "*",
+			"Content-Type": "application/octet-stream", "X-Ms-Blob-Content-Type": "text/plain"},
 			"FtrNH5qo+aPKyLlhd3Cdhv9qT3OWPwpyDIW1EhQhuno="},
 	} {
 		r := httptest.NewRequest(c.method, "https://tests.blob.core.windows.net"+c.url, strings.NewReader(c.body))

@@ -176,8 +176,10 @@ func TestHostileNames(t *testing.T) {
 		tool      string
 		arguments map[string]any
 	}{
-		{"applications", nil}, {"report", nil}, {"report", map[string]any{"application": "1"}}, {"worst_tasks", nil}, {"explain_task", map[string]any{"attempt": attempt}}, {"machines", nil}, {"whatif", nil},
-		{"compare", map[string]any{"a": "1", "b": "1"}}, {"audit", nil}, {"schema", nil}, {"sql", map[string]any{"query": "SELECT * FROM applications"}}, {"sql", map[string]any{"query": "SELECT native_id AS \"onerror\nx\" FROM attempts"}},
+		{"applications", nil}, {"report", nil}, {"report", map[string]any{"application": "1"}}, {"worst_tasks", nil},
+		{"explain_task", map[string]any{"attempt": attempt}}, {"machines", nil}, {"whatif", nil},
+		{"compare", map[string]any{"a": "1", "b": "1"}}, {"audit", nil}, {"schema", nil},
+		{"sql", map[string]any{"query": "SELECT * FROM applications"}}, {"sql", map[string]any{"query": "SELECT native_id AS \"onerror\nx\" FROM attempts"}},
 		{"sql", map[string]any{"query": "SELECT onerror FROM attempts"}},
 	} {
 		a := call(t, s, c.tool, c.arguments)
@@ -224,7 +226,8 @@ func hostile(t *testing.T, tool, path string, marked bool, v any) (found int) {
 func TestHTTP(t *testing.T) {
 	web := httptest.NewServer(mcp.New(opened(t, true), "test").Handler())
 	defer web.Close()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL, DisableStandaloneSSE: true}, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&sdk.StreamableClientTransport{Endpoint: web.URL, DisableStandaloneSSE: true}, nil)
 	reporttest.Check(t, err)
 	defer session.Close()
 	if a := call(t, session, "applications", nil); a.Total != 1 {

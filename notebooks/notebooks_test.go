@@ -46,7 +46,8 @@ func freshStores(t *testing.T) (store, plans string) {
 	run(bin, logs...)
 	run(bin, "detect", "--store", store)
 	run(bin, "causes", "--store", store)
-	run(bin, "whatif", "--store", store, "--sweep", "spark3.multiplier=1.1:3:0.1", "--policy", "mantri,dolly,mapreduce,dryad,spark3,mrv2,medianrate", "--seeds", "10")
+	run(bin, "whatif", "--store", store, "--sweep", "spark3.multiplier=1.1:3:0.1", "--policy",
+		"mantri,dolly,mapreduce,dryad,spark3,mrv2,medianrate", "--seeds", "10")
 	run(bin, "report", filepath.Join("..", "plans", "testdata", "spark3-aqe-on.zstd"), "--store", plans, "-o", filepath.Join(t.TempDir(), "report.md"))
 	return store, plans
 }

@@ -47,7 +47,8 @@ func TestMetrics(t *testing.T) {
 	out := written(t)
 	for _, want := range []string{
 		`straggler_lost_seconds{application="etl",cause="data_skew"} 30.5`, `straggler_lost_seconds{application="etl",cause="bad_machine"} 12`,
-		`straggler_machine_factor{machine="m07",verdict="slow"} 2.1`, `straggler_finding{application="etl",rule="lost_time",severity="error",status="new",id="f1"} 1`,
+		`straggler_machine_factor{machine="m07",verdict="slow"} 2.1`,
+		`straggler_finding{application="etl",rule="lost_time",severity="error",status="new",id="f1"} 1`,
 		`straggler_findings{status="ongoing"} 0`, `straggler_run_start_timestamp_seconds{application="etl"} 1.7952228e+09`,
 	} {
 		if !strings.Contains(out, want) {
@@ -71,7 +72,8 @@ func TestBoundedLabels(t *testing.T) {
 	n := &audit.Night{}
 	sum := 0.0
 	for i := range 5000 {
-		r := measure.Run{Group: fmt.Sprint("app", i), ID: "x", Causes: measure.Values{"gc": float64(i + 1)}, Machines: map[string]measure.Machine{fmt.Sprint("m", i): {Factor: 2}}}
+		r := measure.Run{Group: fmt.Sprint("app", i), ID: "x", Causes: measure.Values{"gc": float64(i + 1)},
+			Machines: map[string]measure.Machine{fmt.Sprint("m", i): {Factor: 2}}}
 		runs, sum = append(runs, r), sum+float64(i+1)
 		j := audit.Judgement{Group: r.Group, Run: "x", Findings: []audit.Finding{{ID: fmt.Sprint(i), Group: r.Group}}}
 		n.Runs = append(n.Runs, j)

@@ -51,7 +51,8 @@ func columnOf[A any](t parquet.Type, levels []int, values []A, as func(A) parque
 
 // textsOf is a column of texts.
 func textsOf(levels []int, values ...string) column {
-	return columnOf(parquet.ByteArrayType, levels, values, func(v string) parquet.Value { return parquet.ByteArrayValue([]byte(v)) }, func(v string) any { return v })
+	return columnOf(parquet.ByteArrayType, levels, values,
+		func(v string) parquet.Value { return parquet.ByteArrayValue([]byte(v)) }, func(v string) any { return v })
 }
 
 func numbersOf(levels []int, values []int64) column {
@@ -213,11 +214,13 @@ func columns(r *rand.Rand, n int, levels []int) map[string]column {
 		}
 		return out
 	}
-	numbers := map[string][]int64{"rising": some(func(i int) int64 { return 1_700_000_000_000_000 + int64(i)*999 }), "few": some(func(i int) int64 { return int64(r.IntN(5)) }),
+	numbers := map[string][]int64{"rising": some(func(i int) int64 { return 1_700_000_000_000_000 + int64(i)*999 }),
+		"few": some(func(i int) int64 { return int64(r.IntN(5)) }),
 		"any": some(func(int) int64 { return int64(r.Uint64()) }), "ends": some(func(i int) int64 { return []int64{math.MinInt64, math.MaxInt64, -1}[i%3] })}
 	out := make(map[string]column)
 	for name, of := range numbers {
-		i32, f32, f64, bools, days, texts, fixed := make([]int32, n), make([]float32, n), make([]float64, n), make([]bool, n), make([][2]int64, n), make([]string, n), make([]string, n)
+		i32, f32, f64, bools, days, texts, fixed := make([]int32, n), make([]float32, n), make([]float64, n), make([]bool, n),
+			make([][2]int64, n), make([]string, n), make([]string, n)
 		for i, v := range of {
 			i32[i], f32[i], f64[i], bools[i] = int32(v), float32(v)/3, float64(v)/3, v&1 == 1
 			days[i] = [2]int64{int64(i % 30000), int64(uint64(v) % 86_400_000_000_000)} // since 1970, and nanoseconds
@@ -233,7 +236,8 @@ func columns(r *rand.Rand, n int, levels []int) map[string]column {
 			return parquet.Int96Value(deprecated.Int96{uint32(v[1]), uint32(v[1] >> 32), uint32(2440588 + v[0])}) // Julian day
 		}, func(v [2]int64) any { return v[0]*86_400_000_000_000 + v[1] })
 		out["text "+name] = textsOf(levels, texts...)
-		out["fixed "+name] = columnOf(parquet.FixedLenByteArrayType(7), levels, fixed, func(v string) parquet.Value { return parquet.FixedLenByteArrayValue([]byte(v)) }, func(v string) any { return v })
+		out["fixed "+name] = columnOf(parquet.FixedLenByteArrayType(7), levels, fixed,
+			func(v string) parquet.Value { return parquet.FixedLenByteArrayValue([]byte(v)) }, func(v string) any { return v })
 	}
 	return out
 }
@@ -266,7 +270,8 @@ func TestEncodings(t *testing.T) {
 					if e == &parquet.RLEDictionary && kind == "bool" {
 						continue
 					}
-					data := written(t, c, 32, e, parquet.Compression(codecs[files%len(codecs)]), parquet.PageBufferSize(300), parquet.DataPageVersion(1+files/len(codecs)%2))
+					data := written(t, c, 32, e, parquet.Compression(codecs[files%len(codecs)]), parquet.PageBufferSize(300),
+						parquet.DataPageVersion(1+files/len(codecs)%2))
 					files++
 					got, err := valuesOf(data)
 					if err != nil || len(got) != len(c.want) || len(got) > 0 && !reflect.DeepEqual(got, c.want) {
@@ -312,7 +317,8 @@ func TestClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := parquetfile.New("a test", []*parquetfile.SchemaElement{parquetfile.Primitive("a", parquetfile.Int32), parquetfile.Primitive("b", parquetfile.Int32)})
+	shared := parquetfile.New("a test", []*parquetfile.SchemaElement{parquetfile.Primitive("a", parquetfile.Int32),
+		parquetfile.Primitive("b", parquetfile.Int32)})
 	pages := &parquetfile.ColumnMetadata{Type: parquetfile.Int32, CompressedBytes: 1 << 10, Path: []string{"a"}}
 	shared.Add(1, []*parquetfile.ColumnMetadata{pages, pages})
 	sharedFooter, err := shared.Footer()
@@ -326,7 +332,8 @@ func TestClaims(t *testing.T) {
 	}{
 		{"decimals of 2^31 digits", append([]byte(parquetfile.Magic), footer...), "decimals of scale 2147483647"},
 		{"the same pages for two columns", append(make([]byte, 1<<10), sharedFooter...), "take more than the file"},
-		{"a list of 2^31 fields", thriftOf(append([]byte{0x15, 2, 0x19, 0xFC}, binary.AppendUvarint(nil, math.MaxInt32)...)), "a list of 2147483647 structures"},
+		{"a list of 2^31 fields", thriftOf(append([]byte{0x15, 2, 0x19, 0xFC}, binary.AppendUvarint(nil, math.MaxInt32)...)),
+			"a list of 2147483647 structures"},
 		{"an unknown list of as many", thriftOf(append([]byte{0x15, 2, 0xF9, 0xF0 | 1}, binary.AppendUvarint(nil, math.MaxInt32)...)), "is cut"},
 		{"a text of 2^31 bytes", thriftOf(append([]byte{0x15, 2, 0x58}, binary.AppendUvarint(nil, math.MaxInt32)...)), "is cut"},
 		{"deep structures", thriftOf(bytes.Repeat([]byte{0xFC}, 1<<20)), "32 deep"},
@@ -374,7 +381,8 @@ func changed(t *testing.T, data []byte, change func(*parquetfile.Metadata)) []by
 // Files that are encrypted, in their footers or only in their pages, are reported as such.
 func TestEncrypted(t *testing.T) {
 	for name, footer := range map[string]bool{"footer": true, "pages": false} {
-		_, err := valuesOf(written(t, textsOf(nil, "secret"), 1, &parquet.Plain, parquet.WithEncryption(&parquet.EncryptionConfig{FooterKey: []byte("0123456789012345"), EncryptedFooter: footer})))
+		_, err := valuesOf(written(t, textsOf(nil, "secret"), 1, &parquet.Plain,
+			parquet.WithEncryption(&parquet.EncryptionConfig{FooterKey: []byte("0123456789012345"), EncryptedFooter: footer})))
 		if err == nil || !strings.Contains(err.Error(), "encrypted") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -459,7 +467,8 @@ func TestHadoopLZ4(t *testing.T) {
 		header := []byte{0x15, 0, 0x15, byte(2 * len(one+two)), 0x15, byte(2 * len(page)), 0x2C, 0x15, 4, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0}
 		m := parquetfile.New("a test", []*parquetfile.SchemaElement{parquetfile.UTF8("c").SetNullable(false)})
 		size := int64(len(header) + len(page))
-		m.Add(2, []*parquetfile.ColumnMetadata{{Type: parquetfile.ByteArray, Path: []string{"c"}, Codec: parquetfile.HadoopLZ4, Values: 2, Bytes: size, CompressedBytes: size, DataOffset: 4}})
+		m.Add(2, []*parquetfile.ColumnMetadata{{Type: parquetfile.ByteArray, Path: []string{"c"}, Codec: parquetfile.HadoopLZ4,
+			Values: 2, Bytes: size, CompressedBytes: size, DataOffset: 4}})
 		footer, err := m.Footer()
 		if err != nil {
 			t.Fatal(err)

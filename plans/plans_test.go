@@ -14,7 +14,8 @@ func joined(operator, joinType string, settings map[string]string, version strin
 	q.QueryID, q.Version = 1, schema.Some(version)
 	text := func(s string) schema.Null[string] { return schema.Null[string]{V: s, OK: s != ""} }
 	add := func(id, parent schema.Key, kind schema.NodeKind, name, keys, source, tables string) {
-		n := operatorRow{QueryID: 1, NodeID: id, Position: int32(id), Kind: kind, Operator: name, Engine: schema.SparkEngine, Keys: text(keys), Source: text(source), Tables: text(tables), JoinType: text(joinType)}
+		n := operatorRow{QueryID: 1, NodeID: id, Position: int32(id), Kind: kind, Operator: name, Engine: schema.SparkEngine,
+			Keys: text(keys), Source: text(source), Tables: text(tables), JoinType: text(joinType)}
 		if parent > 0 {
 			n.ParentID = schema.Some(parent)
 		}
@@ -59,22 +60,35 @@ func TestRemedies(t *testing.T) {
 		apply, whyNot      []string // contained in them
 		not                []string // and not contained
 	}{
-		{name: "adaptive execution is off", operator: "SortMergeJoin", joinType: "Inner", settings: map[string]string{"spark.sql.adaptive.enabled": "false"}, version: "3.5.6", bytes: gib, median: 20 * mib,
-			remedy: schema.SplitJoin, apply: []string{`spark.conf.set("spark.sql.adaptive.enabled", "true")`}, not: []string{"Threshold", "Factor", "advisory"}},
-		{name: "off by default before 3.2", operator: "SortMergeJoin", joinType: "Inner", version: "3.1.1", bytes: gib, median: 20 * mib, remedy: schema.SplitJoin, apply: []string{`"spark.sql.adaptive.enabled"`}},
+		{name: "adaptive execution is off", operator: "SortMergeJoin", joinType: "Inner",
+			settings: map[string]string{"spark.sql.adaptive.enabled": "false"}, version: "3.5.6", bytes: gib, median: 20 * mib,
+			remedy: schema.SplitJoin, apply: []string{`spark.conf.set("spark.sql.adaptive.enabled", "true")`},
+			not: []string{"Threshold", "Factor", "advisory"}},
+		{name: "off by default before 3.2", operator: "SortMergeJoin", joinType: "Inner", version: "3.1.1", bytes: gib,
+			median: 20 * mib, remedy: schema.SplitJoin, apply: []string{`"spark.sql.adaptive.enabled"`}},
 		{name: "under the threshold", operator: "SortMergeJoin", joinType: "LeftOuter", settings: on, version: "3.5.6", bytes: 100 * mib, median: 2 * mib,
-			remedy: schema.SplitJoin, apply: []string{`skewedPartitionThresholdInBytes", "50m"`, `advisoryPartitionSizeInBytes", "4m"`}, not: []string{"adaptive.enabled", "Factor"}},
+			remedy: schema.SplitJoin, apply: []string{`skewedPartitionThresholdInBytes", "50m"`,
+				`advisoryPartitionSizeInBytes", "4m"`}, not: []string{"adaptive.enabled", "Factor"}},
 		{name: "under the factor", operator: "ShuffledHashJoin", joinType: "LeftSemi", settings: on, version: "4.0.1", bytes: gib, median: 300 * mib,
 			remedy: schema.SplitJoin, apply: []string{`skewedPartitionFactor", "2.7"`}, not: []string{"Threshold"}},
-		{name: "the left side of a right join may not be split", operator: "SortMergeJoin", joinType: "RightOuter", settings: on, version: "3.5.6", bytes: gib, median: mib,
+		{name: "the left side of a right join may not be split", operator: "SortMergeJoin", joinType: "RightOuter", settings: on,
+			version: "3.5.6", bytes: gib, median: mib,
 			remedy: schema.SaltKeys, whyNot: []string{"left side of a RightOuter join"}, not: []string{"spark.conf.set"}},
-		{name: "Spark never splits a join that asks whether there is a match", operator: "SortMergeJoin", joinType: "ExistenceJoin", settings: on, version: "4.0.1", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"left side of a ExistenceJoin join"}, not: []string{"spark.conf.set"}},
-		{name: "nor any of a full one", operator: "SortMergeJoin", joinType: "FullOuter", settings: on, version: "3.5.6", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"FullOuter"}, not: []string{"spark.conf.set"}},
-		{name: "hash joins since 3.2", operator: "ShuffledHashJoin", joinType: "Inner", settings: on, version: "3.1.2", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"do not apply to a ShuffledHashJoin"}, not: []string{"spark.conf.set"}},
-		{name: "not before 3.0", operator: "SortMergeJoin", joinType: "Inner", version: "2.4.8", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"3.0 and later"}, not: []string{"spark.conf.set"}},
-		{name: "Databricks has a hint", operator: "SortMergeJoin", joinType: "Inner", settings: map[string]string{"spark.databricks.adaptive.x": "1", "spark.sql.adaptive.skewJoin.enabled": "false"}, version: "3.5.0", bytes: gib, median: mib,
+		{name: "Spark never splits a join that asks whether there is a match", operator: "SortMergeJoin",
+			joinType: "ExistenceJoin", settings: on, version: "4.0.1", bytes: gib, median: mib, remedy: schema.SaltKeys,
+			whyNot: []string{"left side of a ExistenceJoin join"}, not: []string{"spark.conf.set"}},
+		{name: "nor any of a full one", operator: "SortMergeJoin", joinType: "FullOuter", settings: on, version: "3.5.6",
+			bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"FullOuter"}, not: []string{"spark.conf.set"}},
+		{name: "hash joins since 3.2", operator: "ShuffledHashJoin", joinType: "Inner", settings: on, version: "3.1.2",
+			bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"do not apply to a ShuffledHashJoin"}, not: []string{"spark.conf.set"}},
+		{name: "not before 3.0", operator: "SortMergeJoin", joinType: "Inner", version: "2.4.8", bytes: gib, median: mib,
+			remedy: schema.SaltKeys, whyNot: []string{"3.0 and later"}, not: []string{"spark.conf.set"}},
+		{name: "Databricks has a hint", operator: "SortMergeJoin", joinType: "Inner",
+			settings: map[string]string{"spark.databricks.adaptive.x": "1", "spark.sql.adaptive.skewJoin.enabled": "false"},
+			version:  "3.5.0", bytes: gib, median: mib,
 			remedy: schema.SplitJoin, apply: []string{"/*+ SKEW('orders', 'customer_id') */", "skewJoin.enabled"}},
-		{name: "all is set and it did not", operator: "SortMergeJoin", joinType: "Inner", settings: on, version: "3.5.6", bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"was on"}},
+		{name: "all is set and it did not", operator: "SortMergeJoin", joinType: "Inner", settings: on, version: "3.5.6",
+			bytes: gib, median: mib, remedy: schema.SaltKeys, whyNot: []string{"was on"}},
 	} {
 		if c.settings == nil {
 			c.settings = map[string]string{}
@@ -110,10 +124,16 @@ func TestUnsplit(t *testing.T) {
 		whyNot        string // "" if a split is advised
 	}{
 		{name: "as Spark plans it", version: "3.2.4", change: func(*query) {}},
-		{name: "an aggregate over the other exchange", version: "3.5.6", change: func(q *query) { q.tree.nodes[2].Kind, q.tree.nodes[2].Operator = schema.AggregateNode, "SortAggregate" }, whyNot: "on the left one stands a SortAggregate"},
-		{name: "the program repartitions", version: "3.5.6", change: func(q *query) { q.tree.nodes[5].Detail = schema.Some("hashpartitioning(id), REPARTITION_BY_COL") }, whyNot: "the right one was repartitioned"},
-		{name: "the other table is bucketed", version: "3.5.6", change: func(q *query) { q.tree.nodes[5].Kind = schema.FilterNode }, whyNot: "the right one is read as its table is bucketed"},
-		{name: "one task wrote the exchange", version: "3.5.6", change: func(q *query) { q.rows[counter{4, 0, "tasks that write it"}] = 1 }, whyNot: "one task wrote all"},
+		{name: "an aggregate over the other exchange", version: "3.5.6",
+			change: func(q *query) { q.tree.nodes[2].Kind, q.tree.nodes[2].Operator = schema.AggregateNode, "SortAggregate" },
+			whyNot: "on the left one stands a SortAggregate"},
+		{name: "the program repartitions", version: "3.5.6",
+			change: func(q *query) { q.tree.nodes[5].Detail = schema.Some("hashpartitioning(id), REPARTITION_BY_COL") },
+			whyNot: "the right one was repartitioned"},
+		{name: "the other table is bucketed", version: "3.5.6",
+			change: func(q *query) { q.tree.nodes[5].Kind = schema.FilterNode }, whyNot: "the right one is read as its table is bucketed"},
+		{name: "one task wrote the exchange", version: "3.5.6",
+			change: func(q *query) { q.rows[counter{4, 0, "tasks that write it"}] = 1 }, whyNot: "one task wrote all"},
 		{name: "a second join in the phase", version: "3.2.4", change: third, whyNot: "two exchanges"},
 		{name: "which later versions allow", version: "3.3.0", change: third},
 	} {
@@ -128,7 +148,8 @@ func TestUnsplit(t *testing.T) {
 
 // third adds another exchange to the phase of a query's join.
 func third(q *query) {
-	q.tree.add(operatorRow{QueryID: 1, NodeID: 8, ParentID: schema.Some[schema.Key](1), Kind: schema.ExchangeNode, Operator: "Exchange", Keys: schema.Some("id")})
+	q.tree.add(operatorRow{QueryID: 1, NodeID: 8, ParentID: schema.Some[schema.Key](1), Kind: schema.ExchangeNode,
+		Operator: "Exchange", Keys: schema.Some("id")})
 }
 
 // An exchange of a subquery feeds no join of the query that uses its value, and a scan pruned by the subquery does not come
@@ -137,7 +158,8 @@ func TestSubqueries(t *testing.T) {
 	q := joined("SortMergeJoin", "Inner", map[string]string{"spark.sql.adaptive.enabled": "false"}, "3.5.6")
 	q.tree.nodes[3].Kind = schema.FilterNode // the left input is bucketed
 	q.tree.add(operatorRow{QueryID: 1, NodeID: 8, ParentID: schema.Some[schema.Key](5), Kind: schema.OtherNode, Operator: "Subquery"})
-	q.tree.add(operatorRow{QueryID: 1, NodeID: 9, ParentID: schema.Some[schema.Key](8), Kind: schema.ExchangeNode, Operator: "Exchange", Keys: schema.Some("customer_id")})
+	q.tree.add(operatorRow{QueryID: 1, NodeID: 9, ParentID: schema.Some[schema.Key](8), Kind: schema.ExchangeNode,
+		Operator: "Exchange", Keys: schema.Some("customer_id")})
 	if by, _ := q.tree.consumer(9); by != nil {
 		t.Errorf("an exchange of a subquery feeds %s", by.Operator)
 	}

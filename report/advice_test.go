@@ -94,7 +94,8 @@ func TestNothingToDo(t *testing.T) {
 		if completion > 0 {
 			d.Cost.Loss.CompletionS, d.Cost.Loss.LostShare = schema.Some(completion), schema.Some(lost/completion)
 		}
-		d.Cost.Causes = []CauseCost{{Cause: schema.GC, LostS: schema.Some(gain), CostS: schema.Some(gain), CostLow: schema.Some(low), CostHigh: schema.Some(2 * gain)}}
+		d.Cost.Causes = []CauseCost{{Cause: schema.GC, LostS: schema.Some(gain), CostS: schema.Some(gain),
+			CostLow: schema.Some(low), CostHigh: schema.Some(2 * gain)}}
 		return &d
 	}
 	for name, c := range map[string]struct {
@@ -103,10 +104,14 @@ func TestNothingToDo(t *testing.T) {
 		action string
 		sure   Confidence
 	}{
-		"no completion":   {d(2, 0, 0.5, 0), "Nothing worth doing about stragglers", "Stragglers cost 2.00 s of job time; the log does not say how long the jobs took. All remedies together would save at most 500 ms.", High},
-		"more than lost":  {d(2, 1000, 5, 0), "Nothing worth doing about stragglers", "Stragglers cost 2.00 s of 16.7 min of job time (0.2 %). All remedies together would save at most 2.00 s.", High},
-		"much or nothing": {d(40, 100, 30, 0), "No remedy is sure to save anything", "Stragglers cost 40.0 s of 100 s of job time (40 %). All remedies together would save at most 30.0 s.", Low},
-		"little":          {d(40, 100, 0.001, 0.0005), "Nothing worth doing about stragglers", "Stragglers cost 40.0 s of 100 s of job time (40 %). All remedies together would save at most 1 ms.", High},
+		"no completion": {d(2, 0, 0.5, 0), "Nothing worth doing about stragglers",
+			"Stragglers cost 2.00 s of job time; the log does not say how long the jobs took. All remedies together would save at most 500 ms.", High},
+		"more than lost": {d(2, 1000, 5, 0), "Nothing worth doing about stragglers",
+			"Stragglers cost 2.00 s of 16.7 min of job time (0.2 %). All remedies together would save at most 2.00 s.", High},
+		"much or nothing": {d(40, 100, 30, 0), "No remedy is sure to save anything",
+			"Stragglers cost 40.0 s of 100 s of job time (40 %). All remedies together would save at most 30.0 s.", Low},
+		"little": {d(40, 100, 0.001, 0.0005), "Nothing worth doing about stragglers",
+			"Stragglers cost 40.0 s of 100 s of job time (40 %). All remedies together would save at most 1 ms.", High},
 	} {
 		got := advise(c.doc, &facts{})[0]
 		if got.Title != c.title || strings.ReplaceAll(got.Action, "\u00a0", " ") != c.action || got.Confidence != c.sure {
@@ -147,7 +152,8 @@ func TestEvidenceOfASlowSpell(t *testing.T) {
 	for _, verdict := range []schema.Verdict{schema.Healthy, schema.Slow} {
 		var d Document
 		d.Cost.Loss.CompletionS = schema.Some(100.0)
-		d.Machines.List.Rows = []Machine{{MachineRow: MachineRow{Machine: "m2", Verdict: verdict, Factor: schema.Some(1.01), FactorLow: schema.Some(0.95)}, CostS: schema.Some(20.0)}}
+		d.Machines.List.Rows = []Machine{{MachineRow: MachineRow{Machine: "m2", Verdict: verdict, Factor: schema.Some(1.01),
+			FactorLow: schema.Some(0.95)}, CostS: schema.Some(20.0)}}
 		for _, machine := range []string{"m1", "m2"} {
 			o := Outlier{Cause: schema.BadMachine, Words: "Its machine takes 3 times as long."}
 			o.Machine, o.Task, o.Phase = schema.Some(machine), 7, machine
@@ -231,7 +237,8 @@ func TestStoredInputHasNoKeys(t *testing.T) {
 		d.Trust.Applications.Total = 1
 		o := Outlier{}
 		o.Task, o.CostS, o.ExcessS, o.StoredInput = 7, schema.Some(5.0), schema.Some(5.0), stored
-		o.Causes = []Attribution{{AttributionRow: AttributionRow{Cause: schema.DataSkew, Seconds: 5, Evidence: `{"predictor":"input_bytes","value":9e6,"median":1e6,"unit":"bytes"}`}}}
+		o.Causes = []Attribution{{AttributionRow: AttributionRow{Cause: schema.DataSkew, Seconds: 5,
+			Evidence: `{"predictor":"input_bytes","value":9e6,"median":1e6,"unit":"bytes"}`}}}
 		d.Outliers.Rows = []Outlier{o}
 		got := adviseSkew(&known{&d, &facts{settings: map[string]schema.Null[string]{"spark.sql.adaptive.enabled": schema.Some("false")}}, usualThresholds()})
 		if len(got) != 1 || strings.Contains(got[0].Action, "key") != keys || strings.Contains(got[0].Title, "partition") != keys || len(got[0].Settings) > 0 != keys {
@@ -251,7 +258,8 @@ func TestCopiesThatMaySaveNothing(t *testing.T) {
 		d.Trust.Applications.Total = 1
 		d.Cost.Loss.LostS, d.Cost.Loss.CompletionS = schema.Some(32.0), schema.Some(92.0)
 		d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(lost)}}
-		d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(10.0), SavingLow: schema.Some(-50.0), SavingHigh: schema.Some(70.0), Verdict: schema.Unclear, Parameters: `{}`}}}
+		d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(10.0),
+			SavingLow: schema.Some(-50.0), SavingHigh: schema.Some(70.0), Verdict: schema.Unclear, Parameters: `{}`}}}
 		n := 0
 		for _, a := range advise(&d, &facts{}) {
 			if a.Rule == "speculate" {
@@ -272,8 +280,10 @@ func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {
 	var d Document
 	d.Trust.Applications.Rows = []Application{{}}
 	d.Trust.Applications.Rows[0].Framework = "spark"
-	d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(7.5), CostS: schema.Some(15.3), CostLow: schema.Some(0.1), CostHigh: schema.Some(19.5)}}
-	d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(5.0), SavingLow: schema.Some(1.6), SavingHigh: schema.Some(8.4), Verdict: schema.Saves, Parameters: `{"quantile":0.5}`}}}
+	d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(7.5), CostS: schema.Some(15.3),
+		CostLow: schema.Some(0.1), CostHigh: schema.Some(19.5)}}
+	d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(5.0),
+		SavingLow: schema.Some(1.6), SavingHigh: schema.Some(8.4), Verdict: schema.Saves, Parameters: `{"quantile":0.5}`}}}
 	got := adviseSpeculation(&known{&d, &facts{copies: 22, wins: 17}, usualThresholds()})
 	if len(got) != 1 || got[0].GainS.V != 5 || got[0].GainLow.V != 1.6 || got[0].Title != "Run copies of slow tasks earlier" {
 		t.Errorf("%+v", got)

@@ -23,14 +23,18 @@ func TestJobLoss(t *testing.T) {
 	}{
 		{"no phases", nil, nil, 0, nil},
 		{"one", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}}, nil, 4, []int{0}},
-		{"chain with a gap", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 12, finish: 20, lost: 3}}, [][2]int{{0, 1}}, 7, []int{0, 1}},
+		{"chain with a gap", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 12, finish: 20, lost: 3}},
+			[][2]int{{0, 1}}, 7, []int{0, 1}},
 		{"unrelated phases that overlap", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 8, finish: 20, lost: 3}}, nil, 3, []int{1}},
-		{"a phase without edges waits for what ended before it", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 12, finish: 20, lost: 3}}, nil, 7, []int{0, 1}},
+		{"a phase without edges waits for what ended before it",
+			[]phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 12, finish: 20, lost: 3}}, nil, 7, []int{0, 1}},
 		{"the shorter branch decides", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 6}, {phase: 2, start: 0, finish: 8, lost: 0},
 			{phase: 3, start: 10, finish: 15, lost: 1}}, [][2]int{{0, 2}, {1, 2}}, 3, []int{0, 2}},
 		{"a branch that nobody waits for", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 0}, {phase: 2, start: 0, finish: 8, lost: 7}}, nil, 0, []int{0}},
-		{"overlap, as reducers that start early", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 6, finish: 15, lost: 0}}, [][2]int{{0, 1}}, 4, []int{0, 1}},
-		{"edges back in time mean nothing", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 12, finish: 20, lost: 0}}, [][2]int{{1, 0}, {0, 1}}, 4, []int{0, 1}},
+		{"overlap, as reducers that start early",
+			[]phaseNode{{phase: 1, start: 0, finish: 10, lost: 4}, {phase: 2, start: 6, finish: 15, lost: 0}}, [][2]int{{0, 1}}, 4, []int{0, 1}},
+		{"edges back in time mean nothing", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 4},
+			{phase: 2, start: 12, finish: 20, lost: 0}}, [][2]int{{1, 0}, {0, 1}}, 4, []int{0, 1}},
 		{"lost more than it took", []phaseNode{{phase: 1, start: 0, finish: 10, lost: 40}}, nil, 10, []int{0}},
 	}
 	for _, tc := range tests {

@@ -190,7 +190,8 @@ func TestAdviceNamesTheFault(t *testing.T) {
 func TestMachinesAlone(t *testing.T) {
 	m := reporttest.NewTrace()
 	m.Applications = nil
-	m.Machines = append(m.Machines, schema.Machine{Machine: "node1", Rack: schema.Some("/rack1")}, schema.Machine{Machine: "node2", Rack: schema.Some("/rack1")})
+	m.Machines = append(m.Machines, schema.Machine{Machine: "node1", Rack: schema.Some("/rack1")},
+		schema.Machine{Machine: "node2", Rack: schema.Some("/rack1")})
 	d := built(t, reporttest.Stored(t, &m.Trace))
 	if want := "No job was read: the logs say only what machines there are, 2 of them."; d.Headline.Trust != want || d.Headline.Sound {
 		t.Errorf("%q, want %q", d.Headline.Trust, want)

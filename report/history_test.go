@@ -36,28 +36,34 @@ func TestSlowAsAWhole(t *testing.T) {
 			if f > 2 {
 				cores = "2"
 			}
-			m.Settings = append(m.Settings, schema.Setting{ApplicationID: 1, Name: "spark.executor.cores", Value: cores}, schema.Setting{ApplicationID: 1, Name: "spark.app.id", Value: fmt.Sprint(i)},
+			m.Settings = append(m.Settings, schema.Setting{ApplicationID: 1, Name: "spark.executor.cores", Value: cores},
+				schema.Setting{ApplicationID: 1, Name: "spark.app.id", Value: fmt.Sprint(i)},
 				schema.Setting{ApplicationID: 1, Name: "spark.master", Value: "yarn"})
 			join := "BroadcastHashJoin"
 			if f > 2 {
 				join = "SortMergeJoin"
 			}
-			m.Queries = append(m.Queries, schema.Query{QueryID: 1, ApplicationID: 1, NativeID: "0", Description: schema.Some("by region"), Status: schema.RunSucceeded,
+			m.Queries = append(m.Queries, schema.Query{QueryID: 1, ApplicationID: 1, NativeID: "0",
+				Description: schema.Some("by region"), Status: schema.RunSucceeded,
 				PlanFingerprint: schema.Some("plan of " + join), Shape: schema.Some("shape")})
-			executor := schema.Machine{ApplicationID: schema.Some(schema.Key(100*(i+1) + 1)), Machine: "m1", Executor: schema.Some("1"), Slots: schema.Some(int64(2))}
+			executor := schema.Machine{ApplicationID: schema.Some(schema.Key(100*(i+1) + 1)), Machine: "m1",
+				Executor: schema.Some("1"), Slots: schema.Some(int64(2))}
 			m.Machines = append(m.Machines, executor)
 			if executor.Executor.V = "2"; f > 2 { // present for a quarter of the time
 				begun, ended := m.Phases[0].StartTime.V, m.Phases[1].FinishTime.V
 				executor.RemovedTime = schema.Some(begun.Add(ended.Sub(begun) / 4))
 			}
 			m.Machines = append(m.Machines, executor)
-			m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: 1, QueryID: 1, Plan: schema.FinalPlan, Kind: schema.JoinNode, Operator: join, Fingerprint: "join"})
+			m.PlanNodes = append(m.PlanNodes,
+				schema.PlanNode{NodeID: 1, QueryID: 1, Plan: schema.FinalPlan, Kind: schema.JoinNode, Operator: join, Fingerprint: "join"})
 			// the second stage reads two of one file system
 			for k, path := range []string{"s3a://lake/items", "hdfs://nn:8020/sales/day=1", "hdfs://nn:8020/sales/day=2"} {
 				node := schema.Key(2 + k)
-				m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: node, QueryID: 1, Plan: schema.FinalPlan, Position: int32(1 + k), Kind: schema.ScanNode, Operator: "Scan",
-					Path: schema.Some(path), Fingerprint: path})
-				m.NodePhases = append(m.NodePhases, schema.NodePhase{QueryID: 1, NodeID: node, PhaseID: m.Phases[min(k, 1)].PhaseID, Role: schema.NodeRuns, Basis: schema.ByAccumulators})
+				m.PlanNodes = append(m.PlanNodes,
+					schema.PlanNode{NodeID: node, QueryID: 1, Plan: schema.FinalPlan, Position: int32(1 + k), Kind: schema.ScanNode, Operator: "Scan",
+						Path: schema.Some(path), Fingerprint: path})
+				m.NodePhases = append(m.NodePhases,
+					schema.NodePhase{QueryID: 1, NodeID: node, PhaseID: m.Phases[min(k, 1)].PhaseID, Role: schema.NodeRuns, Basis: schema.ByAccumulators})
 			}
 			for k := range m.Attempts {
 				a := &m.Attempts[k]

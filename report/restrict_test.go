@@ -80,7 +80,8 @@ func TestRestrict(t *testing.T) {
 		Scope
 		apps selection.Applications
 	}{
-		{Scope: Scope{Application: worst.Application}}, {Scope: Scope{Job: worst.Job}}, {Scope: Scope{Phase: worst.Phase}}, {Scope: Scope{Attempt: worst.Attempt}},
+		{Scope: Scope{Application: worst.Application}}, {Scope: Scope{Job: worst.Job}}, {Scope: Scope{Phase: worst.Phase}},
+		{Scope: Scope{Attempt: worst.Attempt}},
 		{apps: selection.Applications{Named: native}}, {apps: selection.Applications{Since: schema.Some(schema.Time(1))}},
 	} {
 		s, apps := c.Scope, c.apps

@@ -42,7 +42,8 @@ func TestScope(t *testing.T) {
 		one := build(report.Scope{Job: j.JobID})
 		near(t, "job "+j.NativeID, one.Cost.Loss.LostS.V, j.Loss.LostS.V)
 		if one.Trust.Counts.Outliers != j.Loss.Outliers || one.Headline.Verdict == "" || len(one.Timelines) != 1 || one.Timelines[0].JobID.V != j.JobID {
-			t.Errorf("job %s: %d of %d outliers, %q, %d timelines", j.NativeID, one.Trust.Counts.Outliers, j.Loss.Outliers, one.Headline.Verdict, len(one.Timelines))
+			t.Errorf("job %s: %d of %d outliers, %q, %d timelines", j.NativeID, one.Trust.Counts.Outliers, j.Loss.Outliers,
+				one.Headline.Verdict, len(one.Timelines))
 		}
 		for _, p := range one.Phases.Rows {
 			if p.JobID != j.JobID {

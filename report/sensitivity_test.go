@@ -49,7 +49,8 @@ func TestAdviceSensitivity(t *testing.T) {
 	changed := map[string]*[3]int{} // appeared, gone, of another confidence; by threshold and factor
 	for _, log := range logs {
 		if !t.Run(filepath.Base(log), func(t *testing.T) {
-			b := &builder{ctx: t.Context(), eng: reporttest.Labelled(t, filepath.Base(log)), o: Options{Top: topOutliers}, doc: &Document{}, apps: topApps, copied: copiedAttempts}
+			b := &builder{ctx: t.Context(), eng: reporttest.Labelled(t, filepath.Base(log)), o: Options{Top: topOutliers},
+				doc: &Document{}, apps: topApps, copied: copiedAttempts}
 			d, err := b.build()
 			reporttest.Check(t, err)
 			clear(usual)

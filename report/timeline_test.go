@@ -73,7 +73,8 @@ func TestDrawingIsBounded(t *testing.T) {
 	for m := range 40 {
 		for i := range 5000 {
 			n++
-			r := attemptRow{AttemptID: n, Machine: fmt.Sprint("m", m), StartTime: reporttest.Origin.Add(float64(i / 8 * 1600)), FinishTime: schema.Some(reporttest.Origin.Add(float64(i/8*1600) + 900))}
+			r := attemptRow{AttemptID: n, Machine: fmt.Sprint("m", m), StartTime: reporttest.Origin.Add(float64(i / 8 * 1600)),
+				FinishTime: schema.Some(reporttest.Origin.Add(float64(i/8*1600) + 900))}
 			d.add(&r)
 		}
 	}

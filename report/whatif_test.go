@@ -26,7 +26,8 @@ func TestSavings(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	k := &known{f: &facts{settings: map[string]schema.Null[string]{"spark.speculation": schema.Some("false")}}}
-	want := []Setting{{Name: "spark.speculation", Value: "true", Current: schema.Some("false")}, {Name: "spark.speculation.quantile", Value: "0.5"}, {Name: "spark.speculation.minTaskRuntime", Value: "100ms"}}
+	want := []Setting{{Name: "spark.speculation", Value: "true", Current: schema.Some("false")},
+		{Name: "spark.speculation.quantile", Value: "0.5"}, {Name: "spark.speculation.minTaskRuntime", Value: "100ms"}}
 	if lines := k.sparkSettings(&s); !slices.Equal(lines, want) {
 		t.Errorf("settings %+v, want %+v", lines, want)
 	}

@@ -19,8 +19,10 @@ func TestKeys(t *testing.T) {
 	st := enginetest.Store(t)
 	tr := &schema.Trace{
 		Applications: []schema.Application{
-			{ApplicationID: 1, NativeID: "app-1", Name: schema.Some("etl"), StartTime: schema.Some(noon), Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"},
-			{ApplicationID: 2, NativeID: "app-2", Name: schema.Some("etl"), StartTime: schema.Some(noon.Add(86400)), Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"},
+			{ApplicationID: 1, NativeID: "app-1", Name: schema.Some("etl"), StartTime: schema.Some(noon), Framework: "spark",
+				Status: schema.RunSucceeded, TimeOrigin: "epoch"},
+			{ApplicationID: 2, NativeID: "app-2", Name: schema.Some("etl"), StartTime: schema.Some(noon.Add(86400)),
+				Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"},
 			// began with its job
 			{ApplicationID: 3, NativeID: "etl'; --", Framework: "hadoop", Status: schema.RunSucceeded, TimeOrigin: "epoch"},
 			// nobody knows when
@@ -28,7 +30,8 @@ func TestKeys(t *testing.T) {
 		},
 		Jobs: []schema.Job{
 			{JobID: 1, ApplicationID: 3, NativeID: "0", StartTime: schema.Some(noon.Add(3600)), Status: schema.RunSucceeded},
-			{JobID: 2, ApplicationID: 3, NativeID: "1", SubmitTime: schema.Some(noon.Add(1800)), StartTime: schema.Some(noon.Add(7200)), Status: schema.RunSucceeded},
+			{JobID: 2, ApplicationID: 3, NativeID: "1", SubmitTime: schema.Some(noon.Add(1800)),
+				StartTime: schema.Some(noon.Add(7200)), Status: schema.RunSucceeded},
 		},
 	}
 	enginetest.IngestTrace(t, st, tr)

@@ -68,9 +68,10 @@ func TestEveryPageIsAccessible(t *testing.T) {
 		"/policies":                    {"/policies"},
 		"/audit":                       {"/audit"},
 		"/audit/{day}":                 {audit, "/audit/2001-01-01", "/audit/never"},
-		"/sql":                         {"/sql", "/sql?q=" + url.QueryEscape("SELECT cause, sum(seconds) AS s FROM attributions GROUP BY 1"), "/sql?q=SELECT+nothing", "/sql?q=DROP+TABLE+attempts"},
-		"/history/{id}":                {"/history/" + same},
-		"/history/{id}/":               {"/history/" + same + "/"},
+		"/sql": {"/sql",
+			"/sql?q=" + url.QueryEscape("SELECT cause, sum(seconds) AS s FROM attributions GROUP BY 1"), "/sql?q=SELECT+nothing", "/sql?q=DROP+TABLE+attempts"},
+		"/history/{id}":  {"/history/" + same},
+		"/history/{id}/": {"/history/" + same + "/"},
 	}
 	web := httptest.NewServer(h)
 	defer web.Close()
@@ -80,7 +81,8 @@ func TestEveryPageIsAccessible(t *testing.T) {
 		width, height int64
 	}{{"desk", "light", 1280, 900}, {"phone", "dark", 390, 844}} {
 		reporttest.Check(t, chromedp.Do(ctx, chromedp.EmulateViewport(size.width, size.height)))
-		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: size.scheme}}})
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: size.scheme}}})
 		reporttest.Check(t, err)
 		for _, at := range s.Addresses() {
 			if len(visited[at]) == 0 {

@@ -104,7 +104,8 @@ func TestAPI(t *testing.T) {
 		}
 		asDescribed(t, h, path, fill.Replace(path)+query, 200)
 		if strings.Contains(path, "{id}") {
-			asDescribed(t, h, path, strings.NewReplacer("{id}", "nobody", "{job}", "0", "{stage}", "0", "{attempt}", "0", "{execution}", "0").Replace(path), 404)
+			asDescribed(t, h, path, strings.NewReplacer("{id}", "nobody", "{job}", "0", "{stage}", "0", "{attempt}", "0",
+				"{execution}", "0").Replace(path), 404)
 		}
 	}
 	for _, path := range []string{"/applications?limit=x", "/applications?status=dead", "/applications?minDate=soon", "/applications/" + spark + "/jobs?status=dead", "/applications/" + spark + "/stages?status=dead", "/applications/" + spark + "/stages/0/0/taskList?sortBy=x", "/applications/" + spark + "/stages/0/0/taskList?offset=-1", "/sql"} {

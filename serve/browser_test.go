@@ -38,7 +38,8 @@ func openBrowser(t *testing.T, origin string) (ctx context.Context, complaints f
 	if path == "" {
 		t.Skip("no chromium on the PATH")
 	}
-	alloc, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))...)
+	alloc, stop := chromedp.NewExecAllocator(context.Background(),
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(alloc)
 	t.Cleanup(cancel)
@@ -111,7 +112,8 @@ func TestBrowser(t *testing.T) {
 		width, height int64
 	}{{"desk", "light", 1280, 900}, {"phone", "dark", 390, 844}} {
 		reporttest.Check(t, chromedp.Do(ctx, chromedp.EmulateViewport(size.width, size.height)))
-		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: size.scheme}}})
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: size.scheme}}})
 		reporttest.Check(t, err)
 		reporttest.Check(t, chromedp.Do(ctx, chromedp.Navigate(web.URL+"/?sort=-lost")))
 		fits := func(where string) {

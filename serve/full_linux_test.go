@@ -24,7 +24,8 @@ func TestFullDisk(t *testing.T) {
 		c := exec.Command(os.Args[0], "-test.run=^TestFullDisk$", "-test.v")
 		c.Env = append(os.Environ(), "STRAGGLER_TEST_DISK="+t.TempDir())
 		c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}}
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}}
 		out, err := c.CombinedOutput()
 		if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 			t.Skipf("a process cannot have a namespace of its own here: %v", err)

@@ -118,7 +118,8 @@ func TestPublishedClient(t *testing.T) {
 		t.Fatalf("the client sees %v", got[[2]string{"", "applications"}])
 	}
 	of := func(what string) []map[string]any { return got[[2]string{app, what}] }
-	jobs, queries, tasks, ended, cpu, gc := map[int]bool{}, map[int]bool{}, map[float64]*event{}, map[string]float64{}, map[string]float64{}, map[string]float64{}
+	jobs, queries, tasks, ended, cpu, gc := map[int]bool{}, map[int]bool{}, map[float64]*event{}, map[string]float64{},
+		map[string]float64{}, map[string]float64{}
 	for e := range events(t, log) {
 		switch {
 		case e.Event == "SparkListenerTaskEnd":

@@ -75,7 +75,8 @@ func TestMachinesOverTime(t *testing.T) {
 		}
 		sql := regexp.MustCompile(`(?s)Query of this list</summary><pre><code>(.*?)</code>`).FindStringSubmatch(page)
 		sum := func(query string) string {
-			return get(h, "/api/v1/sql?q="+strings.NewReplacer(" ", "+", "\n", "%0A", "+", "%2B", ";", "%3B", "%", "%25", "&", "%26", "#", "%23").Replace(query)).Body.String()
+			return get(h, "/api/v1/sql?q="+strings.NewReplacer(" ", "+", "\n", "%0A", "+", "%2B", ";", "%3B", "%", "%25", "&",
+				"%26", "#", "%23").Replace(query)).Body.String()
 		}
 		drawn := sum("SELECT round(sum(lost_s), 3) AS s FROM (" + html.UnescapeString(sql[1]) + ")")
 		name := strings.TrimPrefix(html.UnescapeString(worst[1]), "/machine?name=")

@@ -49,9 +49,10 @@ func following(t *testing.T, endpoint running.Endpoint) (*httptest.Server, *runn
 	t.Cleanup(func() { st.Close() })
 	c := changing(t, st, catalog.Options{})
 	t.Cleanup(func() { c.Close() })
-	b := running.New(running.Options{Endpoints: []running.Endpoint{endpoint}, Policies: policies, Every: 50 * time.Millisecond, Settling: time.Second, Keep: func(ctx context.Context, last *live.State) error {
-		return c.Change(ctx, func(ctx context.Context, st *store.Store) error { return live.Keep(ctx, st, last, "test") })
-	}})
+	b := running.New(running.Options{Endpoints: []running.Endpoint{endpoint}, Policies: policies, Every: 50 * time.Millisecond,
+		Settling: time.Second, Keep: func(ctx context.Context, last *live.State) error {
+			return c.Change(ctx, func(ctx context.Context, st *store.Store) error { return live.Keep(ctx, st, last, "test") })
+		}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { b.Run(ctx) })

@@ -70,7 +70,8 @@ func TestServerErrorsAreRetried(t *testing.T) {
 				return true
 			})
 			defer server.Intercept(nil)
-			s, err := Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"), Options{noGrace: true, retry: bucket.RetryPolicy{Tries: 20, Pause: time.Millisecond}})
+			s, err := Open(t.Context(), "s3://lakes/"+strings.ReplaceAll(name, " ", "-"),
+				Options{noGrace: true, retry: bucket.RetryPolicy{Tries: 20, Pause: time.Millisecond}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,10 +116,12 @@ func TestServerSaysNo(t *testing.T) {
 		says   string
 	}{
 		{"nothing may be written", 403, "AccessDenied", s3test.Changes, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
-		{"commits may not be written", 403, "AccessDenied", func(r *http.Request) bool { return s3test.Changes(r) && strings.Contains(r.URL.Path, "/commits/") }, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
+		{"commits may not be written", 403, "AccessDenied",
+			func(r *http.Request) bool { return s3test.Changes(r) && strings.Contains(r.URL.Path, "/commits/") }, fs.ErrPermission, "AWS_ACCESS_KEY_ID"},
 		{"the key is unknown", 403, "InvalidAccessKeyId", func(*http.Request) bool { return true }, fs.ErrPermission, "AWS_PROFILE"},
 		{"the clocks differ", 403, "RequestTimeTooSkewed", func(*http.Request) bool { return true }, fs.ErrPermission, "clock"},
-		{"no conditional puts", 501, "NotImplemented", func(r *http.Request) bool { return r.Header.Get("If-None-Match") != "" }, errors.ErrUnsupported, "NotImplemented"},
+		{"no conditional puts", 501, "NotImplemented", func(r *http.Request) bool { return r.Header.Get("If-None-Match") != "" },
+			errors.ErrUnsupported, "NotImplemented"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var refused atomic.Int64

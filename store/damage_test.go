@@ -104,7 +104,8 @@ func TestDamagedCommits(t *testing.T) {
 		{"another key", func(s string) string { return strings.Replace(s, `"key": "7"`, `"key": "8"`, 1) }, ErrDamaged},
 		{"a number for a text", func(s string) string { return strings.Replace(s, `"kind": "log"`, `"kind": 1`, 1) }, ErrDamaged},
 		{"of a newer straggler", func(s string) string { return strings.Replace(s, `"format": 1`, `"format": 4`, 1) }, ErrNewer},
-		{"of a newer straggler, with more than we know", func(s string) string { return strings.Replace(s, `"format": 1`, `"format": 4, "more": 1`, 1) }, ErrNewer},
+		{"of a newer straggler, with more than we know",
+			func(s string) string { return strings.Replace(s, `"format": 1`, `"format": 4, "more": 1`, 1) }, ErrNewer},
 		{"with more than we know", func(s string) string { return strings.Replace(s, `"tool"`, `"more": 1, "tool"`, 1) }, ErrDamaged},
 	} {
 		s := testStore(t)
@@ -164,8 +165,11 @@ func TestCommitsNameFilesOfTheStoreOnly(t *testing.T) {
 }
 
 func FuzzDecodeCommit(f *testing.F) {
-	c := Commit{Format: 1, Sequence: 3, ID: "x", Kind: Detect, State: "s", Inputs: []InputRecord{{Name: "log", Key: 5, Rows: map[string]int64{"jobs": 1}, Extra: json.RawMessage(`{"a": 1}`)}},
-		Retired: []KeyText{4}, Replaced: []int64{1}, Ingests: []IngestRecord{{"i", 9}}, Tables: []TableRecord{{Name: "jobs", Columns: []string{"a BIGINT"}, Files: []FileRecord{{Path: "tables/jobs/x-0.parquet", Bytes: 1, Rows: 1, Checksum: "0"}}}}}
+	c := Commit{Format: 1, Sequence: 3, ID: "x", Kind: Detect, State: "s",
+		Inputs:  []InputRecord{{Name: "log", Key: 5, Rows: map[string]int64{"jobs": 1}, Extra: json.RawMessage(`{"a": 1}`)}},
+		Retired: []KeyText{4}, Replaced: []int64{1}, Ingests: []IngestRecord{{"i", 9}},
+		Tables: []TableRecord{{Name: "jobs", Columns: []string{"a BIGINT"},
+			Files: []FileRecord{{Path: "tables/jobs/x-0.parquet", Bytes: 1, Rows: 1, Checksum: "0"}}}}}
 	data, err := c.encode()
 	if err != nil {
 		f.Fatal(err)

@@ -243,7 +243,8 @@ func soundAt(t *testing.T, s *Store, states []string, done int, goOn bool, what 
 	case done < len(steps) && state == states[done+1]:
 		done++
 	default:
-		t.Fatalf("%s: the store shows\n%s\nwhich is neither before nor after step %d:\n%s\n--\n%s", what, state, done, states[done], states[min(done+1, len(steps))])
+		t.Fatalf("%s: the store shows\n%s\nwhich is neither before nor after step %d:\n%s\n--\n%s", what, state, done,
+			states[done], states[min(done+1, len(steps))])
 	}
 	tx, err := s.Begin(t.Context(), Origin{Kind: Log}) // cleans up after the dead writer
 	if err != nil {

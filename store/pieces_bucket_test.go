@@ -85,7 +85,8 @@ func TestLatePieces(t *testing.T) {
 			}
 			killed := late[1].to.(*farPiece)
 			if err := errors.Join(late[1].tables["attempts"].finish(), killed.send(t.Context(), late[1].tables["attempts"].done[0].Path,
-				FileRecord{Path: path.Join("tables/attempts", killed.writer+"-"+killed.id+"-0.parquet"), Bytes: late[1].tables["attempts"].done[0].Bytes})); err != nil {
+				FileRecord{Path: path.Join("tables/attempts", killed.writer+"-"+killed.id+"-0.parquet"),
+					Bytes: late[1].tables["attempts"].done[0].Bytes})); err != nil {
 				t.Fatal(err)
 			}
 			if found := filesIn(t, s, "tables"); len(found) != named+1 {
@@ -389,7 +390,8 @@ func TestAddressOf(t *testing.T) {
 	for _, c := range [][3]string{
 		{"/shared/lake", "staging/1-0/pieces", "/shared/lake/staging/1-0/pieces"},
 		{"s3://lakes", "staging/a", "s3://lakes/staging/a"},
-		{"s3://lakes/staging/lake/?endpoint=http://127.0.0.1:9000/x&region=r", "staging/a", "s3://lakes/staging/lake/staging/a?endpoint=http://127.0.0.1:9000/x&region=r"},
+		{"s3://lakes/staging/lake/?endpoint=http://127.0.0.1:9000/x&region=r", "staging/a",
+			"s3://lakes/staging/lake/staging/a?endpoint=http://127.0.0.1:9000/x&region=r"},
 		{"file:///shared/lake", "staging/a", "file:///shared/lake/staging/a"},
 	} {
 		at := AddressOf(c[0], c[1])

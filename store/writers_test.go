@@ -137,7 +137,8 @@ func TestSameInputTwice(t *testing.T) {
 
 // TestKeysOfBlocks: a commit is checked against the ranges of keys that inputs allocate from.
 func TestKeysOfBlocks(t *testing.T) {
-	one, two := InputRecord{Key: 5, Rows: map[string]int64{"attempts": schema.BlockKeys + 1, "edges": 3}}, InputRecord{Key: 6, Rows: map[string]int64{"attempts": 1}}
+	one, two := InputRecord{Key: 5, Rows: map[string]int64{"attempts": schema.BlockKeys + 1, "edges": 3}},
+		InputRecord{Key: 6, Rows: map[string]int64{"attempts": 1}}
 	var blocks []block
 	for b := range one.blocks {
 		blocks = append(blocks, b)

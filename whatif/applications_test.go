@@ -49,7 +49,8 @@ func TestApplications(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want, err := Optimize(t.Context(), alone, Options{Seeds: 2}); err != nil || fmt.Sprint(advice.Lines, advice.Result.All) != fmt.Sprint(want.Lines, want.Result.All) {
-		t.Errorf("the best settings of one application: %v %+v, of a store of its log alone: %v %+v, %v", advice.Lines, advice.Result.All, want.Lines, want.Result.All, err)
+		t.Errorf("the best settings of one application: %v %+v, of a store of its log alone: %v %+v, %v", advice.Lines,
+			advice.Result.All, want.Lines, want.Result.All, err)
 	}
 	picture, err := got.MostGained(t.Context(), eng, apps)
 	if err != nil {
@@ -94,17 +95,23 @@ func TestApplicationsThatShare(t *testing.T) {
 	const start = schema.Time(1_700_000_000_000_000)
 	tr := &schema.Trace{Machines: []schema.Machine{{Machine: "m0", Slots: schema.Some(int64(2))}, {Machine: "m1", Slots: schema.Some(int64(2))}}}
 	for a := schema.Key(1); a <= 3; a++ {
-		tr.Applications = append(tr.Applications, schema.Application{ApplicationID: a, NativeID: fmt.Sprint("app", a), Framework: "spark", Status: schema.RunSucceeded, Complete: true, TimeOrigin: "epoch"})
-		tr.Jobs = append(tr.Jobs, schema.Job{JobID: a, ApplicationID: a, NativeID: "0", SubmitTime: schema.Some(start), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(90)), Status: schema.RunSucceeded})
-		tr.Phases = append(tr.Phases, schema.Phase{PhaseID: a, JobID: a, NativeID: "0", Kind: "map", SubmitTime: schema.Some(start), StartTime: schema.Some(start), Status: schema.RunSucceeded})
+		tr.Applications = append(tr.Applications,
+			schema.Application{ApplicationID: a, NativeID: fmt.Sprint("app", a), Framework: "spark", Status: schema.RunSucceeded,
+				Complete: true, TimeOrigin: "epoch"})
+		tr.Jobs = append(tr.Jobs, schema.Job{JobID: a, ApplicationID: a, NativeID: "0", SubmitTime: schema.Some(start),
+			StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(90)), Status: schema.RunSucceeded})
+		tr.Phases = append(tr.Phases, schema.Phase{PhaseID: a, JobID: a, NativeID: "0", Kind: "map",
+			SubmitTime: schema.Some(start), StartTime: schema.Some(start), Status: schema.RunSucceeded})
 		for i := range int64(12) { // four slots are free for each application in turn
 			took := 10.0
 			if i == 9 {
 				took = 10 + 15*float64(a)
 			}
 			begin := start.Add(30*float64(a-1) + 10*float64(i/4))
-			tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: 100*a + schema.Key(i), PhaseID: a, JobID: a, ApplicationID: a, Task: i, NativeID: "0", Machine: schema.Some(fmt.Sprintf("m%d", i%2)),
-				StartTime: schema.Some(begin), FinishTime: schema.Some(begin.Add(took)), DurationS: schema.Some(took), Status: schema.Success})
+			tr.Attempts = append(tr.Attempts,
+				schema.Attempt{AttemptID: 100*a + schema.Key(i), PhaseID: a, JobID: a, ApplicationID: a, Task: i, NativeID: "0",
+					Machine:   schema.Some(fmt.Sprintf("m%d", i%2)),
+					StartTime: schema.Some(begin), FinishTime: schema.Some(begin.Add(took)), DurationS: schema.Some(took), Status: schema.Success})
 		}
 	}
 	st := enginetest.Store(t)

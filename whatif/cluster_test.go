@@ -130,7 +130,8 @@ func TestCopiesReadTheirBatch(t *testing.T) {
 		jobs, phases, edges = jobs+len(own.rows.Jobs), phases+len(own.rows.Phases), edges+len(own.rows.Edges)
 	}
 	if r := whole.rows; len(whole.batches) != 3 || jobs != len(r.Jobs) || phases != len(r.Phases) || edges != len(r.Edges) || edges == 0 {
-		t.Errorf("%d batches of %d jobs, %d phases, %d edges; the store has %d, %d, %d", len(whole.batches), jobs, phases, edges, len(r.Jobs), len(r.Phases), len(r.Edges))
+		t.Errorf("%d batches of %d jobs, %d phases, %d edges; the store has %d, %d, %d", len(whole.batches), jobs, phases, edges,
+			len(r.Jobs), len(r.Phases), len(r.Edges))
 	}
 }
 

@@ -73,7 +73,8 @@ func TestRealLogs(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%-22s %5d jobs %6d attempts %4d pools: replay error %.2g %% over all, worst job %.2g %% (%d)  %+v", f.Name(), s.Jobs, s.Attempts, len(w.Pools), 100*s.ReplayError, 100*worst, worstJob, s.Notes)
+		t.Logf("%-22s %5d jobs %6d attempts %4d pools: replay error %.2g %% over all, worst job %.2g %% (%d)  %+v", f.Name(),
+			s.Jobs, s.Attempts, len(w.Pools), 100*s.ReplayError, 100*worst, worstJob, s.Notes)
 		if s.ReplayError > 0.005 {
 			t.Errorf("%s: policy none misses the log by %.2g %%", f.Name(), 100*s.ReplayError)
 		}

@@ -82,8 +82,10 @@ func generatedRun(cluster, run uint64, s sharing) *schema.Trace {
 					took *= s.spell
 				}
 				took *= math.Exp(mean(free[k], took))
-				t.Attempts = append(t.Attempts, schema.Attempt{AttemptID: id, PhaseID: phase, JobID: 10 + j, ApplicationID: 1, Task: int64(n), Status: schema.Success,
-					Machine: schema.Some(string(rune('a' + k%machines))), StartTime: at(free[k]), FinishTime: at(free[k] + took), InputBytes: schema.Some(int64(size * (1 << 26)))})
+				t.Attempts = append(t.Attempts,
+					schema.Attempt{AttemptID: id, PhaseID: phase, JobID: 10 + j, ApplicationID: 1, Task: int64(n), Status: schema.Success,
+						Machine: schema.Some(string(rune('a' + k%machines))), StartTime: at(free[k]), FinishTime: at(free[k] + took),
+						InputBytes: schema.Some(int64(size * (1 << 26)))})
 				id++
 				free[k] += took
 				end = max(end, free[k])
@@ -100,7 +102,8 @@ func coverage(t *testing.T, clusters int, s sharing) (share, width float64, mean
 	inside, jobs := 0, 0
 	var widths []float64
 	for n := range uint64(clusters) {
-		c := newComparison(workload.Build(workloadtest.FromTrace(generatedRun(n, 1, s))), Options{Policies: []policy.Policy{mustPolicy(t, "spark")}, Errors: []float64{0.1}, Workers: 1})
+		c := newComparison(workload.Build(workloadtest.FromTrace(generatedRun(n, 1, s))),
+			Options{Policies: []policy.Policy{mustPolicy(t, "spark")}, Errors: []float64{0.1}, Workers: 1})
 		var savings []JobSaving
 		err := c.replayNone(t.Context())
 		if err == nil {
@@ -110,7 +113,8 @@ func coverage(t *testing.T, clusters int, s sharing) (share, width float64, mean
 			t.Fatal(err)
 		}
 		var sim replay.Sim
-		measured := sim.Run(workload.Build(workloadtest.FromTrace(generatedRun(n, 2, s))).Pools[0], replay.Options{Policy: mustPolicy(t, "spark").New(), Seed: 1_000_000 + int64(n), Sigma: 0.1})
+		measured := sim.Run(workload.Build(workloadtest.FromTrace(generatedRun(n, 2, s))).Pools[0],
+			replay.Options{Policy: mustPolicy(t, "spark").New(), Seed: 1_000_000 + int64(n), Sigma: 0.1})
 		if err := measured.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,8 @@ func TestOptimize(t *testing.T) {
 			t.Errorf("line %q", line)
 		}
 	}
-	t.Logf("%q: saves %.1f s of %.1f s a job, slot time %+.1f %%, %d settings tried", a.Lines, a.Result.All.Saving.Mean, a.Result.All.Before.Mean, 100*a.Result.All.SlotChange, a.Tried)
+	t.Logf("%q: saves %.1f s of %.1f s a job, slot time %+.1f %%, %d settings tried", a.Lines, a.Result.All.Saving.Mean,
+		a.Result.All.Before.Mean, 100*a.Result.All.SlotChange, a.Tried)
 
 	// A clean run has nothing to save.
 	if a, err = optimizeOf(context.Background(), workload.Build(loadRun(t, "../testdata/labelled/clean")), Options{Seeds: 6}); err != nil {

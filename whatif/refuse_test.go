@@ -60,9 +60,12 @@ func TestSchedulersRefused(t *testing.T) {
 		near      bool
 		reason    string // empty: it can be had
 	}{
-		{"fifo", false, ""}, {"fair", false, ""}, {"quincy", true, ""}, {"quincy", false, "data moved"}, {"quincy core=20", true, "share a rack"}, {"observed", false, ""},
-		{"delay t2=0", true, ""}, {"delay", true, "share a rack"}, {"delay t1=0 t2=0", false, ""}, {"delay", false, "near its data"}, {"fifo-delay", false, "near its data"},
-		{"delay t2=0 bias=9", true, "read slowly"}, {"fair tmin=5", true, "minimum share"}, {"fair tfair=5", true, ""}, {"delay t2=0 tmin=5", true, "minimum share"},
+		{"fifo", false, ""}, {"fair", false, ""}, {"quincy", true, ""}, {"quincy", false, "data moved"},
+		{"quincy core=20", true, "share a rack"}, {"observed", false, ""},
+		{"delay t2=0", true, ""}, {"delay", true, "share a rack"}, {"delay t1=0 t2=0", false, ""},
+		{"delay", false, "near its data"}, {"fifo-delay", false, "near its data"},
+		{"delay t2=0 bias=9", true, "read slowly"}, {"fair tmin=5", true, "minimum share"}, {"fair tfair=5", true, ""},
+		{"delay t2=0 tmin=5", true, "minimum share"},
 		{"copycompute", true, "for reduces"}, {"fifo-split", true, "for reduces"}, {"fair-all", true, "for reduces"}, {"fair-all", false, "near its data"},
 		{"fifo-placed", true, "links between racks"},
 	} {
@@ -70,7 +73,8 @@ func TestSchedulersRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Compare(context.Background(), oneJob(c.near, "spark"), Options{Policies: []policy.Policy{mustPolicy(t, "none")}, Seeds: 1, Scheduler: chosen[0]})
+		s, err := Compare(context.Background(), oneJob(c.near, "spark"),
+			Options{Policies: []policy.Policy{mustPolicy(t, "none")}, Seeds: 1, Scheduler: chosen[0]})
 		if c.reason == "" {
 			if err != nil {
 				t.Errorf("%s: %v", c.scheduler, err)

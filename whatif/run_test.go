@@ -126,7 +126,8 @@ func TestRunDeterministic(t *testing.T) {
 // machines and work is of all of them either way.
 func TestRunInBatches(t *testing.T) {
 	_, eng := storeOf(t, labelled(t, "mixed"), labelled(t, "clean"), labelled(t, "transient"), labelled(t, "recompute"))
-	o := Options{Seeds: 3, Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "mantri"), mustPolicy(t, "noskew"), mustPolicy(t, "protect")}, Optimize: true}
+	o := Options{Seeds: 3, Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "mantri"), mustPolicy(t, "noskew"),
+		mustPolicy(t, "protect")}, Optimize: true}
 	var whole []Result
 	for _, most := range []int64{batchAttempts, 1} {
 		s, err := replayed(t.Context(), eng, o, false, most, nil)

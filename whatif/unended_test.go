@@ -20,7 +20,8 @@ func TestMostlyUnended(t *testing.T) {
 	}
 	for unended, want := range map[int]schema.SavingVerdict{0: schema.Saves, 20: schema.Saves, 21: schema.CannotTell, 40: schema.CannotTell} {
 		c := &scenario.Cluster{Machines: scenario.Uniform(20, 2)}
-		c.Jobs = []scenario.Job{{Phases: []scenario.Phase{{Kind: "map", Tasks: append(slices.Repeat([]scenario.Task{{Seconds: 20}}, 39), scenario.Task{Seconds: 2000})}}}}
+		c.Jobs = []scenario.Job{{Phases: []scenario.Phase{{Kind: "map",
+			Tasks: append(slices.Repeat([]scenario.Task{{Seconds: 20}}, 39), scenario.Task{Seconds: 2000})}}}}
 		w := workload.Build(c.Rows())
 		w.Notes.Unended = unended
 		s, err := Compare(t.Context(), w, Options{Policies: policies, Seeds: 2})

@@ -13,7 +13,8 @@ import (
 func night(tables ...string) *Run {
 	r := &Run{Group: "nightly"}
 	for i, table := range tables {
-		o := Operator{Query: "collect at NativeMethodAccessorImpl.java:0", Name: "Exchange hashpartitioning(id) of " + table, Shape: "shape " + table, Plan: "plan " + table, Node: "node " + table, Place: i + 1}
+		o := Operator{Query: "collect at NativeMethodAccessorImpl.java:0", Name: "Exchange hashpartitioning(id) of " + table,
+			Shape: "shape " + table, Plan: "plan " + table, Node: "node " + table, Place: i + 1}
 		r.Stages = append(r.Stages, Stage{Signature: Signature{Stage: "collect at NativeMethodAccessorImpl.java:0", Kind: "shuffle_map", Nth: i, Operator: o}})
 	}
 	return r

@@ -27,11 +27,15 @@ func badNight() (*audit.Night, *audit.Config) {
 	cfg := audit.DefaultConfig()
 	var runs []measure.Run
 	for n := range 7 {
-		r := measure.Run{Group: strings.ToValidUTF8(hostile, "\uFFFD"), Name: "x", ID: fmt.Sprint("app-", n), Start: fmt.Sprintf("2026-01-%02dT00:00:00.000Z", n+1), Complete: n < 6, JudgedMachines: 10,
-			Values: measure.Values{"time_s": 100 + float64(n%3), "slot_s": 4000, "attempts": 1000, "failed": 1, "excess_s": 500 + float64(n), "excess_sq": 5000, "lost_s": 1, "rejects": 0},
+		r := measure.Run{Group: strings.ToValidUTF8(hostile, "\uFFFD"), Name: "x", ID: fmt.Sprint("app-", n),
+			Start: fmt.Sprintf("2026-01-%02dT00:00:00.000Z", n+1), Complete: n < 6, JudgedMachines: 10,
+			Values: measure.Values{"time_s": 100 + float64(n%3), "slot_s": 4000, "attempts": 1000, "failed": 1,
+				"excess_s": 500 + float64(n), "excess_sq": 5000, "lost_s": 1, "rejects": 0},
 			Causes: measure.Values{"data_skew": 100}, Squares: measure.Values{"data_skew": 200}, Machines: map[string]measure.Machine{}}
-		s := measure.Stage{Signature: measure.Signature{Job: "j", Stage: strings.ToValidUTF8(hostile, "\uFFFD"), Kind: "result"}, Causes: measure.Values{"data_skew": 100}, Sketch: []float64{1, 1, 1, 1, 2, 3, 4},
-			Values: measure.Values{"time_s": 50 + float64(n%2), "slot_s": 2000, "tasks": 500, "outliers": 50, "median_s": 4, "max_s": 16, "excess_s": 400 + float64(n), "excess_sq": 4000, "lost_s": 2, "slowdown_ratio": 4, "input_skew": 2}}
+		s := measure.Stage{Signature: measure.Signature{Job: "j", Stage: strings.ToValidUTF8(hostile, "\uFFFD"), Kind: "result"},
+			Causes: measure.Values{"data_skew": 100}, Sketch: []float64{1, 1, 1, 1, 2, 3, 4},
+			Values: measure.Values{"time_s": 50 + float64(n%2), "slot_s": 2000, "tasks": 500, "outliers": 50, "median_s": 4,
+				"max_s": 16, "excess_s": 400 + float64(n), "excess_sq": 4000, "lost_s": 2, "slowdown_ratio": 4, "input_skew": 2}}
 		if n == 6 {
 			r.Values["time_s"], r.Values["failed"] = 200, 100
 			s.Values["excess_s"], s.Values["excess_sq"] = 1200, 12000

@@ -184,15 +184,19 @@ func addNights(tr *schema.Trace) {
 		}
 		start := schema.FromMillis(1700000000000 + int64(night)*86400000)
 		tr.Applications = append(tr.Applications, schema.Application{ApplicationID: key, Framework: "spark", NativeID: fmt.Sprint("night-", night),
-			Name: schema.Some("nightly"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(took)), Status: schema.RunSucceeded, SourceFile: "made", Complete: true, TimeOrigin: "epoch"})
+			Name: schema.Some("nightly"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(took)),
+			Status: schema.RunSucceeded, SourceFile: "made", Complete: true, TimeOrigin: "epoch"})
 		tr.Jobs = append(tr.Jobs, schema.Job{JobID: key, ApplicationID: key, NativeID: "0", Status: schema.RunSucceeded,
 			SubmitTime: schema.Some(start), FinishTime: schema.Some(start.Add(took))})
-		tr.Phases = append(tr.Phases, schema.Phase{PhaseID: key, JobID: key, NativeID: "0", Status: schema.RunSucceeded, Name: schema.Some("count"), Kind: "map",
+		tr.Phases = append(tr.Phases, schema.Phase{PhaseID: key, JobID: key, NativeID: "0", Status: schema.RunSucceeded,
+			Name: schema.Some("count"), Kind: "map",
 			TaskCount: schema.Some(int64(12)), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(took))})
 		for i := range int64(12) {
 			seconds := took - float64(i)/100
-			tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: 10*key + schema.Key(i)*100_000, PhaseID: key, JobID: key, ApplicationID: key, Task: i, NativeID: "0",
-				Machine: schema.Some("m"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(seconds)), DurationS: schema.Some(seconds), Status: schema.Success})
+			tr.Attempts = append(tr.Attempts,
+				schema.Attempt{AttemptID: 10*key + schema.Key(i)*100_000, PhaseID: key, JobID: key, ApplicationID: key, Task: i, NativeID: "0",
+					Machine: schema.Some("m"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(seconds)),
+					DurationS: schema.Some(seconds), Status: schema.Success})
 		}
 	}
 }
@@ -205,7 +209,8 @@ func addAges(tr *schema.Trace) {
 	finish := schema.Some(start.Add(ages))
 	tr.Applications = append(tr.Applications, schema.Application{ApplicationID: key, Framework: "spark", NativeID: "ages", Name: schema.Some("ages"),
 		StartTime: schema.Some(start), FinishTime: finish, Status: schema.RunSucceeded, SourceFile: "made", Complete: true, TimeOrigin: "epoch"})
-	tr.Jobs = append(tr.Jobs, schema.Job{JobID: key, ApplicationID: key, NativeID: "0", Status: schema.RunSucceeded, SubmitTime: schema.Some(start), FinishTime: finish})
+	tr.Jobs = append(tr.Jobs, schema.Job{JobID: key, ApplicationID: key, NativeID: "0", Status: schema.RunSucceeded,
+		SubmitTime: schema.Some(start), FinishTime: finish})
 	tr.Phases = append(tr.Phases, schema.Phase{PhaseID: key, JobID: key, NativeID: "0", Status: schema.RunSucceeded, Name: schema.Some("sum"), Kind: "map",
 		TaskCount: schema.Some(int64(100)), StartTime: schema.Some(start), FinishTime: finish})
 	for i := range int64(100) {
@@ -213,8 +218,10 @@ func addAges(tr *schema.Trace) {
 		if i%5 < 2 {
 			seconds = ages - float64(i)
 		}
-		tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: 100_000_000 + schema.Key(i), PhaseID: key, JobID: key, ApplicationID: key, Task: i, NativeID: "0",
-			Machine: schema.Some("m"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(seconds)), DurationS: schema.Some(seconds), Status: schema.Success})
+		tr.Attempts = append(tr.Attempts, schema.Attempt{AttemptID: 100_000_000 + schema.Key(i), PhaseID: key, JobID: key,
+			ApplicationID: key, Task: i, NativeID: "0",
+			Machine: schema.Some("m"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(seconds)),
+			DurationS: schema.Some(seconds), Status: schema.Success})
 	}
 }
 

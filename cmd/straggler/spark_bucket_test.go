@@ -33,8 +33,9 @@ func sparkBuckets(t *testing.T, o *sparktest.Options) (env []string) {
 	}
 	settings := remoteSettings(t)
 	o.Set = map[string]string{"spark.driver.extraClassPath": jars, "spark.executor.extraClassPath": jars,
-		"spark.hadoop.fs.s3a.endpoint": settings["AWS_ENDPOINT_URL"], "spark.hadoop.fs.s3a.path.style.access": "true", "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
-		"spark.hadoop.fs.s3a.access.key": settings["AWS_ACCESS_KEY_ID"], "spark.hadoop.fs.s3a.secret.key": settings["AWS_SECRET_ACCESS_KEY"]}
+		"spark.hadoop.fs.s3a.endpoint": settings["AWS_ENDPOINT_URL"], "spark.hadoop.fs.s3a.path.style.access": "true",
+		"spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
+		"spark.hadoop.fs.s3a.access.key":             settings["AWS_ACCESS_KEY_ID"], "spark.hadoop.fs.s3a.secret.key": settings["AWS_SECRET_ACCESS_KEY"]}
 	settings["STRAGGLER_CACHE"] = t.TempDir()
 	for name, value := range settings {
 		env = append(env, name+"="+value)

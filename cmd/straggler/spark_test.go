@@ -50,7 +50,8 @@ func sparkVerbs(t *testing.T, server string) {
 		name string
 		run  func(*testing.T, *verbCase)
 	}{
-		{"ingest", spreadLogs}, {"causes", spreadCauses}, {"reports and audits", sparkReports}, {"a shard fails", spreadFailures}, {"nothing to run", spreadNothing},
+		{"ingest", spreadLogs}, {"causes", spreadCauses}, {"reports and audits", sparkReports}, {"a shard fails", spreadFailures},
+		{"nothing to run", spreadNothing},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
 	}

@@ -14,8 +14,9 @@ import (
 func TestVersionOfTag(t *testing.T) {
 	for stamped, want := range map[string]string{
 		"v1.2.3": "1.2.3", "v1.2.3-rc.1": "1.2.3-rc.1", "": development, "(devel)": development, "v1.2.3+dirty": development,
-		"v0.0.0-20261122143154-083c779aabbc": development, "v1.2.4-0.20261122143154-083c779aabbc": development, "v1.2.4-0.20261122143154-083c779aabbc+dirty": development,
-		"v1.2.3-pre.0.20261122143154-083c779aabbc": development,
+		"v0.0.0-20261122143154-083c779aabbc": development, "v1.2.4-0.20261122143154-083c779aabbc": development,
+		"v1.2.4-0.20261122143154-083c779aabbc+dirty": development,
+		"v1.2.3-pre.0.20261122143154-083c779aabbc":   development,
 	} {
 		if got := versionOf(&debug.BuildInfo{Main: debug.Module{Version: stamped}}, true); got != want {
 			t.Errorf("%q is version %s, want %s", stamped, got, want)

@@ -82,7 +82,8 @@ func TestWatchToTheEnd(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "the application has ended") || !strings.Contains(out, "Stragglers cost") {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
 	}
-	out, errs, code = runWatched(t, "sql", "--store", lake, "SELECT count(*) AS n FROM applications a JOIN caveats c USING (application_id) WHERE c.code = 'watched'", "--as", "csv")
+	out, errs, code = runWatched(t, "sql", "--store", lake,
+		"SELECT count(*) AS n FROM applications a JOIN caveats c USING (application_id) WHERE c.code = 'watched'", "--as", "csv")
 	if code != 0 || strings.TrimSpace(out) != "n\n1" {
 		t.Errorf("the store: exit %d\n%s%s", code, out, errs)
 	}

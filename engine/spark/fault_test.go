@@ -62,7 +62,8 @@ func sparkKilled(t *testing.T, c *sparkCase) {
 	loadRow(t, eng, "loaded")
 	// It waits on the first server only, which creates the directory.
 	nap := filepath.Join(t.TempDir(), "nap")
-	sql := "SELECT t.a, k.s + l.s FROM (SELECT TRANSFORM (1) USING 'if mkdir " + nap + "; then while kill -0 $PPID; do sleep 0.1; done; fi; echo done' AS (a STRING)) t CROSS JOIN kept k CROSS JOIN loaded l"
+	sql := "SELECT t.a, k.s + l.s FROM (SELECT TRANSFORM (1) USING 'if mkdir " + nap +
+		"; then while kill -0 $PPID; do sleep 0.1; done; fi; echo done' AS (a STRING)) t CROSS JOIN kept k CROSS JOIN loaded l"
 	done := make(chan []any, 1)
 	go func() {
 		rows, err := eng.Query(t.Context(), sql)

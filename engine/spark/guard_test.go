@@ -16,7 +16,8 @@ func TestSparkStatements(t *testing.T) {
 		"SELECT r'\\' AS a, 'reflect(1)' AS b", "SELECT /*+ MERGE(a), BROADCAST(b) */ * FROM a JOIN b USING (id)",
 		"WITH a (x) AS (SELECT 1), b(y) AS (VALUES (2)) SELECT * FROM a, b", "SELECT * FROM (VALUES (1)) t(a), (VALUES (2)) AS \"u\"(b)",
 		"SELECT CAST(1 AS DECIMAL(3, 1)), EXTRACT(day FROM t), count(*) FILTER (WHERE a IN (1)) OVER (PARTITION BY (b)) FROM x",
-		"EXPLAIN FORMATTED SELECT 1", "SELECT 1 -- \u00a0 is fine here, uſing too\n", "SELECT 'ſ\u00a0' AS `a\u00a0b`", "WITH `x` (a) AS (SELECT 1) SELECT a FROM x", "SELECT reflect FROM x",
+		"EXPLAIN FORMATTED SELECT 1", "SELECT 1 -- \u00a0 is fine here, uſing too\n", "SELECT 'ſ\u00a0' AS `a\u00a0b`",
+		"WITH `x` (a) AS (SELECT 1) SELECT a FROM x", "SELECT reflect FROM x",
 	} {
 		if err := checkStatement(sql); err != nil {
 			t.Errorf("%s: %v", sql, err)
@@ -33,11 +34,13 @@ func TestSparkStatements(t *testing.T) {
 		"SELECT TRANSFORM(a) USING r'/bin/sh' AS b FROM attempts", "SELECT TRANSFORM(a) USING R\"/bin/sh\" AS b FROM attempts",
 		"SELECT TRANSFORM(a) uſing '/bin/sh' AS b FROM attempts", "SELECT 1 --\r, reflect('a', 'b')", "SELECT 1 -- \\\r\n, reflect('a', 'b')",
 		"SELECT reflect\u00a0('a', 'b')", "SELECT reflect\u3000('a', 'b')", "SELECT reflect\v('a', 'b')", "SELECT reflect\u2028('a', 'b')",
-		"FROM x MAP 1e+0USING 'id'", "FROM x MAP 1.5e-1USING 'id'", "FROM x MAP 1e+0BDUSING 'id'", "SELECT a://b--, reflect('a', 'b')\n FROM x", "SELECT from_protobuf(a, 'm', '/etc/passwd')", "SELECT my.function(1)", "SELECT unheard_of(1)",
+		"FROM x MAP 1e+0USING 'id'", "FROM x MAP 1.5e-1USING 'id'", "FROM x MAP 1e+0BDUSING 'id'",
+		"SELECT a://b--, reflect('a', 'b')\n FROM x", "SELECT from_protobuf(a, 'm', '/etc/passwd')", "SELECT my.function(1)", "SELECT unheard_of(1)",
 		"SELECT system.builtin.reflect('a', 'b')", "SELECT /*+ reflect('a', 'b') */ 1", "SELECT /*+ COALESCE(1) */ reflect('a', 'b')",
 		"SELECT 1, reflect('a', 'b') AS (c)", "WITH a AS (SELECT 1) SELECT 1, reflect('a', 'b') AS (c)", "SELECT 1 AS with, reflect('a', 'b') AS (c)",
 		"SELECT extract(day FROM reflect('a', 'b'))", "SELECT $$ ', reflect('a', 'b'), '$$", "SELECT 1 /* /*+ */, reflect('a', 'b') /* */",
-		"SELECT /* ' */ reflect('a', 'b') /* ' */", "SELECT 'open", "SELECT 1 /* open", "SELECT `open", "EXPLAIN INSERT INTO x SELECT 1", "EXPLAIN EXTENDED DROP TABLE x",
+		"SELECT /* ' */ reflect('a', 'b') /* ' */", "SELECT 'open", "SELECT 1 /* open", "SELECT `open",
+		"EXPLAIN INSERT INTO x SELECT 1", "EXPLAIN EXTENDED DROP TABLE x",
 		"FROM x |> EXTEND reflect('a', 'b')", "EXPLAIN", "SELECT 1 \\", "SELECT @a", "SELECT {d '2020-01-01'}",
 	} {
 		if err := checkStatement(sql); !errors.Is(err, engine.ErrStatement) {

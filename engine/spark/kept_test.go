@@ -14,7 +14,8 @@ import (
 func sparkKeeps(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	runs := filepath.Join(t.TempDir(), "runs")
-	sql := "WITH p AS (SELECT TRANSFORM (task) USING 'echo >>" + runs + "; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one), " +
+	sql := "WITH p AS (SELECT TRANSFORM (task) USING 'echo >>" + runs +
+		"; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one), " +
 		"q AS (SELECT max(a) AS a FROM p) SELECT p.a FROM p JOIN q ON p.a <= q.a"
 	if err := eng.Materialize(t.Context(), "kept", sql); err != nil {
 		t.Fatal(err)
@@ -37,7 +38,8 @@ func sparkKeeps(t *testing.T, c *sparkCase) {
 func sparkParts(t *testing.T, c *sparkCase) {
 	eng := c.engine(t, "", engine.Options{})
 	runs := filepath.Join(t.TempDir(), "runs")
-	part := "WITH p AS (SELECT a FROM (SELECT TRANSFORM (task) USING 'echo >>" + runs + "; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one) AS ran) "
+	part := "WITH p AS (SELECT a FROM (SELECT TRANSFORM (task) USING 'echo >>" + runs +
+		"; cat' AS (a STRING) FROM (SELECT /*+ REPARTITION(1) */ task FROM attempts) AS one) AS ran) "
 	n := 0
 	for _, err := range engine.ReadParts[struct{}](t.Context(), eng, "q", part+"SELECT x.a FROM p x JOIN p y ON y.a = x.a") {
 		if err != nil {

@@ -35,8 +35,13 @@ func TestSpark(t *testing.T) {
 		test  func(*testing.T, *sparkCase)
 		alone bool // it reads the server's log, or stops it
 	}{
-		{"values", sparkValues, false}, {"settings", sparkSettings, true}, {"wrong SQL", sparkWrongSQL, false}, {"locked", sparkLocked, false}, {"big results stream", sparkStreams, false},
-		{"views follow commits", sparkFollows, false}, {"kept tables", sparkKeeps, false}, {"kept parts", sparkParts, false}, {"plans of kept tables", sparkKeptPlans, false}, {"kept values", sparkKeptValues, false}, {"files of kept tables", sparkKeptFiles, false}, {"cached tables", sparkCached, false}, {"loaded rows", sparkLoads, false}, {"rows of copies", sparkGivesRows, false}, {"store not seen", sparkUnseen, false}, {"bucket not seen", sparkNoConnector, true},
+		{"values", sparkValues, false}, {"settings", sparkSettings, true}, {"wrong SQL", sparkWrongSQL, false},
+		{"locked", sparkLocked, false}, {"big results stream", sparkStreams, false},
+		{"views follow commits", sparkFollows, false}, {"kept tables", sparkKeeps, false}, {"kept parts", sparkParts, false},
+		{"plans of kept tables", sparkKeptPlans, false}, {"kept values", sparkKeptValues, false},
+		{"files of kept tables", sparkKeptFiles, false}, {"cached tables", sparkCached, false},
+		{"loaded rows", sparkLoads, false}, {"rows of copies", sparkGivesRows, false}, {"store not seen", sparkUnseen, false},
+		{"bucket not seen", sparkNoConnector, true},
 		{"cancelled", sparkCancelled, true}, {"frozen", sparkFrozen, true}, {"killed", sparkKilled, true},
 	} {
 		ok := t.Run(x.name, func(t *testing.T) {
@@ -229,14 +234,18 @@ func sparkLocked(t *testing.T, c *sparkCase) {
 	understood := 0
 	for i, sql := range []string{
 		"SELECT TRANSFORM (task) USING 'RUN' AS (b) FROM attempts", "SELECT TRANSFORM (task) USING r'RUN' AS (b) FROM attempts",
-		"SELECT TRANSFORM (task) USING R\"RUN\" AS (b) FROM attempts", "SELECT TRANSFORM (task) u\u017fing 'RUN' AS (b) FROM attempts", "FROM attempts MAP 1e+0USING 'RUN' AS (b)",
+		"SELECT TRANSFORM (task) USING R\"RUN\" AS (b) FROM attempts",
+		"SELECT TRANSFORM (task) u\u017fing 'RUN' AS (b) FROM attempts", "FROM attempts MAP 1e+0USING 'RUN' AS (b)",
 		"FROM attempts REDUCE task USING\u00a0'RUN' AS (b)", "SELECT 1 --\r, (SELECT count(*) FROM (SELECT TRANSFORM (task) USING 'RUN' AS (b) FROM attempts))",
 		"SELECT JAVA", "SELECT 1 --\r, JAVA", "SELECT 1 -- \\\n no end\n, JAVA", "SELECT 1 /* /* */ */, JAVA", "SELECT 1 /* /*+ */, JAVA",
 		"SELECT reflect\u00a0('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT reflect\u3000('java.io.File', 'createTempFile', 'called', 'CALL')",
 		"SELECT `reflect`('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT \"reflect\"('java.io.File', 'createTempFile', 'called', 'CALL')",
-		"SELECT builtin.reflect('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT system.builtin.java_method('java.io.File', 'createTempFile', 'called', 'CALL')",
-		"SELECT IDENTIFIER('ref' || 'lect')('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT a://b--, JAVA", "FROM attempts |> LIMIT 1 |> SELECT JAVA",
-		"SELECT try_reflect('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT '\\'', JAVA, '\\''", "SELECT r'\\', JAVA, ''", "SELECT 'a' /*+ x */, JAVA",
+		"SELECT builtin.reflect('java.io.File', 'createTempFile', 'called', 'CALL')",
+		"SELECT system.builtin.java_method('java.io.File', 'createTempFile', 'called', 'CALL')",
+		"SELECT IDENTIFIER('ref' || 'lect')('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT a://b--, JAVA",
+		"FROM attempts |> LIMIT 1 |> SELECT JAVA",
+		"SELECT try_reflect('java.io.File', 'createTempFile', 'called', 'CALL')", "SELECT '\\'', JAVA, '\\''",
+		"SELECT r'\\', JAVA, ''", "SELECT 'a' /*+ x */, JAVA",
 		"SELECT 1, JAVA AS (c)", "SELECT /*+ COALESCE(1) */ JAVA", "WITH a AS (SELECT 1) SELECT JAVA FROM a", "SELECT /* ' */ JAVA /* ' */",
 	} {
 		trace := fmt.Sprintf("trace%d", i)

@@ -182,7 +182,8 @@ func losses(t *schema.Trace) []string {
 	var rows []string
 	for _, l := range t.Losses {
 		if l.RecomputedBy.OK {
-			rows = append(rows, fmt.Sprintf("%s task %d of attempt %s on %s, by %s", names[l.PhaseID], l.Task, native[l.AttemptID.V], l.Machine.V, native[l.RecomputedBy.V]))
+			rows = append(rows, fmt.Sprintf("%s task %d of attempt %s on %s, by %s", names[l.PhaseID], l.Task,
+				native[l.AttemptID.V], l.Machine.V, native[l.RecomputedBy.V]))
 		}
 	}
 	slices.Sort(rows)

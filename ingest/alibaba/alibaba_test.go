@@ -61,7 +61,8 @@ func Test2018(t *testing.T) {
 	}
 	var attempts []string
 	for _, a := range r.Attempts {
-		attempts = append(attempts, fmt.Sprint(names[a.PhaseID], " ", a.NativeID, " ", a.Task, ".", a.Number, " ", a.Machine.V, " ", a.Status, " ", a.DurationS, " ", a.CPUS))
+		attempts = append(attempts, fmt.Sprint(names[a.PhaseID], " ", a.NativeID, " ", a.Task, ".", a.Number, " ", a.Machine.V,
+			" ", a.Status, " ", a.DurationS, " ", a.CPUS))
 	}
 	slices.Sort(attempts)
 	want := []string{
@@ -223,7 +224,8 @@ func BenchmarkInstances(b *testing.B) {
 	var buf bytes.Buffer
 	for i := range 100_000 {
 		start := 1000 + rng.IntN(1000)
-		fmt.Fprintf(&buf, "ins_%d,M%d,j_%d,1,Terminated,%d,%d,m_%d,1,1,%d,100,0.1,0.2\n", i, i/100%7+1, i/700, start, start+rng.IntN(100), rng.IntN(4000), rng.IntN(100))
+		fmt.Fprintf(&buf, "ins_%d,M%d,j_%d,1,Terminated,%d,%d,m_%d,1,1,%d,100,0.1,0.2\n", i, i/100%7+1, i/700, start,
+			start+rng.IntN(100), rng.IntN(4000), rng.IntN(100))
 	}
 	in := ingesttest.Directory("trace", map[string]string{"batch_instance.csv": buf.String()})
 	b.SetBytes(int64(buf.Len()))

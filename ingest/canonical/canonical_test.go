@@ -34,10 +34,12 @@ load,1,"never closed
 	}
 	var got []string
 	for _, a := range r.Attempts {
-		got = append(got, fmt.Sprint(a.Task, " ", a.Machine.V, " ", a.DurationS.V, " ", a.FinishTime.V.Sub(a.StartTime.V), " ", a.InputBytes, " ", a.Status, " ", a.Speculative))
+		got = append(got, fmt.Sprint(a.Task, " ", a.Machine.V, " ", a.DurationS.V, " ", a.FinishTime.V.Sub(a.StartTime.V), " ",
+			a.InputBytes, " ", a.Status, " ", a.Speculative))
 	}
 	sort.Strings(got)
-	want := []string{"0 host, one 1.5 1.5 {100 true} success {false true}", "0 host2 0.25 0.25 {7 true} failed {false false}", "1 host2 2 2 {0 false} success {true true}"}
+	want := []string{"0 host, one 1.5 1.5 {100 true} success {false true}", "0 host2 0.25 0.25 {7 true} failed {false false}",
+		"1 host2 2 2 {0 false} success {true true}"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -302,7 +304,8 @@ func TestEveryOwnerHasARow(t *testing.T) {
 }
 
 func TestNegativeNumbers(t *testing.T) {
-	r := ingesttest.Bytes(t, Format(), "attempts.csv", []byte("phase_id,task,duration_s,cpu_s,input_records,number\n1,0,1,-25.5,1,0\n1,1,1,1,-1,0\n1,2,1,1,1,-1\n1,-3,1,1,1,0\n1,4,1,0,0,0\n"))
+	r := ingesttest.Bytes(t, Format(), "attempts.csv",
+		[]byte("phase_id,task,duration_s,cpu_s,input_records,number\n1,0,1,-25.5,1,0\n1,1,1,1,-1,0\n1,2,1,1,1,-1\n1,-3,1,1,1,0\n1,4,1,0,0,0\n"))
 	if len(r.Attempts) != 1 || r.Attempts[0].Task != 4 || r.Counts.Rejects != 4 {
 		t.Errorf("%d attempts, rejects %+v", len(r.Attempts), r.Trace.Rejects)
 	}

@@ -42,7 +42,8 @@ func TestStream(t *testing.T) {
 
 // Python writes NaN for a missing number.
 func TestNaN(t *testing.T) {
-	r := ingesttest.Bytes(t, Format(), "stream.json", []byte(`[{"key": "inc-1", "worker": "tcp://h:1", "status": "OK", "nbytes": NaN, "startstops": [{"action": "compute", "start": 5, "stop": 6}]},
+	r := ingesttest.Bytes(t, Format(), "stream.json",
+		[]byte(`[{"key": "inc-1", "worker": "tcp://h:1", "status": "OK", "nbytes": NaN, "startstops": [{"action": "compute", "start": 5, "stop": 6}]},
  {"key": "inc-2", "worker": "tcp://h:1", "status": "OK", "nbytes": Infinity, "startstops": [{"action": "compute", "start": 5, "stop": 7}]}]`))
 	if r.Err != nil || r.Decoded != 2 || r.Counts.Rejects != 0 || len(r.Attempts) != 2 {
 		t.Fatalf("error %v, %d decoded, rejects %+v", r.Err, r.Decoded, r.Trace.Rejects)
@@ -114,7 +115,8 @@ func TestQueuedForAThread(t *testing.T) {
 	}
 	var got []string
 	for _, a := range r.Attempts {
-		got = append(got, fmt.Sprint(a.NativeID, " queued ", a.QueuedTime.V/1e6, " started ", a.StartTime.V/1e6, " took ", a.DurationS.V, " fetch ", a.FetchWaitS.V, " deserialize ", a.DeserializeS.V))
+		got = append(got, fmt.Sprint(a.NativeID, " queued ", a.QueuedTime.V/1e6, " started ", a.StartTime.V/1e6, " took ",
+			a.DurationS.V, " fetch ", a.FetchWaitS.V, " deserialize ", a.DeserializeS.V))
 	}
 	want := []string{
 		"f-1 queued 0 started 100 took 10 fetch 0 deserialize 0",

@@ -79,7 +79,8 @@ func TestPageWithoutStream(t *testing.T) {
 			t.Errorf("error %v", r.Err)
 		}
 	}
-	r := ingesttest.Bytes(t, Format(), "x.html", []byte(pageHead+`{"data":{"start":[],"duration":[],"key":[],"name":[],"color":[],"worker":[],"worker_thread":[]}}`+pageTail))
+	r := ingesttest.Bytes(t, Format(), "x.html",
+		[]byte(pageHead+`{"data":{"start":[],"duration":[],"key":[],"name":[],"color":[],"worker":[],"worker_thread":[]}}`+pageTail))
 	if r.Err != nil || len(r.Attempts) != 0 || r.Caveats[len(r.Caveats)-1].Code != "no_tasks" {
 		t.Errorf("an empty stream: error %v, caveats %+v", r.Err, r.Caveats)
 	}

@@ -165,8 +165,9 @@ func TestClaim(t *testing.T) {
 		"task_events": {"part-00000-of-00002.csv.gz", "part-00001-of-00002.csv.gz"}, "job_events": {"part-00000-of-00001.csv.gz"},
 		"machine_attributes": {"part-00000-of-00001.csv.gz"}, "papers": {"part-00000-of-00001.csv.gz"},
 	}
-	got := claim(ingest.Dir{Path: "clusterdata-2011-2", Names: []string{"README", "job_events/", "machine_attributes/", "papers/", "schema.csv", "task_events/"},
-		List: func(sub string) []string { return shards[strings.TrimSuffix(sub, "/")] }})
+	got := claim(ingest.Dir{Path: "clusterdata-2011-2",
+		Names: []string{"README", "job_events/", "machine_attributes/", "papers/", "schema.csv", "task_events/"},
+		List:  func(sub string) []string { return shards[strings.TrimSuffix(sub, "/")] }})
 	want := []ingest.Group{{
 		Names: []string{"job_events/part-00000-of-00001.csv.gz", "task_events/part-00000-of-00002.csv.gz", "task_events/part-00001-of-00002.csv.gz"},
 		Drop:  []string{"machine_attributes/part-00000-of-00001.csv.gz", "schema.csv"},
@@ -223,7 +224,8 @@ func BenchmarkTaskEvents(b *testing.B) {
 		at := int64(600e6) + rng.Int64N(1e12)
 		for _, typ := range []int{0, 1, 4} {
 			at += rng.Int64N(1e9)
-			fmt.Fprintf(&shards[min(at*50/int64(1e12+4e9), 49)], "%d,,%d,%d,%d,%d,user=,3,9,0.125,0.07446,0.0004244,0\n", at, 3418309+i/100, i%100, 1000+rng.IntN(12000), typ)
+			fmt.Fprintf(&shards[min(at*50/int64(1e12+4e9), 49)], "%d,,%d,%d,%d,%d,user=,3,9,0.125,0.07446,0.0004244,0\n", at,
+				3418309+i/100, i%100, 1000+rng.IntN(12000), typ)
 		}
 	}
 	files := map[string]string{}

@@ -165,7 +165,8 @@ func TestAvroBombs(t *testing.T) {
 	for _, c := range []struct{ typ, datum string }{
 		{`{"type":"array","items":"null"}`, string(binary.AppendVarint(nil, 1<<40))},
 		{`{"type":"array","items":{"type":"record","name":"E","fields":[]}}`, string(binary.AppendVarint(nil, 1<<40))},
-		{`{"type":"array","items":{"type":"enum","name":"E","symbols":["` + strings.Repeat("x", 1<<20) + `"]}}`, "\xfe\xff\x03" + strings.Repeat("\x00", 1<<20)},
+		{`{"type":"array","items":{"type":"enum","name":"E","symbols":["` + strings.Repeat("x", 1<<20) + `"]}}`,
+			"\xfe\xff\x03" + strings.Repeat("\x00", 1<<20)},
 		{`{"type":"record","name":"D","fields":[{"name":"a","type":["null","D"]}]}`, strings.Repeat("\x02", 16<<20)},
 	} {
 		typ, err := parseAvro([]byte(`{"type":"record","name":"R","fields":[{"name":"v","type":` + c.typ + `}]}`))

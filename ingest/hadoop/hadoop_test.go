@@ -303,7 +303,8 @@ func TestConfigurationKeepsNoSecrets(t *testing.T) {
 <property><name>mapreduce.job.reduces</name><value>7</value><source>x</source></property>
 </configuration>`
 	got, err := readConf([]byte(conf))
-	want := []schema.Setting{{Name: "mapreduce.job.queuename", Value: "a&bA"}, {Name: "mapreduce.job.reduces", Value: "7"}, {Name: "mapreduce.map.speculative", Value: "true"}}
+	want := []schema.Setting{{Name: "mapreduce.job.queuename", Value: "a&bA"}, {Name: "mapreduce.job.reduces", Value: "7"},
+		{Name: "mapreduce.map.speculative", Value: "true"}}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(err, d)
 	}

@@ -22,7 +22,8 @@ const states = `[{"task_id":"t1","attempt_number":0,"name":"f","func_or_class_na
 func rows(r *ingesttest.Result) []string {
 	var got []string
 	for _, a := range r.Attempts {
-		got = append(got, fmt.Sprint(a.NativeID, " ", a.Task, ".", a.Number, " ", a.Machine.V, " ", a.Status, " ", a.DurationS, " ", a.DeserializeS, " ", a.ResultS))
+		got = append(got, fmt.Sprint(a.NativeID, " ", a.Task, ".", a.Number, " ", a.Machine.V, " ", a.Status, " ", a.DurationS,
+			" ", a.DeserializeS, " ", a.ResultS))
 	}
 	return got
 }

@@ -54,7 +54,8 @@ func checkLines(tb testing.TB, text []byte, max int, r io.Reader) {
 		}
 		w := want[i]
 		if !bytes.Equal(got.Data, w.Data) || got.Number != w.Number || got.Offset != w.Offset || got.Cut != w.Cut {
-			tb.Fatalf("line %d: got %q number %d offset %d cut %v, want %q %d %d %v", i, got.Data, got.Number, got.Offset, got.Cut, w.Data, w.Number, w.Offset, w.Cut)
+			tb.Fatalf("line %d: got %q number %d offset %d cut %v, want %q %d %d %v", i, got.Data, got.Number, got.Offset,
+				got.Cut, w.Data, w.Number, w.Offset, w.Cut)
 		}
 		i++
 	}
@@ -73,7 +74,8 @@ func checkLines(tb testing.TB, text []byte, max int, r io.Reader) {
 
 func TestLines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	texts := []string{"", "\n", "a", "a\n", "\n\n\n", "a\r\nb\r\n", "a\r", "\r\n", "\x00\n\xff\xfe\n", "ab\ncd\nlast", strings.Repeat("x", 64) + "\n", strings.Repeat("x", 65), strings.Repeat("x", 200) + "\nafter\n"}
+	texts := []string{"", "\n", "a", "a\n", "\n\n\n", "a\r\nb\r\n", "a\r", "\r\n", "\x00\n\xff\xfe\n", "ab\ncd\nlast",
+		strings.Repeat("x", 64) + "\n", strings.Repeat("x", 65), strings.Repeat("x", 200) + "\nafter\n"}
 	for range 200 {
 		var b strings.Builder
 		for range rng.IntN(30) {

@@ -19,7 +19,8 @@ func TestJSONNumbers(t *testing.T) {
 		long + `NaN}`:                long + `null}`,
 	} {
 		for name, r := range map[string]io.Reader{
-			"at once": strings.NewReader(in), "byte by byte": iotest.OneByteReader(strings.NewReader(in)), "with the end": iotest.DataErrReader(strings.NewReader(in)),
+			"at once": strings.NewReader(in), "byte by byte": iotest.OneByteReader(strings.NewReader(in)),
+			"with the end": iotest.DataErrReader(strings.NewReader(in)),
 		} {
 			if got, err := io.ReadAll(JSONNumbers(r)); err != nil || string(got) != want {
 				t.Errorf("%s: %.60q gave %.60q, want %.60q, error %v", name, in, got, want, err)

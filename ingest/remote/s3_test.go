@@ -355,7 +355,8 @@ func TestErrors(t *testing.T) {
 	s := serve(t, map[string][]byte{"a/b.txt": []byte("x")})
 	denied := func(w http.ResponseWriter, r *http.Request, _ http.Handler) bool {
 		w.WriteHeader(http.StatusForbidden)
-		io.WriteString(w, `<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code><Message>no</Message><AWSAccessKeyId>`+accessKey+`</AWSAccessKeyId></Error>`)
+		io.WriteString(w, `<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code><Message>no</Message><AWSAccessKeyId>`+
+			accessKey+`</AWSAccessKeyId></Error>`)
 		return true
 	}
 	s.spoil.Store(&denied)

@@ -78,7 +78,8 @@ func oneWord() ingest.Format {
 			return err
 		}
 		out.Decoded(1)
-		return ingest.Emit(out, []schema.Application{{ApplicationID: in.Key, NativeID: "word", Framework: "toy", TimeOrigin: "epoch", Status: schema.RunUnknown}})
+		return ingest.Emit(out, []schema.Application{{ApplicationID: in.Key, NativeID: "word", Framework: "toy",
+			TimeOrigin: "epoch", Status: schema.RunUnknown}})
 	}
 	return f
 }

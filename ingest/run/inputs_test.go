@@ -31,13 +31,15 @@ func TestBadInputs(t *testing.T) {
 	}
 	st := newStore(t)
 	s := mustRun(t, st, run.Options{}, dir)
-	want(t, statuses(dir, s), []string{"fail.log read in part", "fail2.log read", "good.log read", "mid.log read in part", "panic.log read in part", "zero.log read"})
+	want(t, statuses(dir, s), []string{"fail.log read in part", "fail2.log read", "good.log read", "mid.log read in part",
+		"panic.log read in part", "zero.log read"})
 	if bad := s.Unread(); len(bad) != 3 || !errors.Is(bad[1].Err, ingest.ErrInternal) {
 		t.Errorf("%d inputs unread", len(bad))
 	}
 	// Inputs that could not be read are remembered: the next run does not read them again, but reports them.
 	s = mustRun(t, st, run.Options{}, dir)
-	want(t, statuses(dir, s), []string{"fail.log already there", "fail2.log already there", "good.log already there", "mid.log already there", "panic.log already there", "zero.log already there"})
+	want(t, statuses(dir, s), []string{"fail.log already there", "fail2.log already there", "good.log already there",
+		"mid.log already there", "panic.log already there", "zero.log already there"})
 	if r := s.Results[4]; !strings.Contains(r.Reason, "this toy breaks") {
 		t.Errorf("the reason %q does not say what broke", r.Reason)
 	}

@@ -62,10 +62,12 @@ func readToy(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 			switch {
 			case word == "toy":
 				out.Decoded(1)
-				return ingest.Emit(out, []schema.Application{{ApplicationID: app, NativeID: rest, Framework: "toy", SourceFile: in.Name, TimeOrigin: "epoch", Status: schema.RunUnknown}})
+				return ingest.Emit(out, []schema.Application{{ApplicationID: app, NativeID: rest, Framework: "toy",
+					SourceFile: in.Name, TimeOrigin: "epoch", Status: schema.RunUnknown}})
 			case word == "run" && !line.Cut:
 				out.Decoded(1)
-				return ingest.Emit(out, []schema.Attempt{{AttemptID: keys["attempts"].Next(), ApplicationID: app, NativeID: rest, Machine: schema.Some(rest), DurationS: schema.Some(1.0), Status: schema.Success}})
+				return ingest.Emit(out, []schema.Attempt{{AttemptID: keys["attempts"].Next(), ApplicationID: app, NativeID: rest,
+					Machine: schema.Some(rest), DurationS: schema.Some(1.0), Status: schema.Success}})
 			case word == "fail":
 				return errors.New("this toy gives up")
 			case word == "panic":

@@ -30,7 +30,8 @@ func repeated(log []byte, size int) []byte {
 	return out
 }
 
-var movedKeys = [][]byte{[]byte(`"Task ID":`), []byte(`"Stage ID":`), []byte(`"Job ID":`), []byte(`"RDD ID":`), []byte(`"Stage IDs":[`), []byte(`"Parent IDs":[`)}
+var movedKeys = [][]byte{[]byte(`"Task ID":`), []byte(`"Stage ID":`), []byte(`"Job ID":`), []byte(`"RDD ID":`),
+	[]byte(`"Stage IDs":[`), []byte(`"Parent IDs":[`)}
 
 // moveIDs appends line with every id after one of movedKeys increased.
 func moveIDs(dst, line []byte, by int64) []byte {

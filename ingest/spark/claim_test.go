@@ -17,7 +17,8 @@ func TestClaim(t *testing.T) {
 		want        []ingest.Group
 	}{
 		"rolling": {"logs/eventlog_v2_app-1", "appstatus_app-1 events_10_app-1.zstd events_1_app-1.zstd events_2_app-1.zstd", []ingest.Group{
-			{Base: "eventlog_v2_app-1", Names: []string{"events_1_app-1.zstd", "events_2_app-1.zstd", "events_10_app-1.zstd"}, Drop: []string{"appstatus_app-1"}}}},
+			{Base: "eventlog_v2_app-1", Names: []string{"events_1_app-1.zstd", "events_2_app-1.zstd", "events_10_app-1.zstd"},
+				Drop: []string{"appstatus_app-1"}}}},
 		"checksums": {"eventlog_v2_a", ".appstatus_a.crc .events_1_a.crc appstatus_a events_1_a", []ingest.Group{
 			{Base: "eventlog_v2_a", Names: []string{"events_1_a"}, Drop: []string{"appstatus_a", ".events_1_a.crc", ".appstatus_a.crc"}}}},
 		"running": {"eventlog_v2_app-1_2", "appstatus_app-1_2.inprogress events_1_app-1_2", []ingest.Group{
@@ -113,7 +114,8 @@ func TestPartialRolling(t *testing.T) {
 // Settings explain how tasks were scheduled. No secret gets into them, whatever its name.
 func TestSettings(t *testing.T) {
 	secrets := []string{"spark.hadoop.fs.s3a.access.key", "spark.hadoop.fs.s3a.secret.key", "spark.ssl.keyPassword", "spark.shuffle.auth.token",
-		"spark.hadoop.fs.azure.account.key.x.dfs.core.windows.net", "spark.sql.sources.password", "spark.kubernetes.authenticate.oauthToken", "spark.app.custom"}
+		"spark.hadoop.fs.azure.account.key.x.dfs.core.windows.net", "spark.sql.sources.password",
+		"spark.kubernetes.authenticate.oauthToken", "spark.app.custom"}
 	values := []string{"jdbc:postgresql://u:p@h/db", "-Dpassword=x", "fs.token=abc", strings.Repeat("x", 1000)}
 	kept := map[string]string{"spark.speculation": "true", "spark.executor.memory": "4g", "spark.sql.shuffle.partitions": "200",
 		"spark.master": "k8s://https://10.0.0.1:443", "spark.yarn.queue": "team-data", "spark.locality.wait": "3s"}

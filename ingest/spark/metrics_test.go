@@ -156,18 +156,21 @@ func TestMeasuresOfOldSpark(t *testing.T) {
 	secondsAre(t, "wait", a.FetchWaitS, 0)
 	secondsAre(t, "cpu", a.CPUS, -1)
 	bytesAre(t, "peak", a.PeakMemoryBytes, -1)
-	a = attemptWith(t, "ANY", "Success", base+`,"Shuffle Read Metrics":{"Remote Blocks Fetched":1,"Local Blocks Fetched":1,"Fetch Wait Time":0,"Remote Bytes Read":70}`)
+	a = attemptWith(t, "ANY", "Success", base+
+		`,"Shuffle Read Metrics":{"Remote Blocks Fetched":1,"Local Blocks Fetched":1,"Fetch Wait Time":0,"Remote Bytes Read":70}`)
 	bytesAre(t, "remote", a.RemoteBytes, 70)
 	bytesAre(t, "local", a.LocalBytes, -1)
 	bytesAre(t, "input with unknown local bytes", a.InputBytes, -1)
 	bytesAre(t, "records", a.InputRecords, -1)
-	a = attemptWith(t, "ANY", "Success", base+`,"Shuffle Read Metrics":{"Remote Blocks Fetched":1,"Local Blocks Fetched":0,"Fetch Wait Time":0,"Remote Bytes Read":70}`)
+	a = attemptWith(t, "ANY", "Success", base+
+		`,"Shuffle Read Metrics":{"Remote Blocks Fetched":1,"Local Blocks Fetched":0,"Fetch Wait Time":0,"Remote Bytes Read":70}`)
 	bytesAre(t, "input without local blocks", a.InputBytes, 70)
 }
 
 func TestStatuses(t *testing.T) {
 	for reason, want := range map[string]schema.AttemptStatus{"Success": schema.Success, "FetchFailed": schema.Failed, "ExceptionFailure": schema.Failed,
-		"TaskKilled": schema.Killed, "TaskCommitDenied": schema.Killed, "ExecutorLostFailure": schema.Lost, "TaskResultLost": schema.Failed, "UnknownReason": schema.Failed, "Meteor": schema.Failed} {
+		"TaskKilled": schema.Killed, "TaskCommitDenied": schema.Killed, "ExecutorLostFailure": schema.Lost,
+		"TaskResultLost": schema.Failed, "UnknownReason": schema.Failed, "Meteor": schema.Failed} {
 		a := attemptWith(t, "ANY", reason, newMetrics)
 		if a.Status != want || a.Reason.OK != (reason != "Success") || a.Reason.OK && a.Reason.V != reason {
 			t.Errorf("%s: %s because %+v", reason, a.Status, a.Reason)

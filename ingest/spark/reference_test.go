@@ -121,7 +121,8 @@ func rowSums(tr *schema.Trace) sums {
 	for _, p := range tr.Phases {
 		names[p.PhaseID] = p.NativeID + "." + strconv.Itoa(int(p.Attempt))
 	}
-	upper := map[schema.Locality]string{schema.ProcessLocal: "PROCESS_LOCAL", schema.NodeLocal: "NODE_LOCAL", schema.NoPreference: "NO_PREF", schema.RackLocal: "RACK_LOCAL", schema.AnyLocality: "ANY"}
+	upper := map[schema.Locality]string{schema.ProcessLocal: "PROCESS_LOCAL", schema.NodeLocal: "NODE_LOCAL",
+		schema.NoPreference: "NO_PREF", schema.RackLocal: "RACK_LOCAL", schema.AnyLocality: "ANY"}
 	s := sums{}
 	for _, a := range tr.Attempts {
 		if a.Status == schema.Running {

@@ -29,18 +29,24 @@ type said struct {
 
 // history is a DAG of two vertices. The output of map task 0 is lost and recomputed, and a reducer is copied in vain.
 var history = []said{
-	{"TEZ_DAG_ID", "dag_1_0007_1", "DAG_SUBMITTED", 1000, `"dagPlan":{"dagName":"q1","vertices":[],"edges":[{"edgeId":"1","inputVertexName":"Map 1","outputVertexName":"Reducer 2","dataMovementType":"SCATTER_GATHER"}]}`},
+	{"TEZ_DAG_ID", "dag_1_0007_1", "DAG_SUBMITTED", 1000,
+		`"dagPlan":{"dagName":"q1","vertices":[],"edges":[{"edgeId":"1","inputVertexName":"Map 1","outputVertexName":"Reducer 2","dataMovementType":"SCATTER_GATHER"}]}`},
 	{"TEZ_VERTEX_ID", "vertex_1_0007_1_00", "VERTEX_INITIALIZED", 1500, `"vertexName":"Map 1","numTasks":1,"initTime":1500`},
 	{"TEZ_VERTEX_ID", "vertex_1_0007_1_01", "VERTEX_INITIALIZED", 1500, `"vertexName":"Reducer 2","numTasks":1,"initTime":1500`},
 	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_0", "TASK_ATTEMPT_STARTED", 2000, `"nodeId":"n1:45454","containerId":"c1"`},
-	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_0", "TASK_ATTEMPT_FINISHED", 4000, `"creationTime":1900,"startTime":2000,"endTime":4000,"status":"SUCCEEDED","nodeId":"n1:45454","containerId":"c1"`},
+	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_0", "TASK_ATTEMPT_FINISHED", 4000,
+		`"creationTime":1900,"startTime":2000,"endTime":4000,"status":"SUCCEEDED","nodeId":"n1:45454","containerId":"c1"`},
 	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_0", "TASK_ATTEMPT_STARTED", 4100, `"nodeId":"n2:45454","containerId":"c2"`},
-	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_0", "TASK_ATTEMPT_FINISHED", 6000, `"startTime":2000,"endTime":6000,"status":"FAILED","taskAttemptErrorEnum":"OUTPUT_LOST","nodeId":"n1:45454"`},
+	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_0", "TASK_ATTEMPT_FINISHED", 6000,
+		`"startTime":2000,"endTime":6000,"status":"FAILED","taskAttemptErrorEnum":"OUTPUT_LOST","nodeId":"n1:45454"`},
 	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_1", "TASK_ATTEMPT_STARTED", 6100, `"nodeId":"n3:45454","containerId":"c3"`},
-	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_1", "TASK_ATTEMPT_FINISHED", 8000, `"startTime":6100,"endTime":8000,"status":"SUCCEEDED","creationCausalAttempt":"attempt_1_0007_1_01_000000_0"`},
+	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_1", "TASK_ATTEMPT_FINISHED", 8000,
+		`"startTime":6100,"endTime":8000,"status":"SUCCEEDED","creationCausalAttempt":"attempt_1_0007_1_01_000000_0"`},
 	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_1", "TASK_ATTEMPT_STARTED", 8200, `"nodeId":"n3:45454","containerId":"c3"`},
-	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_0", "TASK_ATTEMPT_FINISHED", 9000, `"startTime":4100,"endTime":9000,"status":"SUCCEEDED","counters":` + counters},
-	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_1", "TASK_ATTEMPT_FINISHED", 9001, `"startTime":8200,"endTime":9001,"status":"KILLED","counters":{"counterGroups":[{"counterGroupName":"org.apache.tez.common.counters.TaskCounter","counters":[{"counterName":"GC_TIME_MILLIS","counterValue":900}]}]},"taskAttemptErrorEnum":"TERMINATED_INEFFECTIVE_SPECULATION","diagnostics":"Task Attempt killed\nmore"`},
+	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_0", "TASK_ATTEMPT_FINISHED", 9000,
+		`"startTime":4100,"endTime":9000,"status":"SUCCEEDED","counters":` + counters},
+	{"TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_01_000000_1", "TASK_ATTEMPT_FINISHED", 9001,
+		`"startTime":8200,"endTime":9001,"status":"KILLED","counters":{"counterGroups":[{"counterGroupName":"org.apache.tez.common.counters.TaskCounter","counters":[{"counterName":"GC_TIME_MILLIS","counterValue":900}]}]},"taskAttemptErrorEnum":"TERMINATED_INEFFECTIVE_SPECULATION","diagnostics":"Task Attempt killed\nmore"`},
 	{"TEZ_DAG_ID", "dag_1_0007_1", "DAG_FINISHED", 9100, `"startTime":1400,"endTime":9100,"status":"SUCCEEDED"`},
 }
 
@@ -61,7 +67,8 @@ func check(t *testing.T, r *ingesttest.Result) {
 	keys := map[string]schema.Key{}
 	for _, a := range r.Attempts {
 		keys[a.NativeID] = a.AttemptID
-		rows = append(rows, fmt.Sprint(strings.TrimPrefix(a.NativeID, "attempt_1_0007_1_"), " ", a.Machine.V, " ", a.Status, " ", a.DurationS.V, " recompute ", a.Recompute, " copy ", a.Speculative, " ", a.Reason.V))
+		rows = append(rows, fmt.Sprint(strings.TrimPrefix(a.NativeID, "attempt_1_0007_1_"), " ", a.Machine.V, " ", a.Status, " ",
+			a.DurationS.V, " recompute ", a.Recompute, " copy ", a.Speculative, " ", a.Reason.V))
 	}
 	slices.Sort(rows)
 	want := []string{
@@ -74,7 +81,8 @@ func check(t *testing.T, r *ingesttest.Result) {
 	}
 	wantLoss := []schema.Loss{{
 		PhaseID: r.Losses[0].PhaseID, AttemptID: schema.Some(keys["attempt_1_0007_1_00_000000_0"]), Machine: schema.Some("n1"),
-		Time: schema.Some(schema.FromMillis(6000)), DetectedBy: schema.Some(keys["attempt_1_0007_1_01_000000_0"]), RecomputedBy: schema.Some(keys["attempt_1_0007_1_00_000000_1"]),
+		Time: schema.Some(schema.FromMillis(6000)), DetectedBy: schema.Some(keys["attempt_1_0007_1_01_000000_0"]),
+		RecomputedBy: schema.Some(keys["attempt_1_0007_1_00_000000_1"]),
 	}}
 	if d := cmp.Diff(wantLoss, r.Losses); d != "" {
 		t.Error(d)
@@ -178,8 +186,10 @@ func TestExport(t *testing.T) {
 		return `{"` + key + `":[` + strings.Join(list, ",") + `]}`
 	}
 	files := map[string]string{
-		"vertices_part_0.json":      part("vertices", "TEZ_VERTEX_ID", "vertex_1_0007_1_00", `"vertexName":"Map 1","status":"SUCCEEDED","numTasks":1`),
-		"task_attempts_part_0.json": part("task_attempts", "TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_0", `"startTime":2000,"endTime":4000,"status":"FAILED","taskAttemptErrorEnum":"OUTPUT_LOST","nodeId":"n1:1"`, "attempt_1_0007_1_00_000000_1", `"startTime":6100,"endTime":8000,"status":"SUCCEEDED"`),
+		"vertices_part_0.json": part("vertices", "TEZ_VERTEX_ID", "vertex_1_0007_1_00", `"vertexName":"Map 1","status":"SUCCEEDED","numTasks":1`),
+		"task_attempts_part_0.json": part("task_attempts", "TEZ_TASK_ATTEMPT_ID", "attempt_1_0007_1_00_000000_0",
+			`"startTime":2000,"endTime":4000,"status":"FAILED","taskAttemptErrorEnum":"OUTPUT_LOST","nodeId":"n1:1"`,
+			"attempt_1_0007_1_00_000000_1", `"startTime":6100,"endTime":8000,"status":"SUCCEEDED"`),
 	}
 	files["dag.json"] = `{"dag":{"entity":"dag_1_0007_1","entitytype":"TEZ_DAG_ID","otherinfo":{"startTime":1400,"endTime":9100,"status":"SUCCEEDED","dagName":"q1"}}}`
 	in := &ingest.Input{Name: "export.zip", Base: "export.zip", Key: 5}

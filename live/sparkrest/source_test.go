@@ -81,8 +81,10 @@ func TestRowsOfTheLog(t *testing.T) {
 				}
 				continue
 			}
-			a := fmt.Sprint(g.Task, g.Number, g.Machine, g.Executor, g.StartTime, g.FinishTime, g.DurationS, g.Status, g.InputBytes, g.InputRecords, g.Locality, g.ShuffleWriteBytes)
-			b := fmt.Sprint(want.Task, want.Number, want.Machine, want.Executor, want.StartTime, want.FinishTime, want.DurationS, want.Status, want.InputBytes, want.InputRecords, want.Locality, want.ShuffleWriteBytes)
+			a := fmt.Sprint(g.Task, g.Number, g.Machine, g.Executor, g.StartTime, g.FinishTime, g.DurationS, g.Status,
+				g.InputBytes, g.InputRecords, g.Locality, g.ShuffleWriteBytes)
+			b := fmt.Sprint(want.Task, want.Number, want.Machine, want.Executor, want.StartTime, want.FinishTime, want.DurationS,
+				want.Status, want.InputBytes, want.InputRecords, want.Locality, want.ShuffleWriteBytes)
 			if a != b {
 				t.Errorf("%s: attempt %s polled\n%s, logged\n%s", name, want.NativeID, a, b)
 			}

@@ -273,7 +273,8 @@ func (a *application) follow(t *testing.T) (last *live.State, what map[string]sa
 				x.first = s.ElapsedS
 			}
 			if x.help != s.Copy.Helps {
-				t.Logf("task %d of stage %s on %s after %.1f s, median %.1f, left %.1f by %s: %s, %s", s.Task, s.Stage, s.Machine, s.ElapsedS, s.MedianS, s.LeftS, s.Basis, s.Cause, s.Copy.Advice)
+				t.Logf("task %d of stage %s on %s after %.1f s, median %.1f, left %.1f by %s: %s, %s", s.Task, s.Stage, s.Machine,
+					s.ElapsedS, s.MedianS, s.LeftS, s.Basis, s.Cause, s.Copy.Advice)
 			}
 			x.help = s.Copy.Helps
 			what[s.NativeID] = x

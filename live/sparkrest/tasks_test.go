@@ -40,7 +40,8 @@ func wide() *schema.Trace {
 			StartTime: at(free[slot]), FinishTime: at(free[slot] + took), DurationS: schema.Some(took), InputBytes: schema.Some(int64(1000))})
 		free[slot] += took
 	}
-	t.Machines = []schema.Machine{{ApplicationID: schema.Some(app.ApplicationID), Machine: "m1", Executor: schema.Some("0"), Cores: schema.Some(10.0), Slots: schema.Some(int64(10)), AddedTime: at(0)}}
+	t.Machines = []schema.Machine{{ApplicationID: schema.Some(app.ApplicationID), Machine: "m1", Executor: schema.Some("0"),
+		Cores: schema.Some(10.0), Slots: schema.Some(int64(10)), AddedTime: at(0)}}
 	t.Applications, t.Jobs, t.Phases = []schema.Application{app}, []schema.Job{job}, []schema.Phase{phase}
 	return t
 }

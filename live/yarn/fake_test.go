@@ -112,7 +112,8 @@ func (c *cluster) application(id string) object {
 }
 
 func (c *cluster) job(id string) object {
-	j := object{"id": id, "name": "nightly", "user": "etl", "state": "RUNNING", "startTime": c.millis(0), "finishTime": 0, "elapsedTime": int64(min(c.now, c.end()) * 1000)}
+	j := object{"id": id, "name": "nightly", "user": "etl", "state": "RUNNING", "startTime": c.millis(0), "finishTime": 0,
+		"elapsedTime": int64(min(c.now, c.end()) * 1000)}
 	maps, reduces := 0, 0
 	for _, t := range c.tasks {
 		if t.kind == "m" {
@@ -133,7 +134,8 @@ func (t *work) id(what string) string {
 }
 
 func (c *cluster) task(t *work) object {
-	o := object{"id": t.id("task"), "type": map[string]string{"m": "MAP", "r": "REDUCE"}[t.kind], "state": "SCHEDULED", "progress": 0.0, "startTime": 0, "finishTime": 0}
+	o := object{"id": t.id("task"), "type": map[string]string{"m": "MAP", "r": "REDUCE"}[t.kind], "state": "SCHEDULED",
+		"progress": 0.0, "startTime": 0, "finishTime": 0}
 	for _, a := range t.attempts {
 		if a.at > c.now {
 			continue
@@ -155,8 +157,10 @@ func (c *cluster) attempts(t *work) []any {
 		if a.at > c.now {
 			continue
 		}
-		o := object{"id": fmt.Sprintf("%s_%d", t.id("attempt"), i), "startTime": c.millis(a.at), "finishTime": 0, "state": "RUNNING", "progress": min((c.now-a.at)/a.took, 1) * 100,
-			"rack": "/default-rack", "nodeHttpAddress": a.host + ":8042", "assignedContainerId": fmt.Sprintf("container_1795371305756_0001_01_%s%05d%d", t.kind, t.index, i), "diagnostics": ""}
+		o := object{"id": fmt.Sprintf("%s_%d", t.id("attempt"), i), "startTime": c.millis(a.at), "finishTime": 0,
+			"state": "RUNNING", "progress": min((c.now-a.at)/a.took, 1) * 100,
+			"rack": "/default-rack", "nodeHttpAddress": a.host + ":8042",
+			"assignedContainerId": fmt.Sprintf("container_1795371305756_0001_01_%s%05d%d", t.kind, t.index, i), "diagnostics": ""}
 		if a.at+a.took <= c.now {
 			o["state"], o["finishTime"] = "SUCCEEDED", c.millis(a.at+a.took)
 			if a.killed {

@@ -49,7 +49,8 @@ func (w *watched) note(to *[]string, s string) {
 
 // openBrowser starts a browser, and records its pages' requests and errors.
 func openBrowser(t *testing.T) (context.Context, *watched) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-gpu", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-gpu", true))
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(alloc)
@@ -95,7 +96,8 @@ func (w *watched) quiet(t *testing.T, file string) {
 func visit(t *testing.T, ctx context.Context, file string, width, height int64, scheme string) {
 	t.Helper()
 	reporttest.Check(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, height)))
-	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	reporttest.Check(t, err)
 	reporttest.Check(t, chromedp.Do(ctx, chromedp.Navigate("file://"+file)))
 }
@@ -147,7 +149,8 @@ func usePage(t *testing.T, ctx context.Context, scheme string) {
 	visible := `Array.from(document.querySelectorAll("#t-outliers tbody tr")).filter(r => !r.hidden)`
 	all := evaluate[int](t, ctx, visible+`.length`)
 	change := func(name, value string) {
-		evaluate[any](t, ctx, `(function () { var e = document.querySelector("#filter [name=`+name+`]"); e.value = "`+value+`"; e.dispatchEvent(new Event("input", { bubbles: true })); })()`)
+		evaluate[any](t, ctx, `(function () { var e = document.querySelector("#filter [name=`+name+`]"); e.value = "`+value+
+			`"; e.dispatchEvent(new Event("input", { bubbles: true })); })()`)
 	}
 	change("cause", "bad_machine")
 	if n := evaluate[int](t, ctx, visible+`.length`); n == 0 || n >= all {

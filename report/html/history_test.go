@@ -17,7 +17,8 @@ func TestHistoryPictures(t *testing.T) {
 	run := func(name string, key schema.Key, took float64) *report.SlowRun {
 		r := &report.SlowRun{SlowRunRow: report.SlowRunRow{ApplicationID: key, NativeID: reporttest.Hostile, Name: name, TookS: took, UsualS: 100, Runs: 10}}
 		for i := range schema.Key(10) {
-			p := report.RunPoint{ApplicationID: key/100*100 + i, StartTime: schema.Some(reporttest.Origin.Add(86400 * float64(i))), TimeOrigin: "epoch", TookS: 100}
+			p := report.RunPoint{ApplicationID: key/100*100 + i,
+				StartTime: schema.Some(reporttest.Origin.Add(86400 * float64(i))), TimeOrigin: "epoch", TookS: 100}
 			if p.ApplicationID == key {
 				p.TookS = took
 			}

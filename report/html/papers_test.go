@@ -13,7 +13,8 @@ import (
 func TestPapers(t *testing.T) {
 	var points []report.PaperFigure
 	for i, x := range []float64{0, 0.1, 0.5} {
-		points = append(points, report.PaperFigure{Figure: "mantri-7", Title: "share of slot time <b>", Series: "network", X: x, Y: schema.Some(0.9 - float64(i)*0.4), N: schema.Some[int64](20)},
+		points = append(points, report.PaperFigure{Figure: "mantri-7", Title: "share of slot time <b>", Series: "network", X: x,
+			Y: schema.Some(0.9 - float64(i)*0.4), N: schema.Some[int64](20)},
 			report.PaperFigure{Figure: "mantri-7", Title: "share of slot time <b>", Series: "nothing", X: x})
 	}
 	for _, x := range []float64{10, 50, 1e18} {

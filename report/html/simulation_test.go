@@ -36,7 +36,8 @@ func simulation() *report.Simulation {
 			}
 			for _, what := range []string{"downlinks", "map_slots", "uplinks", "waiting"} {
 				for n := range 20 {
-					s := report.Sampled{RunID: run, Scheduler: scheduler, Policy: policy, TimeS: 10 * float64(n), What: what, Queue: hostileName, Value: 10 + float64(n)}
+					s := report.Sampled{RunID: run, Scheduler: scheduler, Policy: policy, TimeS: 10 * float64(n), What: what,
+						Queue: hostileName, Value: 10 + float64(n)}
 					if strings.HasSuffix(what, "links") {
 						s.Queue, s.Value = "", 0.5
 					}

@@ -36,12 +36,14 @@ func putMany(t testing.TB, tx *store.Tx, phases, tasks, perJob int) {
 	}
 	for p := range phases {
 		key, start := schema.Key(p+1), float64(p)*3
-		job := schema.Job{JobID: schema.Key(p/perJob + 1), ApplicationID: 1, NativeID: long(fmt.Sprint(p / perJob)), Name: schema.Some(long("job")), Status: schema.RunSucceeded,
+		job := schema.Job{JobID: schema.Key(p/perJob + 1), ApplicationID: 1, NativeID: long(fmt.Sprint(p / perJob)),
+			Name: schema.Some(long("job")), Status: schema.RunSucceeded,
 			SubmitTime: schema.Some(reporttest.Origin.Add(start)), FinishTime: schema.Some(reporttest.Origin.Add(start + 20))}
 		if p%perJob == 0 {
 			reporttest.Put(t, tx, []schema.Job{job})
 		}
-		reporttest.Put(t, tx, []schema.Phase{{PhaseID: key, JobID: job.JobID, NativeID: long(fmt.Sprint(p)), Name: schema.Some(long("phase")), Kind: "map", Status: schema.RunSucceeded,
+		reporttest.Put(t, tx, []schema.Phase{{PhaseID: key, JobID: job.JobID, NativeID: long(fmt.Sprint(p)),
+			Name: schema.Some(long("phase")), Kind: "map", Status: schema.RunSucceeded,
 			StartTime: schema.Some(reporttest.Origin.Add(start)), FinishTime: schema.Some(reporttest.Origin.Add(start + 15))}})
 		rows := make([]schema.Attempt, tasks)
 		for i := range rows {
@@ -57,8 +59,9 @@ func putMany(t testing.TB, tx *store.Tx, phases, tasks, perJob int) {
 				took *= 3
 			}
 			rows[i] = schema.Attempt{AttemptID: attempt, PhaseID: key, JobID: job.JobID, ApplicationID: 1, Task: int64(i), NativeID: id,
-				Machine: schema.Some(machines[machine]), StartTime: schema.Some(reporttest.Origin.Add(start)), FinishTime: schema.Some(reporttest.Origin.Add(start + took)),
-				DurationS: schema.Some(took), Status: schema.Success, InputBytes: schema.Some(int64(1 << 20))}
+				Machine: schema.Some(machines[machine]), StartTime: schema.Some(reporttest.Origin.Add(start)),
+				FinishTime: schema.Some(reporttest.Origin.Add(start + took)),
+				DurationS:  schema.Some(took), Status: schema.Success, InputBytes: schema.Some(int64(1 << 20))}
 		}
 		reporttest.Put(t, tx, rows)
 	}

@@ -15,7 +15,8 @@ func TestFigures(t *testing.T) {
 		{Seconds(math.NaN()), Dash}, {Seconds(math.Inf(1)), Dash},
 		{Bytes(0), s("0 B")}, {Bytes(1023), s("1023 B")}, {Bytes(1 << 20), s("1.00 MiB")}, {Bytes(583 << 20), s("583 MiB")}, {Bytes(1 << 62), s("4.00 EiB")},
 		{Times(9.1), "9.10×"}, {Times(1), "1.00×"}, {Times(12345678), "> 9999×"}, {Times(math.NaN()), Dash},
-		{Percent(0.43), s("43 %")}, {Percent(0.0312), s("3.1 %")}, {Percent(0), s("0 %")}, {Percent(0.0001), s("< 0.1 %")}, {Percent(-0.5), s("−50 %")}, {Percent(-0.0001), s("≈ 0 %")}, {Seconds(-0.0001), s("≈ 0 s")},
+		{Percent(0.43), s("43 %")}, {Percent(0.0312), s("3.1 %")}, {Percent(0), s("0 %")}, {Percent(0.0001), s("< 0.1 %")},
+		{Percent(-0.5), s("−50 %")}, {Percent(-0.0001), s("≈ 0 %")}, {Seconds(-0.0001), s("≈ 0 s")},
 		{Count(1234), "1234"}, {Count(1234567), "1\u202f234\u202f567"}, {Count(-20000), "−20\u202f000"},
 		{Instant(0, "epoch"), "1970-01-01 00:00:00" + NBSP + "UTC"}, {Instant(5e6, "trace"), "start + " + s("5.00 s")}, {Instant(math.MaxInt64, "epoch"), Dash},
 	} {

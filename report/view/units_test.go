@@ -15,7 +15,8 @@ import (
 
 // Every figure in every table has its unit, unless its column counts things.
 func TestUnits(t *testing.T) {
-	counts := []string{"#", "Applications", "Count", "Line", "Byte", "Jobs", "Attempts", "Tasks", "Phases", "Outliers", "Copies", "Files", "Records", "Rejects", "Outputs lost", "Outputs"}
+	counts := []string{"#", "Applications", "Count", "Line", "Byte", "Jobs", "Attempts", "Tasks", "Phases", "Outliers", "Copies",
+		"Files", "Records", "Rejects", "Outputs lost", "Outputs"}
 	one := `[−<>\x{00a0}]*[0-9][0-9.\x{202f}]*(\x{00a0}(s|ms|min|h|d|%|B|[KMGTPE]iB)|×)`
 	unit := regexp.MustCompile(`^(` + one + `( to ` + one + `)?|–)$`)
 	d, err := report.Build(t.Context(), reporttest.LabelledWithSavings(t, "mixed", "recompute"), report.Options{})

@@ -117,7 +117,8 @@ func BenchmarkTrace(b *testing.B) {
 func TestLongDurations(t *testing.T) {
 	for ms := int64(253402300799000); ms < 253402300799999; ms += 7 {
 		trace := &schema.Trace{Attempts: []schema.Attempt{{
-			AttemptID: 1, StartTime: schema.Some(schema.Time(1000)), FinishTime: schema.Some(schema.Time(ms * 1000)), DurationS: schema.Some(float64(ms-1) / 1e3),
+			AttemptID: 1, StartTime: schema.Some(schema.Time(1000)), FinishTime: schema.Some(schema.Time(ms * 1000)),
+			DurationS: schema.Some(float64(ms-1) / 1e3),
 		}}}
 		for _, v := range laws.Trace(trace) {
 			if v.Law == laws.Duration {

@@ -113,7 +113,8 @@ func TestRecomputation(t *testing.T) {
 		}
 	}
 	if losses == 0 || again == 0 || detected == 0 || resubmitted == 0 || within == 0 {
-		t.Errorf("%d losses, %d made again (%d within the phase), %d detected by readers, %d phases submitted again", losses, again, within, detected, resubmitted)
+		t.Errorf("%d losses, %d made again (%d within the phase), %d detected by readers, %d phases submitted again", losses,
+			again, within, detected, resubmitted)
 	}
 }
 

@@ -321,7 +321,8 @@ func BenchmarkStream(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		o    Options
-	}{{"huge", HugePhase(1, 500_000)}, {"mixed", Scenarios()[slices.IndexFunc(Scenarios(), func(s Scenario) bool { return s.Name == "mixed" })].Make(1).WithTasks(200_000)},
+	}{{"huge", HugePhase(1, 500_000)}, {"mixed",
+		Scenarios()[slices.IndexFunc(Scenarios(), func(s Scenario) bool { return s.Name == "mixed" })].Make(1).WithTasks(200_000)},
 		{"speculation", Scenarios()[slices.IndexFunc(Scenarios(), func(s Scenario) bool { return s.Name == "speculation" })].Make(1).WithTasks(200_000)}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -246,7 +246,8 @@ func TestCompressedWhereSmaller(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rows := make([]schema.Attempt, 2*pageRows)
 	for i := range rows {
-		rows[i] = schema.Attempt{AttemptID: schema.Key(i), InputBytes: schema.Some(r.Int64()), CPUS: schema.Some(r.ExpFloat64()), GCS: schema.Some(float64(i % 7))}
+		rows[i] = schema.Attempt{AttemptID: schema.Key(i), InputBytes: schema.Some(r.Int64()), CPUS: schema.Some(r.ExpFloat64()),
+			GCS: schema.Some(float64(i % 7))}
 	}
 	sameBack(t, rows, nil, false)
 	want := map[string]format.CompressionCodec{"input_bytes": format.Uncompressed, "cpu_s": format.Uncompressed, "gc_s": format.Zstd, "attempt_id": format.Zstd}

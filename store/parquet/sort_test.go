@@ -22,7 +22,8 @@ func TestSort(t *testing.T) {
 		for g := range 3 {
 			n := []int{700, 1, 250}[g]
 			for i := range n {
-				a := schema.Attempt{AttemptID: schema.Key(len(rows)), PhaseID: random.Int64N(40), Number: int32(i), NativeID: fmt.Sprint(i), Recompute: i&1 == 1}
+				a := schema.Attempt{AttemptID: schema.Key(len(rows)), PhaseID: random.Int64N(40), Number: int32(i),
+					NativeID: fmt.Sprint(i), Recompute: i&1 == 1}
 				if there(i, n) {
 					a.InputBytes, a.DurationS, a.Speculative, a.Machine = some(int64(i)), some(float64(i)/3), some(i&2 == 2), some(fmt.Sprint("m", i%9))
 				}

@@ -165,7 +165,8 @@ func TestAgainstReference(t *testing.T) {
 			for range 1 + n.IntN(3) {
 				x := n.flow(tag)
 				ids[tag] = f.Start(x)
-				ref.flows = append(ref.flows, &flowOf{path: x.Path, most: x.Most, count: float64(x.Count), left: x.Bytes, bytes: x.Bytes, tag: tag, begin: f.now})
+				ref.flows = append(ref.flows,
+					&flowOf{path: x.Path, most: x.Most, count: float64(x.Count), left: x.Bytes, bytes: x.Bytes, tag: tag, begin: f.now})
 				tag++
 			}
 			if k := n.IntN(len(ref.flows)); n.IntN(5) == 0 {

@@ -43,8 +43,9 @@ func (l *looks) Look(v *replay.View, _ *replay.Actions) replay.Again {
 // for 20. All take factor times as long; every machine has a host to itself, or none.
 func copied(t *testing.T, hosts bool, fetch, factor float64) (*looks, float64) {
 	t.Helper()
-	reduce := workload.PlanPhase{Kind: "reduce", Class: workload.ReduceSlots, After: []int{0}, Early: 0.5, CopyScore: 1. / 3, Reports: []workload.Point{{At: 0.5, Score: 0.5}},
-		Tasks: []workload.PlanTask{{Seconds: 20, Fetch: fetch, Bytes: -1}}}
+	reduce := workload.PlanPhase{Kind: "reduce", Class: workload.ReduceSlots, After: []int{0}, Early: 0.5, CopyScore: 1. / 3,
+		Reports: []workload.Point{{At: 0.5, Score: 0.5}},
+		Tasks:   []workload.PlanTask{{Seconds: 20, Fetch: fetch, Bytes: -1}}}
 	pl := &workload.Plan{Jobs: []workload.PlanJob{{Phases: []workload.PlanPhase{
 		{Kind: "map", Tasks: []workload.PlanTask{{Seconds: 5, Bytes: -1}, {Seconds: 50, Bytes: -1}}}, reduce}}}}
 	for m := range 2 {

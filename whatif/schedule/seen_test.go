@@ -250,7 +250,8 @@ func TestMinimumShareIsMetInTime(t *testing.T) {
 		pl.Machines = append(pl.Machines, workload.PlanMachine{Slots: [2]int{1, 0}})
 	}
 	job := func(queue int32, arrival, seconds float64, n int) workload.PlanJob {
-		return workload.PlanJob{Queue: queue, Arrival: arrival, Phases: []workload.PlanPhase{{Tasks: slices.Repeat([]workload.PlanTask{{Seconds: seconds}}, n)}}}
+		return workload.PlanJob{Queue: queue, Arrival: arrival,
+			Phases: []workload.PlanPhase{{Tasks: slices.Repeat([]workload.PlanTask{{Seconds: seconds}}, n)}}}
 	}
 	pl.Jobs = []workload.PlanJob{job(1, 0, 1000, 40), job(0, 100, 50, 6)}
 	p := pool(t, pl)
@@ -314,7 +315,8 @@ func TestCopyComputeSplitting(t *testing.T) {
 		pl := &workload.Plan{Machines: []workload.PlanMachine{{Slots: [2]int{1, 2}}}}
 		for range jobs {
 			pl.Jobs = append(pl.Jobs, workload.PlanJob{Phases: []workload.PlanPhase{
-				{Tasks: []workload.PlanTask{{Seconds: 1}}}, {Class: workload.ReduceSlots, After: []int{0}, Tasks: slices.Repeat([]workload.PlanTask{{Seconds: 10, Fetch: fetch}}, reduces)}}})
+				{Tasks: []workload.PlanTask{{Seconds: 1}}},
+				{Class: workload.ReduceSlots, After: []int{0}, Tasks: slices.Repeat([]workload.PlanTask{{Seconds: 10, Fetch: fetch}}, reduces)}}})
 		}
 		var sim replay.Sim
 		out := sim.Run(s.Pool(pool(t, pl)), replay.Options{Scheduler: s.New()})

@@ -49,7 +49,8 @@ func TestSharesAreMaxMinFair(t *testing.T) {
 			}
 			for k, other := range claims {
 				if spare := shares[k] > min(other.Min, other.Demand); guaranteed <= slots && spare && shares[k] > shares[i]+1 {
-					t.Fatalf("seed %d: pool %d has %d and wants more while pool %d has %d: %v of %d, %v", seed, i, shares[i], k, shares[k], shares, slots, claims)
+					t.Fatalf("seed %d: pool %d has %d and wants more while pool %d has %d: %v of %d, %v", seed, i, shares[i], k,
+						shares[k], shares, slots, claims)
 				}
 			}
 		}

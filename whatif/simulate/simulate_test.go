@@ -56,7 +56,8 @@ func TestExamples(t *testing.T) {
 			for _, r := range runs {
 				x := &r.Run
 				if x.Jobs != runs[0].Run.Jobs || x.Tasks != runs[0].Run.Tasks || x.Jobs == 0 {
-					t.Errorf("%s + %s: %d jobs of %d tasks; the first has %d of %d", x.Scheduler, x.Policy, x.Jobs, x.Tasks, runs[0].Run.Jobs, runs[0].Run.Tasks)
+					t.Errorf("%s + %s: %d jobs of %d tasks; the first has %d of %d", x.Scheduler, x.Policy, x.Jobs, x.Tasks,
+						runs[0].Run.Jobs, runs[0].Run.Tasks)
 				}
 				if !(x.MedianS <= x.P95S && x.P95S <= x.MakespanS && x.MeanS <= x.MakespanS && x.MeanS > 0) {
 					t.Errorf("%s + %s: median %v s, mean %v s, 95 %% %v s of %v s in all", x.Scheduler, x.Policy, x.MedianS, x.MeanS, x.P95S, x.MakespanS)

@@ -139,7 +139,8 @@ func TestClasses(t *testing.T) {
 // Machines of a class share hosts, as many on each as it says, wherever the draw puts them, and a class that says nothing
 // shares none.
 func TestFileHosts(t *testing.T) {
-	text := strings.Replace(two, "    - {count: 3, speed: 30}\n    - {count: 4, factor: {uniform: [1, 1.5]}}", "    - {count: 4, per_host: 2, speed: 30}\n    - {count: 3, per_host: 3, factor: 0.5}", 1)
+	text := strings.Replace(two, "    - {count: 3, speed: 30}\n    - {count: 4, factor: {uniform: [1, 1.5]}}",
+		"    - {count: 4, per_host: 2, speed: 30}\n    - {count: 3, per_host: 3, factor: 0.5}", 1)
 	for seed := range int64(20) {
 		f, err := ParseFile("f.yaml", []byte(strings.Replace(text, "machines: 7", "machines: 9", 1)))
 		if err != nil {
@@ -159,7 +160,8 @@ func TestFileHosts(t *testing.T) {
 			sizes[len(h.Machines)]++
 			for _, m := range h.Machines {
 				if want := map[int]float64{2: 2, 3: 1}[len(h.Machines)]; p.Stages.HostOf[m] != int32(i) || p.Stages.Alone[m] != want {
-					t.Errorf("seed %d: machine %d of host %d is on host %d and may be %g times as fast, want %g", seed, m, i, p.Stages.HostOf[m], p.Stages.Alone[m], want)
+					t.Errorf("seed %d: machine %d of host %d is on host %d and may be %g times as fast, want %g", seed, m, i,
+						p.Stages.HostOf[m], p.Stages.Alone[m], want)
 				}
 			}
 		}
@@ -237,7 +239,8 @@ func TestFileErrors(t *testing.T) {
 		{change("{count: 3, speed: 30}", "{count: 3, speed: 30, factor: 1}"), "classes: entry 1: give a factor or a speed"},
 		{change("{count: 3, speed: 30}", "{count: 3}"), "classes: entry 1: give a factor or a speed"},
 		{change("{count: 3, speed: 30}", "{count: 1000000, speed: 30}"), "classes of more than a million machines"},
-		{strings.Replace(change("{count: 3, speed: 30}", "{count: 3, per_host: 3, speed: 30}"), "  speed: 60\n", "  speed: 60\n  network: {rack_mb_s: 1}\n", 1), "leave one out"},
+		{strings.Replace(change("{count: 3, speed: 30}", "{count: 3, per_host: 3, speed: 30}"), "  speed: 60\n",
+			"  speed: 60\n  network: {rack_mb_s: 1}\n", 1), "leave one out"},
 		{change("  slow:", "  losses: [{machines: 8, share: 1}]\n  slow:"), "losses: entry 1: 8 of 7 machines lose outputs"},
 		{change("  slow:", "  losses: [{machines: 1}]\n  slow:"), "losses: entry 1: share is missing"},
 		{change("  slow:", "  losses: [{machines: 1, share: 1, count: 2}]\n  slow:"), "losses: entry 1: every_s is missing"},

@@ -20,7 +20,8 @@ func raced() *workload.Pool {
 		t.Phases = append(t.Phases, schema.Phase{PhaseID: 20 + j, JobID: 10 + j, Kind: "map"})
 		add := func(task int64, machine string, from, till float64, status schema.AttemptStatus) {
 			t.Attempts = append(t.Attempts, schema.Attempt{AttemptID: id, PhaseID: 20 + j, JobID: 10 + j, ApplicationID: 1, Task: task, Status: status,
-				Machine: schema.Some(machine), StartTime: at(float64(100*j) + from), FinishTime: at(float64(100*j) + till), InputBytes: schema.Some(int64(1+task) << 20)})
+				Machine: schema.Some(machine), StartTime: at(float64(100*j) + from), FinishTime: at(float64(100*j) + till),
+				InputBytes: schema.Some(int64(1+task) << 20)})
 			id++
 		}
 		for n := range int64(9) {

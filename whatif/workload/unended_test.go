@@ -23,9 +23,11 @@ func TestUnendedAttempts(t *testing.T) {
 	} {
 		tr := &schema.Trace{
 			Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}},
-			Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1, SubmitTime: at(0), FinishTime: c.job}, {JobID: 4, ApplicationID: 1, SubmitTime: at(400), FinishTime: at(500)}},
-			Phases:       []schema.Phase{{PhaseID: 3, JobID: 2, Kind: "map", FinishTime: c.phase}},
-			Attempts:     []schema.Attempt{{AttemptID: 5, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Running, Machine: schema.Some("m"), StartTime: at(2)}},
+			Jobs: []schema.Job{{JobID: 2, ApplicationID: 1, SubmitTime: at(0), FinishTime: c.job},
+				{JobID: 4, ApplicationID: 1, SubmitTime: at(400), FinishTime: at(500)}},
+			Phases: []schema.Phase{{PhaseID: 3, JobID: 2, Kind: "map", FinishTime: c.phase}},
+			Attempts: []schema.Attempt{{AttemptID: 5, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Running,
+				Machine: schema.Some("m"), StartTime: at(2)}},
 		}
 		p := workload.Build(workloadtest.FromTrace(tr)).Pools[0]
 		if got := 2 + float64(p.Attempts[0].Dur)/1e6; got != c.want {
@@ -42,7 +44,8 @@ func TestPhaseTwice(t *testing.T) {
 		Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}},
 		Jobs:         []schema.Job{{JobID: 2, ApplicationID: 1}},
 		Phases:       []schema.Phase{phase, phase},
-		Attempts: []schema.Attempt{{AttemptID: 5, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Success, Machine: schema.Some("m"), StartTime: at(2), FinishTime: at(9),
+		Attempts: []schema.Attempt{{AttemptID: 5, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Success,
+			Machine: schema.Some("m"), StartTime: at(2), FinishTime: at(9),
 			DurationS: schema.Some(7.0)}},
 	}
 	if p := workload.Build(workloadtest.FromTrace(tr)).Pools[0]; len(p.Phases) != 1 || len(p.Tasks) != 1 || len(p.Attempts) != 1 {

@@ -53,8 +53,10 @@ func TestOpenRefused(t *testing.T) {
 		{"silent afterwards", sparktest.Play(t, silent), false, ErrFrozen, "has said nothing for 100ms", 100 * time.Millisecond},
 		{"hangs up", sparktest.Play(t, func(net.Conn) {}), false, ErrLost, "", 0},
 		{"another protocol", sparktest.Play(t, answers("HTTP/1.1 400 Bad Request\r\n\r\n")), true, ErrUnreachable, `its answer begins with "HTTP/"`, 0},
-		{"another protocol, no log-in", sparktest.Play(t, func(conn net.Conn) { conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), false, ErrLost, "", 0},
-		{"wrong password", sparktest.Play(t, answers("\x03\x00\x00\x00\x18Error validating the login")), true, ErrDenied, `user "me" or the password is wrong: Error validating the lo`, 0},
+		{"another protocol, no log-in", sparktest.Play(t,
+			func(conn net.Conn) { conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), false, ErrLost, "", 0},
+		{"wrong password", sparktest.Play(t, answers("\x03\x00\x00\x00\x18Error validating the login")), true, ErrDenied,
+			`user "me" or the password is wrong: Error validating the lo`, 0},
 		{"wants more", sparktest.Play(t, answers("\x02\x00\x00\x00\x01x")), true, ErrDenied, "Kerberos is not supported", 0},
 		{"endless answer", sparktest.Play(t, answers("\x03\x7f\xff\xff\xff")), true, ErrUnreachable, "its answer begins with", 0},
 	} {
@@ -62,7 +64,8 @@ func TestOpenRefused(t *testing.T) {
 			if c.wait == 0 {
 				c.wait = time.Minute
 			}
-			_, err := Open(t.Context(), Options{Address: c.address, User: "me", Password: "hunter2", SASL: c.sasl, Connect: max(c.wait, 2*time.Second), SilentFor: c.wait})
+			_, err := Open(t.Context(), Options{Address: c.address, User: "me", Password: "hunter2", SASL: c.sasl,
+				Connect: max(c.wait, 2*time.Second), SilentFor: c.wait})
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%v, want the kind %v and %q", err, c.kind, c.says)
 			}
@@ -121,7 +124,8 @@ func TestOpenCancelled(t *testing.T) {
 func TestBrief(t *testing.T) {
 	for _, c := range []struct{ text, code, want string }{
 		{"Error running query: [DIVIDE_BY_ZERO] org.apache.spark.SparkArithmeticException: [DIVIDE_BY_ZERO] Division by zero.\n== SQL ==\nSELECT 1/0\n\tat org.apache.spark.X", "DIVIDE_BY_ZERO", "[DIVIDE_BY_ZERO] Division by zero."},
-		{"[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.(line 1, pos 3)\n\n== SQL ==\nx", "PARSE_SYNTAX_ERROR", "[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.(line 1, pos 3)"},
+		{"[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.(line 1, pos 3)\n\n== SQL ==\nx", "PARSE_SYNTAX_ERROR",
+			"[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.(line 1, pos 3)"},
 		{"org.apache.hive.service.cli.HiveSQLException: Error running query: java.lang.RuntimeException: it broke\n\tat a.b.C", "", "it broke"},
 		{"[A_B.C_D] org.x.Y: [A_B.C_D] nested; line 1 pos 2;\n'Project [1]", "A_B.C_D", "[A_B.C_D] nested; line 1 pos 2"},
 		{"", "", "the server does not say why"},

@@ -227,7 +227,8 @@ func TestNested(t *testing.T) {
 			}
 			rows, levels = append(rows, row), append(levels, slices.Concat(s...))
 		}
-		data := written(t, group(fields, r.IntN(2) == 0), levels, pq.PageBufferSize(200), pq.MaxRowsPerRowGroup(300), pq.DataPageVersion(1+r.IntN(2)), pq.Compression(&pq.Zstd))
+		data := written(t, group(fields, r.IntN(2) == 0), levels, pq.PageBufferSize(200), pq.MaxRowsPerRowGroup(300),
+			pq.DataPageVersion(1+r.IntN(2)), pq.Compression(&pq.Zstd))
 		got, err := rowsOf(data)
 		if err != nil || len(got) != len(rows) {
 			t.Fatalf("seed %d: %d rows of %d, %v", seed, len(got), len(rows), err)

@@ -16,8 +16,10 @@ func TestFingerprint(t *testing.T) {
 		}
 		return NewReader(false, 0).Tree(nodes)
 	}
-	first := make("AdaptiveSparkPlan isFinalPlan=false", "HashAggregate(keys=[k#1L], functions=[count(1)])", "Exchange hashpartitioning(k#1L, 200), ENSURE_REQUIREMENTS, [plan_id=1]", "Filter (v#2 > 10)")
-	same := make("WholeStageCodegen", "HashAggregate(keys=[k#71L], functions=[count(1)])", "AQEShuffleRead coalesced", "ShuffleQueryStage 0, Statistics(sizeInBytes=2.4 KiB, rowCount=1)",
+	first := make("AdaptiveSparkPlan isFinalPlan=false", "HashAggregate(keys=[k#1L], functions=[count(1)])",
+		"Exchange hashpartitioning(k#1L, 200), ENSURE_REQUIREMENTS, [plan_id=1]", "Filter (v#2 > 10)")
+	same := make("WholeStageCodegen", "HashAggregate(keys=[k#71L], functions=[count(1)])", "AQEShuffleRead coalesced",
+		"ShuffleQueryStage 0, Statistics(sizeInBytes=2.4 KiB, rowCount=1)",
 		"Exchange hashpartitioning(k#71L, 64), ENSURE_REQUIREMENTS, [plan_id=99]", "Filter (v#72 > 77)")
 	other := make("HashAggregate(keys=[k#1L], functions=[count(1)])", "Exchange hashpartitioning(j#1L, 200)", "Filter (v#2 > 10)")
 	if first.Fingerprint() != same.Fingerprint() {
@@ -38,7 +40,8 @@ func TestSubqueryTables(t *testing.T) {
 	node := func(parent int32, name, simple string) Node {
 		return Node{Parent: parent, Name: name, Simple: simple}
 	}
-	tr := NewReader(false, 0).Tree([]Node{node(None, "Exchange", "Exchange hashpartitioning(customer_id#1L, 24)"), node(0, "BatchScan ice.shop.orders", "BatchScan ice.shop.orders[customer_id#1L]"),
+	tr := NewReader(false, 0).Tree([]Node{node(None, "Exchange", "Exchange hashpartitioning(customer_id#1L, 24)"),
+		node(0, "BatchScan ice.shop.orders", "BatchScan ice.shop.orders[customer_id#1L]"),
 		node(1, "Subquery", "Subquery subquery#3, [id=#9]"), node(2, "BatchScan ice.shop.customers", "BatchScan ice.shop.customers[id#2L]")})
 	want := [][]string{{"ice.shop.orders"}, {"ice.shop.orders"}, {"ice.shop.customers"}, {"ice.shop.customers"}}
 	if fmt.Sprint(tr.Tables) != fmt.Sprint(want) {
@@ -52,8 +55,10 @@ func TestReusedExchange(t *testing.T) {
 		return Node{Parent: parent, Name: name, Simple: simple}
 	}
 	reused := "ReusedExchange [g#9L], Exchange hashpartitioning(g#1L, 24), ENSURE_REQUIREMENTS, [plan_id=5]"
-	nodes := []Node{node(None, "SortMergeJoin", "SortMergeJoin [g#9L], [g#1L], Inner"), node(0, "ReusedExchange", reused), node(1, "Exchange", reused[len("ReusedExchange [g#9L], "):]),
-		node(2, "Scan", "Scan parquet shop.few"), node(0, "Sort", "Sort [g#1L ASC NULLS FIRST]"), node(4, "Exchange", reused[len("ReusedExchange [g#9L], "):]), node(5, "Scan parquet shop.few", "FileScan parquet shop.few[g#1L]")}
+	nodes := []Node{node(None, "SortMergeJoin", "SortMergeJoin [g#9L], [g#1L], Inner"), node(0, "ReusedExchange", reused),
+		node(1, "Exchange", reused[len("ReusedExchange [g#9L], "):]),
+		node(2, "Scan", "Scan parquet shop.few"), node(0, "Sort", "Sort [g#1L ASC NULLS FIRST]"),
+		node(4, "Exchange", reused[len("ReusedExchange [g#9L], "):]), node(5, "Scan parquet shop.few", "FileScan parquet shop.few[g#1L]")}
 	tr := NewReader(true, 0).Tree(nodes)
 	var names []string
 	for i := range tr.Nodes {

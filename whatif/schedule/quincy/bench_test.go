@@ -12,7 +12,8 @@ import (
 func BenchmarkEvent(b *testing.B) {
 	for _, size := range []struct{ machines, slots, jobs, tasks int }{{250, 1, 10, 2000}, {250, 8, 10, 2000}, {2500, 1, 100, 20000}, {2500, 8, 100, 20000}} {
 		for _, mode := range []Options{{}, {Preempt: true}, {Fair: true}, {Fair: true, Preempt: true}} {
-			b.Run(fmt.Sprintf("machines=%d/slots=%d/tasks=%d/fair=%v/preempt=%v", size.machines, size.slots, size.tasks, mode.Fair, mode.Preempt), func(b *testing.B) {
+			b.Run(fmt.Sprintf("machines=%d/slots=%d/tasks=%d/fair=%v/preempt=%v", size.machines, size.slots, size.tasks,
+				mode.Fair, mode.Preempt), func(b *testing.B) {
 				w := newWorld(1, size.machines, size.slots, size.jobs, mode)
 				for k := range size.tasks {
 					w.add(w.jobs[k%size.jobs])
