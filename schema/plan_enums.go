@@ -134,5 +134,6 @@ const (
 )
 
 func (Remedy) Values() []string {
-	return []string{string(SplitJoin), string(Broadcast), string(Rebalance), string(SaltKeys), string(SplitFiles), string(NoneApplies), string(ShuffleJoin), string(FewerMatches)}
+	return []string{string(SplitJoin), string(Broadcast), string(Rebalance), string(SaltKeys), string(SplitFiles),
+		string(NoneApplies), string(ShuffleJoin), string(FewerMatches)}
 }

@@ -86,7 +86,8 @@ func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		slow := attemptRows(0)
-		slow.id, slow.title, slow.caption, slow.empty, slow.first, slow.sql = "slow", "Its outliers", "Outliers on this machine", "No attempt on it is an outlier.", "excess_s", sqlNamed("machine_attempts", name)
+		slow.id, slow.title, slow.caption, slow.empty = "slow", "Its outliers", "Outliers on this machine", "No attempt on it is an outlier."
+		slow.first, slow.sql = "excess_s", sqlNamed("machine_attempts", name)
 		if worst, current, err := catalog.Soon(ctx, s.worst); err == nil {
 			if slow.kept = worst.page(name); slow.kept != nil {
 				writeAge(w, current)

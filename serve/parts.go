@@ -159,7 +159,8 @@ func (p *ancestry) crumbs() (up []link, title string) {
 		up, title = append(up, link{prose.Upper(title), address(view.Ref{Kind: view.ToJob, Key: p.JobID})}), report.PhaseTitle(p.Phase.V, p.PhaseAttempt.V)
 	}
 	if p.AttemptID.OK {
-		up, title = append(up, link{prose.Upper(title), address(view.Ref{Kind: view.ToPhase, Key: p.PhaseID.V})}), fmt.Sprintf("task %d, attempt %d", p.Task.V, p.Number.V)
+		up = append(up, link{prose.Upper(title), address(view.Ref{Kind: view.ToPhase, Key: p.PhaseID.V})})
+		title = fmt.Sprintf("task %d, attempt %d", p.Task.V, p.Number.V)
 	}
 	return up, prose.Upper(title)
 }

@@ -115,7 +115,9 @@ func runningRow(a *running.Application) []cell {
 	if a.Started.OK {
 		row[1] = cell{Text: prose.Seconds(max(f.Now.Sub(a.Started.V), 0))}
 	}
-	row[2], row[3], row[4] = cell{Text: prose.Count(int64(len(f.Stages) + a.Left.Stages))}, cell{Text: prose.Count(runningTasks(f))}, cell{Text: prose.Count(int64(len(f.Slow) + a.Left.Slow))}
+	row[2] = cell{Text: prose.Count(int64(len(f.Stages) + a.Left.Stages))}
+	row[3] = cell{Text: prose.Count(runningTasks(f))}
+	row[4] = cell{Text: prose.Count(int64(len(f.Slow) + a.Left.Slow))}
 	if cause, ok := mostlyCause(f.Slow); ok {
 		row[5] = causeCell(cause)
 	}

@@ -154,26 +154,29 @@ func assumed(n *workload.Notes, v *Variant) []string {
 	say(v.Scheduler.Other() && n.Without > 0, "The logs of %d applications do not hold what the scheduler needs; there it does without.", n.Without)
 	say(v.Ideal, "Ideals are bounds that no live scheduler reaches.")
 	say(v.Protects(), "Copies of outputs and outputs made early take no slot and no bandwidth; losses are only those that something noticed.")
-	say(n.MeasuredSlots > 0, "%s taken from measured concurrency, since the log does not declare slots.", counted(n.MeasuredSlots, "slot is", "slots are"))
+	say(n.MeasuredSlots > 0, "%s taken from measured concurrency, since the log does not declare slots.", howMany(n.MeasuredSlots, "slot is", "slots are"))
 	say(n.OverSlots > 0, "%s none in the replay.",
-		counted(n.OverSlots, "attempt that ran beyond the declared slots takes", "attempts that ran beyond the declared slots take"))
-	say(n.Copies > 0, "%s replayed as in the log, so savings come on top of what copies saved already.", counted(n.Copies, "speculative copy is", "speculative copies are"))
-	say(n.Unended > 0, "%s no end in the log; the end of the phase is taken, or of the log where the phase still runs.", counted(n.Unended, "attempt has", "attempts have"))
+		howMany(n.OverSlots, "attempt that ran beyond the declared slots takes", "attempts that ran beyond the declared slots take"))
+	say(n.Copies > 0, "%s replayed as in the log, so savings come on top of what copies saved already.",
+		howMany(n.Copies, "speculative copy is", "speculative copies are"))
+	say(n.Unended > 0, "%s no end in the log; the end of the phase is taken, or of the log where the phase still runs.",
+		howMany(n.Unended, "attempt has", "attempts have"))
 	say(n.Contradicted > 0, "%s: the times of the log contradict one another, and savings of such jobs mean nothing.",
-		counted(n.Contradicted, "job ends before its last task, by more than the job took", "jobs end before their last task, by more than the job took"))
-	say(n.NoTimes > 0, "%s left out, for want of a start or a phase.", counted(n.NoTimes, "attempt is", "attempts are"))
+		howMany(n.Contradicted, "job ends before its last task, by more than the job took", "jobs end before their last task, by more than the job took"))
+	say(n.NoTimes > 0, "%s left out, for want of a start or a phase.", howMany(n.NoTimes, "attempt is", "attempts are"))
 	say(n.Gated > 0, "%s; what ran after that end takes as long as in the log.",
-		counted(n.Gated, "attempt began before the end of a phase whose output it reads", "attempts began before the end of a phase whose output they read"))
-	say(n.LonelyPhases > 0, "%s fewer than two finished tasks; a copy there takes as long as the task did.", counted(n.LonelyPhases, "phase has", "phases have"))
-	say(n.MachinesSlow > 0, "%s slower or faster than the others by 15 %% or more; a copy there takes that much more or less time.", counted(n.MachinesSlow, "machine is", "machines are"))
+		howMany(n.Gated, "attempt began before the end of a phase whose output it reads", "attempts began before the end of a phase whose output they read"))
+	say(n.LonelyPhases > 0, "%s fewer than two finished tasks; a copy there takes as long as the task did.",
+		howMany(n.LonelyPhases, "phase has", "phases have"))
+	say(n.MachinesSlow > 0, "%s slower or faster than the others by 15 %% or more; a copy there takes that much more or less time.", howMany(n.MachinesSlow, "machine is", "machines are"))
 	if !v.Ideal {
 		out = append(out, idle(n, v)...)
 	}
 	return out
 }
 
-// counted is a number with its noun and verb.
-func counted(n int, one, many string) string {
+// howMany is a number with its noun and verb.
+func howMany(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

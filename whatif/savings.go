@@ -288,7 +288,8 @@ func (t *tally) done() []JobSaving {
 		}
 		plain := &t.c.none[j]
 		jobs[j] = JobSaving{
-			Saving: t.spread[j].interval95(t.sum[j]/n, !t.varies[j], quantile).atMost(float64(plain.Took) / 1e6), Share: ratio(t.sum[j]/n, float64(plain.Took)/1e6),
+			Saving:     t.spread[j].interval95(t.sum[j]/n, !t.varies[j], quantile).atMost(float64(plain.Took) / 1e6),
+			Share:      ratio(t.sum[j]/n, float64(plain.Took)/1e6),
 			SlotChange: ratio(t.slots[j]/n, float64(plain.Slots)/1e6) - 1, Copies: t.copies[j] / n, WasteS: t.waste[j] / n,
 			Idle: t.spread[j].squares == 0 && t.copies[j] == 0,
 		}

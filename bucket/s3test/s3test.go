@@ -46,7 +46,8 @@ func ServeAt(t testing.TB, ahead time.Duration) *Server {
 	if err := backend.CreateBucket("lakes"); err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{Inner: gofakes3.New(backend, gofakes3.WithTimeSource(clock), gofakes3.WithTimeSkewLimit(0), gofakes3.WithLogger(gofakes3.DiscardLog())).Server()}
+	s := &Server{Inner: gofakes3.New(backend, gofakes3.WithTimeSource(clock), gofakes3.WithTimeSkewLimit(0),
+		gofakes3.WithLogger(gofakes3.DiscardLog())).Server()}
 	s.Server = httptest.NewUnstartedServer(s)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.Start()

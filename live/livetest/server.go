@@ -314,9 +314,10 @@ func (s *Server) task(a *schema.Attempt) any {
 	o["schedulerDelay"] = ms(a.SchedulerDelayS)
 	o["taskMetrics"] = object{"executorDeserializeTime": ms(a.DeserializeS), "executorCpuTime": int64(a.CPUS.V * 1e9), "jvmGcTime": ms(a.GCS),
 		"resultSerializationTime": ms(a.ResultS), "diskBytesSpilled": a.SpillBytes.V, "peakExecutionMemory": a.PeakMemoryBytes.V,
-		"inputMetrics":        object{"bytesRead": max(a.InputBytes.V-s.shuffled(a), 0), "recordsRead": a.InputRecords.V},
-		"outputMetrics":       object{"bytesWritten": a.OutputBytes.V},
-		"shuffleReadMetrics":  object{"fetchWaitTime": ms(a.FetchWaitS), "localBytesRead": s.shuffled(a) - min(a.RemoteBytes.V, s.shuffled(a)), "remoteBytesRead": min(a.RemoteBytes.V, s.shuffled(a))},
+		"inputMetrics":  object{"bytesRead": max(a.InputBytes.V-s.shuffled(a), 0), "recordsRead": a.InputRecords.V},
+		"outputMetrics": object{"bytesWritten": a.OutputBytes.V},
+		"shuffleReadMetrics": object{"fetchWaitTime": ms(a.FetchWaitS),
+			"localBytesRead": s.shuffled(a) - min(a.RemoteBytes.V, s.shuffled(a)), "remoteBytesRead": min(a.RemoteBytes.V, s.shuffled(a))},
 		"shuffleWriteMetrics": object{"bytesWritten": a.ShuffleWriteBytes.V}}
 	return o
 }

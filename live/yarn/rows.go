@@ -54,8 +54,10 @@ func (r *rows) job(j *job) {
 	if !ended {
 		status = schema.RunRunning
 	}
-	app.Name, app.User, app.StartTime, app.FinishTime, app.Status, app.Complete = text(j.Name), text(j.User), instant(j.StartTime), instant(j.FinishTime), status, ended
-	x.NativeID, x.Name, x.SubmitTime, x.StartTime, x.FinishTime, x.Status = j.ID, text(j.Name), instant(j.StartTime), instant(j.StartTime), instant(j.FinishTime), status
+	app.Name, app.User = text(j.Name), text(j.User)
+	app.StartTime, app.FinishTime, app.Status, app.Complete = instant(j.StartTime), instant(j.FinishTime), status, ended
+	x.NativeID, x.Name, x.Status = j.ID, text(j.Name), status
+	x.SubmitTime, x.StartTime, x.FinishTime = instant(j.StartTime), instant(j.StartTime), instant(j.FinishTime)
 	for kind, total := range map[string]int64{"MAP": j.MapsTotal, "REDUCE": j.ReducesTotal} {
 		p := &r.Phases[r.phases[kind]]
 		p.TaskCount = schema.Null[int64]{V: total, OK: total > 0}

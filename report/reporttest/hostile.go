@@ -33,7 +33,8 @@ func HostileTrace() *schema.Trace {
 		t.Machine, t.Executor, t.Reason, t.NativeID = null(t.Machine.V+Hostile), null(Hostile), null(Hostile), Hostile+t.NativeID
 	}
 	m.Edges = []schema.Edge{{JobID: job, FromPhase: first, ToPhase: second, Pattern: schema.AllToAll}}
-	m.Settings = []schema.Setting{{ApplicationID: 1, Name: "spark.executor.memory", Value: Hostile}, {ApplicationID: 1, Name: Hostile, Value: Hostile}, {ApplicationID: 1, Name: "spark.sql.shuffle.partitions", Value: Hostile}}
+	m.Settings = []schema.Setting{{ApplicationID: 1, Name: "spark.executor.memory", Value: Hostile},
+		{ApplicationID: 1, Name: Hostile, Value: Hostile}, {ApplicationID: 1, Name: "spark.sql.shuffle.partitions", Value: Hostile}}
 	m.Caveats = []schema.Caveat{{ApplicationID: 1, Code: Hostile, Detail: Hostile}}
 	m.Rejects = []schema.Reject{{SourceFile: Hostile, ByteOffset: 1, Reason: Hostile, Sample: Hostile}}
 	validTexts(&m.Trace)

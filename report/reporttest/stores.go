@@ -99,7 +99,8 @@ func LabelledWithSavings(t testing.TB, names ...string) engine.Engine {
 // Savings are rows of whatif_savings, over all jobs.
 func Savings() []schema.WhatifSaving {
 	row := func(policy, parameters string, low, mid, high float64, verdict schema.SavingVerdict, assumptions string) schema.WhatifSaving {
-		return schema.WhatifSaving{Policy: policy, Parameters: parameters, SavingS: schema.Some(mid), SavingLow: schema.Some(low), SavingHigh: schema.Some(high),
+		return schema.WhatifSaving{Policy: policy, Parameters: parameters, SavingS: schema.Some(mid), SavingLow: schema.Some(low),
+			SavingHigh:  schema.Some(high),
 			SavingShare: schema.Some(mid / 100), SlotTimeChange: schema.Some(0.02), Verdict: verdict, Assumptions: assumptions}
 	}
 	return []schema.WhatifSaving{

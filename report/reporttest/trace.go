@@ -38,7 +38,8 @@ func (m *Trace) Phase(job schema.Key, start float64, seconds ...float64) schema.
 	for i, s := range seconds {
 		longest = max(longest, s)
 		m.next++
-		m.Attempts = append(m.Attempts, schema.Attempt{AttemptID: m.next, PhaseID: p, JobID: job, ApplicationID: 1, Task: int64(i), NativeID: fmt.Sprint(m.next),
+		m.Attempts = append(m.Attempts, schema.Attempt{AttemptID: m.next, PhaseID: p, JobID: job, ApplicationID: 1,
+			Task: int64(i), NativeID: fmt.Sprint(m.next),
 			Machine: schema.Some(fmt.Sprintf("m%d", i%8+1)), StartTime: schema.Some(Origin.Add(start)), FinishTime: schema.Some(Origin.Add(start + s)),
 			DurationS: schema.Some(s), Status: schema.Success, InputBytes: schema.Some(int64(1 << 20))})
 	}
@@ -61,5 +62,6 @@ func LittleTraces() map[string]*schema.Trace {
 	}
 	unknown.Phases[p-1].StartTime, unknown.Phases[p-1].FinishTime = noTime, noTime
 	unknown.Jobs[0].SubmitTime, unknown.Jobs[0].StartTime, unknown.Jobs[0].FinishTime = noTime, noTime, noTime
-	return map[string]*schema.Trace{"nothing": &NewTrace().Trace, "one task": &single.Trace, "all alike": &equal.Trace, "no duration": &zero.Trace, "no times": &unknown.Trace}
+	return map[string]*schema.Trace{"nothing": &NewTrace().Trace, "one task": &single.Trace, "all alike": &equal.Trace,
+		"no duration": &zero.Trace, "no times": &unknown.Trace}
 }

@@ -120,7 +120,8 @@ func (l *LossOfAttempt) Check(report Report) {
 		report.add("losses", l.PhaseID, "recomputed_by", LostOutput, "attempt %d made the output of task %d, and made it again", l.AttemptID.V, l.Task)
 	}
 	if l.Time.OK && l.RecomputedFinish.OK && l.RecomputedFinish.V < l.Time.V {
-		report.add("losses", l.PhaseID, "recomputed_by", LostOutput, "task %d was made again at %d, before the loss at %d", l.Task, l.RecomputedFinish.V, l.Time.V)
+		report.add("losses", l.PhaseID, "recomputed_by", LostOutput, "task %d was made again at %d, before the loss at %d",
+			l.Task, l.RecomputedFinish.V, l.Time.V)
 	}
 }
 
@@ -144,7 +145,8 @@ func (n *NodeOfPlan) Check(report Report) {
 		column = "node_id"
 	}
 	if n.OtherOf != n.QueryID || n.OtherPlan != n.Plan {
-		report.add(n.Table, n.NodeID, column, PlanOrder, "it names an operator of the %s plan of query %d, and is of the %s plan of %d", n.OtherPlan, n.OtherOf, n.Plan, n.QueryID)
+		report.add(n.Table, n.NodeID, column, PlanOrder,
+			"it names an operator of the %s plan of query %d, and is of the %s plan of %d", n.OtherPlan, n.OtherOf, n.Plan, n.QueryID)
 	} else if n.Table == "plan_nodes" && n.OtherAt >= n.Position {
 		report.add(n.Table, n.NodeID, column, PlanOrder, "at %d, and what reads it is at %d", n.Position, n.OtherAt)
 	}

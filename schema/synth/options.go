@@ -231,7 +231,8 @@ func (o *Options) Check() error {
 		{"Faults.Skew.Factor", o.Faults.Skew.Factor, 0}, {"Faults.Network.Factor", o.Faults.Network.Factor, 0},
 		{"Faults.Transient.Factor", o.Faults.Transient.Factor, 0}, {"Faults.GC.Factor", o.Faults.GC.Factor, 0},
 		{"Faults.Spill.Amount", o.Faults.Spill.Amount, 0}, {"Faults.Scheduler.DelayS", o.Faults.Scheduler.DelayS, 0},
-		{"Faults.Deserialize.ColdS", o.Faults.Deserialize.ColdS, 0}, {"Faults.Start.Factor", o.Faults.Start.Factor, 0}, {"Faults.Loss.RestartS", o.Faults.Loss.RestartS, 0},
+		{"Faults.Deserialize.ColdS", o.Faults.Deserialize.ColdS, 0}, {"Faults.Start.Factor", o.Faults.Start.Factor, 0},
+		{"Faults.Loss.RestartS", o.Faults.Loss.RestartS, 0},
 	} {
 		if !(r.v.Low >= r.low) || !(r.v.High >= r.v.Low) || r.v.High > schema.LongestS {
 			return bad(r.what, r.v)

@@ -71,7 +71,8 @@ func Scenarios() []Scenario {
 		{"weak", "all faults, weakly", weak},
 		{"mixed", "all faults at once", mixed},
 		{"speculation", "all faults at once, with copies by Spark's rule", func(o *Options) { mixed(o); o.Speculation = SparkSpeculation() }},
-		{"no-bytes", "all faults at once, in a log that says nothing about bytes and racks", func(o *Options) { mixed(o); o.Hide = Hide{Bytes: true, Racks: true} }},
+		{"no-bytes", "all faults at once, in a log that says nothing about bytes and racks",
+			func(o *Options) { mixed(o); o.Hide = Hide{Bytes: true, Racks: true} }},
 		{"nightly", "one program, run every night for two weeks; a machine is repaired on the eighth day", nightly},
 		{"busy", "several jobs of an application at once", func(o *Options) { mixed(o); o.Shape.Jobs, o.Shape.InFlight = 8, 3 }},
 		{"tiny", "one machine, one slot, a few tasks", func(o *Options) {

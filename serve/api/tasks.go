@@ -130,7 +130,8 @@ func (api *API) tasks(r *http.Request) ([]sparkTask, error) {
 			StragglerKey: strconv.FormatInt(row.AttemptID, 10), Cause: pointer(row.Cause), ExcessS: pointer(row.ExcessS)}
 		t.Duration, t.Delay = whole(row.DurationS, 1000), whole(row.DelayS, 1000)
 		m := &t.Metrics
-		m.Deserialize, m.CPU, m.GC, m.Spilled, m.Memory = whole(row.DeserialS, 1000), whole(row.CPUS, 1e9), whole(row.GCS, 1000), pointer(row.SpillBytes), pointer(row.PeakBytes)
+		m.Deserialize, m.CPU, m.GC = whole(row.DeserialS, 1000), whole(row.CPUS, 1e9), whole(row.GCS, 1000)
+		m.Spilled, m.Memory = pointer(row.SpillBytes), pointer(row.PeakBytes)
 		out = append(out, t)
 	}
 	return out, nil
@@ -194,7 +195,8 @@ func (api *API) summary(r *http.Request) (sparkSummary, error) {
 		by[row.Metric] = append(by[row.Metric], row.X)
 		return nil
 	})
-	sum.Duration, sum.CPU, sum.GC, sum.Deserialize, sum.Delay, sum.Memory, sum.Spilled = by["duration"], by["executorCpuTime"], by["jvmGcTime"], by["executorDeserializeTime"], by["schedulerDelay"], by["peakExecutionMemory"], by["diskBytesSpilled"]
+	sum.Duration, sum.CPU, sum.GC, sum.Delay = by["duration"], by["executorCpuTime"], by["jvmGcTime"], by["schedulerDelay"]
+	sum.Deserialize, sum.Memory, sum.Spilled = by["executorDeserializeTime"], by["peakExecutionMemory"], by["diskBytesSpilled"]
 	if x := by["bytesWritten"]; x != nil {
 		sum.Output = &sparkOutput{x}
 	}

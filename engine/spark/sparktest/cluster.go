@@ -34,7 +34,8 @@ func Cluster(t testing.TB, workers, cores int) (master string) {
 	for i := range workers {
 		go func() {
 			name := fmt.Sprintf("worker%d", i)
-			started <- begin(fmt.Sprintf("127.0.0.%d", i+2), name, "Successfully registered with master", "worker.Worker", "--webui-port", "0", "--cores", fmt.Sprint(cores), "--memory", "1g",
+			started <- begin(fmt.Sprintf("127.0.0.%d", i+2), name, "Successfully registered with master", "worker.Worker",
+				"--webui-port", "0", "--cores", fmt.Sprint(cores), "--memory", "1g",
 				"--work-dir", filepath.Join(dir, name), master)
 		}()
 	}

@@ -166,7 +166,8 @@ func (p *process) start(home, dir, name string, env []string, arguments ...strin
 	const script = `exec 3<&0; "$@" <&- 3<&- & p=$!; echo $p >"$0"; { read _ <&3; kill -9 $p; } & wait $p; kill $!`
 	command := exec.Command("sh", append([]string{"-c", script, p.pidFile(), filepath.Join(home, "bin", arguments[0])}, arguments[1:]...)...)
 	command.Dir = dir
-	command.Env = append(os.Environ(), append([]string{"SPARK_HOME=" + home, "SPARK_LOCAL_DIRS=" + filepath.Join(dir, "local"), "SPARK_SCALA_VERSION=2.12"}, env...)...)
+	command.Env = append(os.Environ(), append([]string{"SPARK_HOME=" + home, "SPARK_LOCAL_DIRS=" + filepath.Join(dir, "local"),
+		"SPARK_SCALA_VERSION=2.12"}, env...)...)
 	log, err := os.Create(p.Log())
 	if err != nil {
 		return err
@@ -221,14 +222,16 @@ func (o *Options) arguments(dir string) []string {
 		"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:ms;create=true", "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
 		"spark.hadoop.hive.metastore.schema.verification": "false",
 		"spark.executor.extraJavaOptions":                 Quick + codeCache,
-		"spark.driver.extraJavaOptions":                   Quick + codeCache + " -Dderby.system.home=" + dir + " -Dderby.stream.error.file=" + filepath.Join(dir, "derby.log"),
+		"spark.driver.extraJavaOptions": Quick + codeCache + " -Dderby.system.home=" + dir +
+			" -Dderby.stream.error.file=" + filepath.Join(dir, "derby.log"),
 	}
 	if o.Interpreted {
 		set["spark.sql.codegen.wholeStage"], set["spark.sql.codegen.factoryMode"] = "false", "NO_CODEGEN"
 	}
 	hive := map[string]string{
 		"hive.server2.thrift.port": strconv.Itoa(o.Port), "hive.server2.thrift.bind.host": "127.0.0.1", "hive.server2.authentication": auth,
-		"hive.exec.scratchdir": filepath.Join(dir, "scratch"), "hive.exec.local.scratchdir": filepath.Join(dir, "scratchl"), "hive.server2.enable.doAs": "false",
+		"hive.exec.scratchdir": filepath.Join(dir, "scratch"), "hive.exec.local.scratchdir": filepath.Join(dir, "scratchl"),
+		"hive.server2.enable.doAs": "false",
 	}
 	for k, v := range o.Set {
 		if strings.HasPrefix(k, "hive.") {
@@ -237,7 +240,8 @@ func (o *Options) arguments(dir string) []string {
 			set[k] = v
 		}
 	}
-	args := []string{"--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "--name", "straggler", "--master", master, "--driver-memory", "1536m"}
+	args := []string{"--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "--name", "straggler", "--master",
+		master, "--driver-memory", "1536m"}
 	for k, v := range set {
 		args = append(args, "--conf", k+"="+v)
 	}
