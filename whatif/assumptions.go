@@ -166,8 +166,8 @@ func assumed(n *workload.Notes, v *Variant) []string {
 	say(n.NoTimes > 0, "%s left out, for want of a start or a phase.", howMany(n.NoTimes, "attempt is", "attempts are"))
 	say(n.Gated > 0, "%s; what ran after that end takes as long as in the log.",
 		howMany(n.Gated, "attempt began before the end of a phase whose output it reads", "attempts began before the end of a phase whose output they read"))
-	say(n.LonelyPhases > 0, "%s fewer than two finished tasks; a copy there takes as long as the task did.",
-		howMany(n.LonelyPhases, "phase has", "phases have"))
+	say(n.SmallPhases > 0, "%s fewer than two finished tasks; a copy there takes as long as the task did.",
+		howMany(n.SmallPhases, "phase has", "phases have"))
 	say(n.MachinesSlow > 0, "%s slower or faster than the others by 15 %% or more; a copy there takes that much more or less time.", howMany(n.MachinesSlow, "machine is", "machines are"))
 	if !v.Ideal {
 		out = append(out, idle(n, v)...)

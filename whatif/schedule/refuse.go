@@ -34,7 +34,7 @@ func (o Delay) Lacks(p *workload.Pool) error {
 	case o.T2 > 0 && !p.RacksKnown:
 		return errors.New("the log does not say which machines share a rack, so no job can wait for a rack that has its data (t2); give t2=0, or simulate the log's jobs on a cluster with racks (straggler simulate, with a workload file whose jobs are 'store: DIR')")
 	case o.Bias > 0 && !slices.ContainsFunc(p.Tasks, func(t workload.Task) bool { return t.Bytes > 0 }):
-		return errors.New("the log does not say how much any task read, so no job can be told to read slowly (bias); give bias=0")
+		return errors.New("the log does not say how much any task read, so which jobs read slowly (bias) is unknown; give bias=0")
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ type Jobs struct {
 	ReduceReports [][2]float32 `yaml:"reduce_reports"`
 	// CopyScore is the score of a reduce that has copied its input, 1/3 in Hadoop: until then it is the share of the outputs of
 	// the maps that it has, times this; reduce_reports are of its time from then on, and of the rest of the score. 0: copying
-	// is not told apart.
+	// has no part of its own.
 	CopyScore float64 `yaml:"copy_score" min:"0" max:"0.99"`
 }
 

@@ -178,7 +178,7 @@ type Notes struct {
 	OverSlots        int     // attempts that ran beyond the declared slots; they need none in the replay
 	NoMachine        int     // attempts whose machine is unknown
 	Gated            int     // attempts that began before their parents ended
-	LonelyPhases     int     // phases of one task: there is no distribution for a copy
+	SmallPhases      int     // phases with fewer than two finished tasks, which give no distribution for a copy
 	MachinesSlow     int     // machines that differ from the others by 15 % or more, in some window of time
 	Reported         int     // attempts whose progress the log holds
 	LongestS         float64 // duration of the longest attempt that succeeded
@@ -204,7 +204,7 @@ func (n *Notes) Add(m *Notes) {
 	n.OverSlots += m.OverSlots
 	n.NoMachine += m.NoMachine
 	n.Gated += m.Gated
-	n.LonelyPhases += m.LonelyPhases
+	n.SmallPhases += m.SmallPhases
 	n.MachinesSlow += m.MachinesSlow
 	n.Reported += m.Reported
 	n.JobsWithoutEnd += m.JobsWithoutEnd

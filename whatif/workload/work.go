@@ -114,7 +114,7 @@ func (f *phaseModel) work(i int) {
 		f.Ratios[p.FirstRatio+t.Ratio], f.RatioOf[p.FirstRatio+t.Ratio] = float32(ratio), a
 	}
 	if p.Ratios = int32(len(f.Ratios)) - p.FirstRatio; p.Ratios < 2 {
-		f.notes.LonelyPhases++
+		f.notes.SmallPhases++
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// told is a test's own record of a task, independent of the scheduler.
-type told struct {
+// placedTask is a test's own record of a task, independent of the scheduler.
+type placedTask struct {
 	in            Input
 	job           Job
 	ready, waited float64
@@ -26,11 +26,11 @@ type stage struct {
 	now   float64
 	jobs  []Job
 	order []Task
-	tasks map[Task]*told
+	tasks map[Task]*placedTask
 }
 
 func newStage(t *testing.T, seed uint64, o Options) *stage {
-	g := &stage{r: rand.New(rand.NewPCG(seed, 11)), o: o, tasks: map[Task]*told{},
+	g := &stage{r: rand.New(rand.NewPCG(seed, 11)), o: o, tasks: map[Task]*placedTask{},
 		c: Cluster{Rack: []int{0, 0, 1, 1}, Slots: []int{1, 1, 1, 2}}, down: make([]bool, 4)}
 	s, err := New(g.c, o)
 	if err != nil {
@@ -58,7 +58,7 @@ func (g *stage) event() {
 		j := g.jobs[g.r.IntN(len(g.jobs))]
 		t := g.s.AddTask(j, in)
 		g.order = append(g.order, t)
-		g.tasks[t] = &told{in: in, job: j, ready: g.now, on: -1}
+		g.tasks[t] = &placedTask{in: in, job: j, ready: g.now, on: -1}
 	case k < 7 && len(g.order) > 0:
 		i := g.r.IntN(len(g.order))
 		g.s.Finish(g.order[i])
@@ -111,7 +111,7 @@ func (g *stage) carryOut(t *testing.T, changes []Change) {
 }
 
 // price returns the cost, by the paper's rules, of having a task on a machine, or waiting (-1), given where it is now.
-func (g *stage) price(b *told, m int) float64 {
+func (g *stage) price(b *placedTask, m int) float64 {
 	p := g.s.o.Prices
 	if m < 0 && b.on < 0 {
 		return p.Wait * (b.waited + g.now - b.ready)
@@ -199,7 +199,7 @@ func TestOptimum(t *testing.T) {
 			g := newStage(t, seed, o)
 			for step := range 25 {
 				g.event()
-				before := map[Task]told{}
+				before := map[Task]placedTask{}
 				for k, b := range g.tasks {
 					before[k] = *b
 				}
