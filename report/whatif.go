@@ -14,6 +14,7 @@ type Whatif struct {
 	Savings          List[Saving]         `col:"savings" doc:"over all jobs: policies by saving, then bounds"`
 	ReplayErrorS     schema.Null[float64] `col:"replay_error_s" unit:"s" doc:"how far a replay of the unchanged log is from the observed job times"`
 	ReplayErrorShare schema.Null[float64] `col:"replay_error_share" unit:"fraction"`
+	Attempts         schema.Null[int64]   `col:"attempts" doc:"attempts replayed"`
 	Notes            []string             `col:"notes" doc:"assumptions of the savings"`
 	Before           *Timeline            `col:"before" doc:"one job as replayed, where Options.Replayed has it"`
 	After            *Timeline            `col:"after" doc:"the same job under the policy"`
@@ -58,6 +59,9 @@ func (b *builder) whatif() error {
 		w.Savings.Rows = append(w.Savings.Rows, s)
 		if a.ReplayErrorS != nil {
 			w.ReplayErrorS, w.ReplayErrorShare = nullable(a.ReplayErrorS), nullable(a.ReplayErrorShare)
+		}
+		if a.Attempts != nil {
+			w.Attempts = schema.Some(*a.Attempts)
 		}
 		for _, n := range a.Notes {
 			if !seen[n] && len(w.Notes) < 12 {
@@ -126,6 +130,7 @@ type assumed struct {
 	Does             string       `json:"does"`
 	Settings         string       `json:"settings"`
 	Seeds            int64        `json:"seeds"`
+	Attempts         *int64       `json:"attempts"`
 	ReplayErrorS     *float64     `json:"replay_error_s"`
 	ReplayErrorShare *float64     `json:"replay_error_share"`
 	All              assumedGroup `json:"all"`

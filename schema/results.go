@@ -300,7 +300,7 @@ type WhatifSaving struct {
 	SavingHigh     Null[float64] `col:"saving_high" unit:"s" doc:"upper end of that interval"`
 	SavingShare    Null[float64] `col:"saving_share" unit:"fraction" doc:"saving / replayed completion time"`
 	SlotTimeChange Null[float64] `col:"slot_time_change" unit:"fraction" doc:"relative change of the slot time used"`
-	Verdict        SavingVerdict `col:"verdict" doc:"what the saving amounts to: saves, costs time, changes nothing; no clear effect if the interval contains 0; cannot tell if the replay of the unchanged log is off by more than the saving, the interval is unknown, or most attempts have no end in the log"`
+	Verdict        SavingVerdict `col:"verdict" doc:"what the saving amounts to: saves, costs time, changes nothing; no clear effect if the interval contains 0; cannot tell if the replay of the unchanged log is off by more than the saving, the interval is unknown, or most attempts have no start or no end in the log"`
 	Assumptions    string        `col:"assumptions" unit:"JSON" doc:"what the figure is based on, including the error of the replay"`
 }
 

@@ -10,10 +10,12 @@ import (
 	"straggler/whatif/workload"
 )
 
-// verdict compares a saving with the replay error (NaN if the log does not say how long the jobs took). Without an interval
-// there is no verdict.
+// verdict compares a saving with the replay error: NaN if the log does not say how long the jobs took, infinite if most of what
+// is replayed is assumed. Without an interval there is no verdict.
 func verdict(s Interval, replayError, copies float64) schema.SavingVerdict {
 	switch {
+	case math.IsInf(replayError, 1):
+		return schema.CannotTell
 	case s.Mean == 0 && s.Low == s.High && copies == 0:
 		return schema.Nothing
 	case math.IsNaN(s.Low) || !math.IsNaN(replayError) && replayError > 0 && replayError >= math.Abs(s.Mean):
@@ -31,14 +33,14 @@ func (r *Result) Verdict(replayErrorS float64) schema.SavingVerdict {
 	return verdict(r.All.Saving, replayErrorS, r.All.Copies)
 }
 
-// Uncertainty bounds the error of a saving due to the replay: the replay error, or infinite if the log lacks the ends of most
-// attempts, whose durations are then assumed.
+// Uncertainty bounds the error of a saving due to the replay: the replay error, or infinite if the log lacks the times of most
+// attempts, which are then assumed, or left out.
 func (s *Summary) Uncertainty() float64 {
-	return uncertainty(s.ReplayErrorS, s.Notes.MostlyUnended())
+	return uncertainty(s.ReplayErrorS, s.Notes.MostlyUntimed())
 }
 
-func uncertainty(replayErrorS float64, mostlyUnended bool) float64 {
-	if mostlyUnended {
+func uncertainty(replayErrorS float64, mostlyAssumed bool) float64 {
+	if mostlyAssumed {
 		return math.Inf(1)
 	}
 	return replayErrorS
@@ -50,6 +52,7 @@ type assumptions struct {
 	Does         string      `json:"does"`
 	Settings     string      `json:"settings,omitempty"` // those that differ from the defaults
 	Seeds        int         `json:"seeds"`
+	Attempts     int         `json:"attempts"`       // replayed
 	ReplayErrorS float64     `json:"replay_error_s"` // of policy none against the log, summed over the jobs
 	ReplayError  float64     `json:"replay_error_share"`
 	All          groupFigure `json:"all"`
@@ -80,7 +83,7 @@ type jobAssumptions struct {
 
 func assume(r *Result, s *Summary) assumptions {
 	return assumptions{
-		Ideal: r.Ideal, Seeds: s.Seeds, Does: r.Doc, Settings: r.Changed(),
+		Ideal: r.Ideal, Seeds: s.Seeds, Attempts: s.Notes.Attempts, Does: r.Doc, Settings: r.Changed(),
 		ReplayErrorS: s.ReplayErrorS, ReplayError: s.ReplayError,
 		All: r.All.figure(), Small: r.Small.figure(), Notes: s.notes(&r.Variant),
 	}

@@ -80,7 +80,7 @@ func optimum(ctx context.Context, f *survey, each pass, o Options) (Advice, erro
 		return Advice{}, fmt.Errorf("whatif: %w", err)
 	}
 	a.Tried, a.Result = tried, final[0]
-	a.Verdict = a.Result.Verdict(uncertainty(a.ReplayErrorS, f.notes.MostlyUnended()))
+	a.Verdict = a.Result.Verdict(uncertainty(a.ReplayErrorS, f.notes.MostlyUntimed()))
 	a.Lines = lines(&a)
 	return a, nil
 }

@@ -11,30 +11,44 @@ import (
 	"straggler/whatif/workload"
 )
 
-// What a policy saves cannot be told of a log that lacks the ends of most attempts, whatever a replay of what is assumed of
-// them gives.
-func TestMostlyUnended(t *testing.T) {
+// What a policy saves is unknown if the log lacks the starts or the ends of most attempts, whatever a replay of the others, and of
+// what is assumed of them, gives.
+func TestMostlyUntimed(t *testing.T) {
 	policies, err := policy.Choose([]string{"noskew"}, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for unended, want := range map[int]schema.SavingVerdict{0: schema.Saves, 20: schema.Saves, 21: schema.CannotTell, 40: schema.CannotTell} {
+	for _, of := range []struct {
+		unended, unstarted int
+		want               schema.SavingVerdict
+	}{{0, 0, schema.Saves}, {20, 0, schema.Saves}, {21, 0, schema.CannotTell}, {40, 0, schema.CannotTell}, {0, 40, schema.Saves}, {0, 41, schema.CannotTell}} {
 		c := &scenario.Cluster{Machines: scenario.Uniform(20, 2)}
 		c.Jobs = []scenario.Job{{Phases: []scenario.Phase{{Kind: "map",
 			Tasks: append(slices.Repeat([]scenario.Task{{Seconds: 20}}, 39), scenario.Task{Seconds: 2000})}}}}
 		w := workload.Build(c.Rows())
-		w.Notes.Unended = unended
+		w.Notes.Unended, w.Notes.NoTimes = of.unended, of.unstarted
 		s, err := Compare(t.Context(), w, Options{Policies: policies, Seeds: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Results[0].Verdict(s.Uncertainty()); got != want {
-			t.Errorf("%d of %d attempts have no end: %s, want %s (%+v)", unended, s.Notes.Attempts, got, want, s.Results[0].All.Saving)
+		if got := s.Results[0].Verdict(s.Uncertainty()); got != of.want {
+			t.Errorf("of %d attempts and %d without a start %d have no end: %s, want %s (%+v)", s.Notes.Attempts, of.unstarted, of.unended,
+				got, of.want, s.Results[0].All.Saving)
 		}
 	}
 }
 
-// The same holds of a single job.
+// A policy that changes nothing on a log without starts is not said to change nothing: nothing was replayed.
+func TestNothingReplayed(t *testing.T) {
+	if got := verdict(Interval{}, uncertainty(0, true), 0); got != schema.CannotTell {
+		t.Errorf("got %s, want %s", got, schema.CannotTell)
+	}
+	if got := verdict(Interval{}, 0, 0); got != schema.Nothing {
+		t.Errorf("got %s, want %s", got, schema.Nothing)
+	}
+}
+
+// What a policy saves is unknown for a single job that lacks the ends of most attempts, too.
 func TestMostlyUnendedJob(t *testing.T) {
 	none, err := policy.ByName("none")
 	if err != nil {

@@ -20,6 +20,10 @@ func policiesSection(d *report.Document) Section {
 			replays = append(replays, t)
 		}
 	}
+	if n := d.Whatif.Attempts; n.OK && n.V == 0 {
+		s.Blocks = []Block{Note("No job could be replayed: the log does not say when its tasks started.")}
+		return s
+	}
 	table := savingsTable(d)
 	replayed := len(d.Whatif.Savings.Rows) > 0 && d.Trust.Counts.Attempts > 0
 	if len(table.Rows) == 0 && !replayed && len(replays) == 0 {

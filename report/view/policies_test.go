@@ -27,3 +27,20 @@ func TestSavingsBeyondWhatWasLost(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing could be replayed, no policy is said to have changed nothing.
+func TestNothingReplayed(t *testing.T) {
+	var d report.Document
+	d.Trust.Counts.Attempts = 410
+	s := report.Saving{}
+	s.Policy, s.SavingS, s.Verdict = "mantri", schema.Some(0.0), schema.CannotTell
+	d.Whatif.Savings.Rows = []report.Saving{s}
+	for attempts, blocks := range map[schema.Null[int64]]int{schema.Some[int64](0): 1, schema.Some[int64](9): 3, {}: 3} {
+		d.Whatif.Attempts = attempts
+		got := policiesSection(&d).Blocks
+		note, _ := got[0].(Note)
+		if len(got) != blocks || strings.Contains(string(note), "No job could be replayed") != (blocks == 1) {
+			t.Errorf("%+v attempts replayed: %d blocks, the first %q", attempts, len(got), note)
+		}
+	}
+}

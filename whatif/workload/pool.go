@@ -190,8 +190,8 @@ type Notes struct {
 	Contradicted     int // jobs that end before their tasks did, by more than they took
 }
 
-// MostlyUnended reports that the log lacks the ends of more attempts than it holds.
-func (n *Notes) MostlyUnended() bool { return 2*n.Unended > n.Attempts }
+// MostlyUntimed reports that the log lacks the starts or the ends of more attempts than it holds.
+func (n *Notes) MostlyUntimed() bool { return 2*(n.Unended+n.NoTimes) > n.Attempts+n.NoTimes }
 
 // Add adds the notes of other pools.
 func (n *Notes) Add(m *Notes) {
