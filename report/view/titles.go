@@ -35,11 +35,17 @@ func Span(d *report.Document) string {
 		}
 	}
 	c := d.Trust.Counts
-	if c.StartTime.OK && len(d.Trust.Applications.Rows) > 0 {
-		origin := d.Trust.Applications.Rows[0].TimeOrigin
-		span := prose.Instant(c.StartTime.V, origin)
-		if c.FinishTime.OK {
-			span += ", for " + prose.Seconds(c.FinishTime.V.Sub(c.StartTime.V))
+	start, finish := c.StartTime, c.FinishTime // an application starts before its first attempt, and ends after its last
+	if c.FirstStart.OK && (!start.OK || c.FirstStart.V < start.V) {
+		start = c.FirstStart
+	}
+	if c.LastFinish.OK && (!finish.OK || c.LastFinish.V > finish.V) {
+		finish = c.LastFinish
+	}
+	if start.OK && len(d.Trust.Applications.Rows) > 0 {
+		span := prose.Instant(start.V, d.Trust.Applications.Rows[0].TimeOrigin)
+		if finish.OK && finish.V >= start.V {
+			span += ", for " + prose.Seconds(finish.V.Sub(start.V))
 		}
 		parts = append(parts, span)
 	}
