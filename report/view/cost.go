@@ -38,8 +38,8 @@ func causesTable(d *report.Document) Table {
 		outliers := number(c.Outliers)
 		excess := figure(schema.Some(c.SumS), prose.Seconds, "")
 		if c.Cause == report.NotOutlier {
-			outliers, excess = Cell{Text: prose.Dash, Note: info.Doc}, Cell{Text: prose.Dash, Note: info.Doc}
-			replay.Note = info.Doc
+			outliers = Cell{Text: prose.Dash, Note: "none of these tasks is an outlier"}
+			excess, replay.Note = outliers, "only causes of outliers can be removed from a replay"
 		}
 		t.Rows = append(t.Rows, Row{Causes: []schema.Cause{c.Cause}, Cells: []Cell{title, outliers,
 			figure(c.LostS, prose.Seconds, "no phase statistics"), excess, replay}})
