@@ -128,7 +128,7 @@ func (s Settings) change() float64 { return math.Log1p(s.MinChange) }
 func (c *Config) settings(r Rule, group string, sig measure.Signature) Settings {
 	s := Settings{r.Severity, r.MinChange, r.MinAbs, r.MinShare}
 	for _, o := range c.Rules {
-		if !fits(o.Rule, o.Application, o.Stage, r, group, sig) {
+		if !(target{o.Rule, o.Application, o.Stage}).covers(r, group, sig) {
 			continue
 		}
 		if o.Severity != "" {
@@ -151,7 +151,8 @@ func (c *Config) settings(r Rule, group string, sig measure.Signature) Settings 
 func (c *Config) suppression(f *Finding, today string) (Suppression, bool) {
 	rule, _ := RuleNamed(f.Rule)
 	for _, s := range c.Suppress {
-		if string(s.Until) >= today && (s.Finding == "" || s.Finding == f.ID) && fits(s.Rule, s.Application, s.Stage, rule, f.Group, f.signature) {
+		if string(s.Until) >= today && (s.Finding == "" || s.Finding == f.ID) &&
+			(target{s.Rule, s.Application, s.Stage}).covers(rule, f.Group, f.signature) {
 			return s, true
 		}
 	}
@@ -172,16 +173,22 @@ func (c *Config) Expired(today string) []Suppression {
 // DefaultConfig keeps 30 runs, judges from five on, and holds the false discovery rate at 2 %.
 func DefaultConfig() *Config { return &Config{Version: 1, History: 30, MinRuns: 5, FDR: 0.02} }
 
-// fits reports whether an entry of the configuration matches a rule, application and stage. A stage pattern matches no finding
-// about a whole application.
-func fits(name RuleName, app, stage Glob, r Rule, group string, sig measure.Signature) bool {
-	if name != "" && name != "*" && string(name) != r.Name || !app.matches(group) {
+// target is what an entry of the configuration is about.
+type target struct {
+	rule       RuleName
+	app, stage Glob
+}
+
+// covers reports whether a rule, application and stage are in the target. A stage pattern covers no finding about a whole
+// application.
+func (s target) covers(r Rule, group string, sig measure.Signature) bool {
+	if s.rule != "" && s.rule != "*" && string(s.rule) != r.Name || !s.app.matches(group) {
 		return false
 	}
 	if r.Stage {
-		return stage.matches(sig.String()) || stage.matches(sig.Named())
+		return s.stage.matches(sig.String()) || s.stage.matches(sig.Named())
 	}
-	return stage == "" || stage == "*"
+	return s.stage == "" || s.stage == "*"
 }
 
 func (g Glob) matches(s string) bool {

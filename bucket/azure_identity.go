@@ -275,7 +275,7 @@ func managedToken(ctx context.Context) (*oauth2.Token, error) {
 	switch {
 	case endpoint != "" && secret != "" && os.Getenv("IDENTITY_SERVER_THUMBPRINT") == "":
 		query.Set("api-version", "2019-08-01")
-		return metadataToken(ctx, client, endpoint, query, "X-Identity-Header", secret)
+		return metadataToken(ctx, client, endpoint, query, http.Header{"X-Identity-Header": {secret}})
 	case endpoint != "" || os.Getenv("MSI_ENDPOINT") != "":
 		return nil, fmt.Errorf("%w: identities of Azure Arc, Service Fabric, Machine Learning and the Cloud Shell are not supported", errNoCredential)
 	}
@@ -296,19 +296,19 @@ func managedToken(ctx context.Context) (*oauth2.Token, error) {
 	}
 	r.Body.Close()
 	query.Set("api-version", "2018-02-01")
-	return metadataToken(ctx, client, endpoint, query, "Metadata", "true")
+	return metadataToken(ctx, client, endpoint, query, http.Header{"Metadata": {"true"}})
 }
 
 // maxToken bounds the bytes of an answer with a token.
 const maxToken = 1 << 20
 
 // metadataToken asks a service of the machine.
-func metadataToken(ctx context.Context, client *http.Client, endpoint string, query url.Values, header, value string) (*oauth2.Token, error) {
+func metadataToken(ctx context.Context, client *http.Client, endpoint string, query url.Values, header http.Header) (*oauth2.Token, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"?"+query.Encode(), nil)
 	if err != nil {
 		return nil, err
 	}
-	q.Header.Set(header, value)
+	q.Header = header
 	r, err := client.Do(q)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func (d *decoder) machine2011(f [][]byte) bool {
 	if !ok1 || !ok2 || !ok3 || typ > 2 || len(f[1]) == 0 {
 		return false
 	}
-	d.machine(id, at, typ+1, string(f[3]), "", decimal(f[4]))
+	d.machine(machineEvent{id: id, time: at, kind: typ + 1, platform: string(f[3]), cpus: decimal(f[4])})
 	return true
 }
 

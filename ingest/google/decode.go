@@ -165,8 +165,9 @@ func (d *decoder) event(e event) {
 	r.add(extsort.Key{e.job, e.index, e.time, int64(e.kind)})
 }
 
-func (d *decoder) machine(id, at, kind int64, platform, rack string, cpus float64) {
-	d.out.machines = append(d.out.machines, machineEvent{id, at, kind, read.Text(platform), read.Text(rack), cpus})
+func (d *decoder) machine(e machineEvent) {
+	e.platform, e.rack = read.Text(e.platform), read.Text(e.rack)
+	d.out.machines = append(d.out.machines, e)
 }
 
 // use adds a task's use of a machine from start to end; it counts in the window in which it started.

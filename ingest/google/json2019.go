@@ -167,7 +167,7 @@ func (d *decoder) machine2019(v *record2019) bool {
 	if v.Capacity.CPUs != nil && *v.Capacity.CPUs >= 0 {
 		cpus = *v.Capacity.CPUs
 	}
-	d.machine(v.MachineID.n, v.Time.n, typ, v.PlatformID, v.SwitchID, cpus)
+	d.machine(machineEvent{v.MachineID.n, v.Time.n, typ, v.PlatformID, v.SwitchID, cpus})
 	return true
 }
 
