@@ -55,7 +55,7 @@ one stage of --wide tasks out of its largest stage.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.what.Scenario, "scenario", "mixed", "`NAME` of what goes wrong; --list lists them")
-	f.Uint64Var(&o.what.Seed, "seed", 1, "seed `N` of the random numbers")
+	f.Uint64Var(&o.what.Seed, "seed", 1, "seed the random numbers with `N`")
 	f.Var(&atLeastOne[int64]{&o.what.Tasks}, "tasks", "about `N` tasks; without it as many as the scenario has")
 	f.Var(&atLeastOne[int]{&o.what.Wide}, "wide", "instead of a scenario, one phase of `N` tasks")
 	f.Var(&atLeastOne[int]{&o.what.Phases}, "phases", "instead of a scenario, `N` phases of a few tasks")
