@@ -396,7 +396,7 @@ func (r *reader) flush(all bool) error {
 
 // complete adds the rows that others name and no file describes, and the caveats of the input. A phase ran while its attempts
 // did, and a job while its phases did.
-func (r *reader) complete() error {
+func (r *reader) complete() {
 	for _, key := range r.absent("phases") {
 		f := r.named["phases"][key]
 		start, finish := r.windows[key].times()
@@ -421,7 +421,7 @@ func (r *reader) complete() error {
 		})
 	}
 	if len(r.skipped) == 0 {
-		return nil
+		return
 	}
 	names := make([]string, 0, len(r.skipped))
 	for name := range r.skipped {
@@ -437,7 +437,6 @@ func (r *reader) complete() error {
 		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: apps[0], Code: "columns_skipped", Count: schema.Some(int64(len(names))),
 			Detail: read.Text(fmt.Sprintf("columns that the tables do not have were skipped: %.500v", names))})
 	}
-	return nil
 }
 
 // jobWindows returns the windows of jobs, computed from those of the phases that attempts name.

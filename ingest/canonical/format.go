@@ -133,5 +133,6 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 			return ctx.Err()
 		}
 	}
-	return errors.Join(append(errs, r.complete(), r.flush(true))...)
+	r.complete()
+	return errors.Join(append(errs, r.flush(true))...)
 }

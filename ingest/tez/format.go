@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path"
 	"strings"
 
 	"straggler/ingest"
@@ -100,5 +99,5 @@ func (f *fold) part(ctx context.Context, p ingest.Part) error {
 	if string(magic[:n]) == "SEQ" {
 		return f.sequence(ctx, p, whole)
 	}
-	return f.json(ctx, p, whole, path.Base(p.Name))
+	return f.json(ctx, p, whole)
 }

@@ -128,7 +128,7 @@ var kinds = map[string]string{
 const maxEntity = 64 << 20
 
 // json reads entities that are followed by 0x01 and a line break, or an export, which is an object of lists of them.
-func (f *fold) json(ctx context.Context, p ingest.Part, r io.Reader, name string) error {
+func (f *fold) json(ctx context.Context, p ingest.Part, r io.Reader) error {
 	br := bufio.NewReaderSize(r, 256<<10)
 	var at int64
 	for {

@@ -110,7 +110,7 @@ func (s *sim) loseOutputs(st *stage, exec int32) {
 		}
 		st.lost[task] = len(s.losses)
 		s.makers = append(s.makers, Maker{Task: strconv.FormatInt(out.serial-1, 10), Executor: s.execs[exec].id})
-		s.losses = append(s.losses, schema.Loss{PhaseID: st.phaseOf(s, out.serial), Task: int64(task),
+		s.losses = append(s.losses, schema.Loss{PhaseID: st.phaseOf(out.serial), Task: int64(task),
 			AttemptID: schema.Some(s.attemptKeys.Nth(out.serial - 1)), Machine: schema.Some(m.Machine), Time: s.time(s.now)})
 		if cur != nil && s.losses[len(s.losses)-1].PhaseID == cur.row.PhaseID {
 			s.lostWhileRunning(cur, task, out)
@@ -122,7 +122,7 @@ func (s *sim) loseOutputs(st *stage, exec int32) {
 }
 
 // phaseOf returns the submission in which an output was made.
-func (st *stage) phaseOf(s *sim, serial int64) schema.Key {
+func (st *stage) phaseOf(serial int64) schema.Key {
 	for _, r := range st.runs {
 		if serial <= r.lastSerial {
 			return r.row.PhaseID
