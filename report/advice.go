@@ -97,8 +97,8 @@ func adviseBy(t thresholds, d *Document, f *facts) []Advice {
 			Action: "Read the log of the jobs that ran on them too, into the same store or the same report."}}
 	}
 	if c := d.Trust.Counts; c.Attempts == 0 && c.Applications > 0 && c.Incomplete == 0 && c.Rejects == 0 {
-		return []Advice{{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no task ran",
-			Action: "The log was read to its end, and it has no task."}}
+		return []Advice{{Rule: "nothing", Kind: Nothing, Title: "Nothing to advise: no task was read",
+			Action: "What was read is complete, and has no tasks."}}
 	}
 	if d.Trust.Counts.Attempts == 0 {
 		return []Advice{{Rule: "cannot_tell", Kind: CannotTell, Title: "Cannot tell: no attempts were read",

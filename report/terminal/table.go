@@ -159,7 +159,7 @@ func inline(c view.Cell) string {
 	switch {
 	case c.Text == "":
 		return c.Sub
-	case c.SameText:
+	case c.ShowSub && c.Sub != "":
 		return c.Text + ", " + c.Sub
 	}
 	return c.Text

@@ -40,7 +40,7 @@ func outliersTable(d *report.Document) Table {
 		t.Rows = append(t.Rows, Row{ID: fmt.Sprintf("outlier-%d", i+1), App: prose.Name(o.Application),
 			Machine: prose.MaybeName(o.Machine), Causes: []schema.Cause{o.Cause},
 			Cells: []Cell{number(int64(i + 1)), cost, took, cause,
-				{Text: where(&o), Sub: strings.Join(prose.NonEmpty(prose.MaybeName(o.Machine), report.AppOf(d, o.Application)),
+				{Text: where(&o), ShowSub: report.AppOf(d, o.Application) != "", Sub: strings.Join(prose.NonEmpty(prose.MaybeName(o.Machine), report.AppOf(d, o.Application)),
 					" · "), Of: Ref{Kind: ToAttempt, Key: o.AttemptID}}, {Text: o.Words, Detail: evidence(&o)}}})
 	}
 	return t

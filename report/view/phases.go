@@ -49,6 +49,7 @@ func phasesTable(d *report.Document) Table {
 			figure(p.MedianS, prose.Seconds, note), figure(p.MaxS, prose.Seconds, note), slow, nullNumber(p.Outliers, note),
 			figure(p.EarlierS, prose.Seconds, note), figure(p.CostS, prose.Seconds, note)}})
 	}
+	distinguish(t.Rows, 1)
 	return t
 }
 

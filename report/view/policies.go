@@ -71,7 +71,7 @@ func savingsTable(d *report.Document) Table {
 	if !small {
 		t.Drop("Small jobs")
 	}
-	markSameText(t.Rows)
+	distinguish(t.Rows, 0)
 	switch {
 	case len(idle) > 0 && len(t.Rows) > 0:
 		t.After = "Changed nothing here: " + prose.Join(idle) + "."
@@ -100,14 +100,14 @@ func policyTitle(s *report.Saving) (title, sub string) {
 	return prose.Clean(s.Policy, 40), strings.Join(parts, ", ")
 }
 
-// markSameText marks the rows whose first cells have the same text.
-func markSameText(rows []Row) {
+// distinguish marks the cells of a column whose text another row has too.
+func distinguish(rows []Row, column int) {
 	n := map[string]int{}
 	for _, r := range rows {
-		n[r.Cells[0].Text]++
+		n[r.Cells[column].Text]++
 	}
 	for _, r := range rows {
-		r.Cells[0].SameText = n[r.Cells[0].Text] > 1 && r.Cells[0].Sub != ""
+		r.Cells[column].ShowSub = n[r.Cells[column].Text] > 1
 	}
 }
 

@@ -45,16 +45,21 @@ func noPlan(q *report.Query) Lead {
 func queriesTable(d *report.Document) Table {
 	l := d.Queries
 	t := Table{ID: "queries", Caption: "Queries by time lost", More: l.More(), SQL: l.SQL, Empty: l.Note,
-		Columns: []Column{{Title: "Query", Essential: true}, {Title: "Jobs", Number: true}, {Title: "Took", Number: true, Essential: true},
+		Columns: []Column{{Title: "Query", Essential: true}, {Title: "Application", Essential: true}, {Title: "Jobs", Number: true},
+			{Title: "Took", Number: true, Essential: true},
 			{Title: "Lost", Doc: "how much earlier its jobs would have ended had slow tasks taken their phases’ medians, summed",
 				Number: true, Essential: true},
 			{Title: "By cause"}, {Title: "Outliers", Number: true}, {Title: "Operator", Doc: "the one that its skewed tasks executed", Essential: true}}}
 	for i := range l.Rows {
 		q := &l.Rows[i]
 		title := Cell{Text: prose.Clean(q.NativeID, 24), Sub: prose.MaybeName(q.Description), Of: Ref{Kind: ToQuery, Key: q.QueryID}}
-		t.Rows = append(t.Rows, Row{App: prose.Name(q.Application), Causes: PartCauses(q.Loss.Parts), Cells: []Cell{title, number(q.Jobs),
+		t.Rows = append(t.Rows, Row{App: prose.Name(q.Application), Causes: PartCauses(q.Loss.Parts), Cells: []Cell{title,
+			text(report.AppOf(d, q.Application)), number(q.Jobs),
 			figure(q.TookS, prose.Seconds, "the log does not say when it started and ended"), figure(q.Loss.LostS, prose.Seconds, q.Loss.Note),
 			{Text: PartsText(q.Loss.Parts)}, number(q.Loss.Outliers), operatorCell(q)}})
+	}
+	if d.Trust.Applications.Total == 1 {
+		t.Drop("Application")
 	}
 	return t
 }

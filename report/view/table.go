@@ -56,19 +56,19 @@ type Row struct {
 
 // Cell is a text, the value that it sorts by, and its explanation.
 type Cell struct {
-	Text     string
-	Sort     string            // "" sorts by the text
-	Note     string            // why it is unknown, or how it came about
-	Sub      string            // a second, quieter line
-	SameText bool              // another row has the same Text: Sub distinguishes them
-	Cause    schema.Cause      // shown with its colour and letter
-	Keyed    bool              // the cell is about Cause, which may be report.NotOutlier
-	Parts    []report.LostPart // shown as a stacked bar over Whole
-	Whole    float64
-	Saving   *report.Saving // shown as an interval on the scale of the table
-	Detail   *Detail        // shown on demand
-	Of       Ref            // what the cell names
-	Href     string         // address of the page about it, "" for none
+	Text    string
+	Sort    string            // "" sorts by the text
+	Note    string            // why it is unknown, or how it came about
+	Sub     string            // a second, quieter line
+	ShowSub bool              // where Sub is usually left out, too: Text alone is not unique
+	Cause   schema.Cause      // shown with its colour and letter
+	Keyed   bool              // the cell is about Cause, which may be report.NotOutlier
+	Parts   []report.LostPart // shown as a stacked bar over Whole
+	Whole   float64
+	Saving  *report.Saving // shown as an interval on the scale of the table
+	Detail  *Detail        // shown on demand
+	Of      Ref            // what the cell names
+	Href    string         // address of the page about it, "" for none
 }
 
 // Detail is the evidence for a row: sentences, and the query that shows it.
