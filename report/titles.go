@@ -15,12 +15,12 @@ func JobTitle(native string) string {
 	return "job " + prose.Name(native)
 }
 
-// PhaseTitle names a phase by its native id and re-submission.
+// PhaseTitle names a phase by its native id and resubmission.
 func PhaseTitle(native string, attempt int32) string {
 	if attempt == 0 {
 		return "phase " + prose.Name(native)
 	}
-	return fmt.Sprintf("phase %s, re-submission %d", prose.Name(native), attempt)
+	return fmt.Sprintf("phase %s, resubmission %d", prose.Name(native), attempt)
 }
 
 // PhaseShort names an attempt of a phase where there is little room: its id, and the attempt unless it is the first.

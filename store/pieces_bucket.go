@@ -180,14 +180,14 @@ func (b *bucketPieces) end(ctx context.Context, named map[string]bool) error {
 
 // farPiece is a piece in a bucket, for the program that writes it.
 type farPiece struct {
-	at     string // URL: a store's, and the marker of the transaction's writer
-	id     string
-	o      Options // for tests
-	s      *objectStore
-	writer string
-	disk   unnamedFiles
-	put    []string // objects
-	doubt  bool     // about the last of them: it may still be stored
+	at          string // URL: a store's, and the marker of the transaction's writer
+	id          string
+	o           Options // for tests
+	s           *objectStore
+	writer      string
+	disk        unnamedFiles
+	put         []string // objects
+	lastUnknown bool     // the last of them may still be stored
 }
 
 func (p *farPiece) begin(ctx context.Context) error {
@@ -214,7 +214,7 @@ func (p *farPiece) taken(ctx context.Context) error {
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("this work has been done by another run of it, or is wanted no more: %w", err)
+		return fmt.Errorf("this work has been done by another run of it, or is no longer wanted: %w", err)
 	}
 	return err
 }
@@ -248,9 +248,9 @@ func (p *farPiece) end(ctx context.Context, made *Piece) error {
 }
 
 func (p *farPiece) send(ctx context.Context, local string, f FileRecord) error {
-	p.put, p.doubt = append(p.put, f.Path), true
+	p.put, p.lastUnknown = append(p.put, f.Path), true
 	err := p.s.send(ctx, f, func() (io.ReadCloser, error) { return p.disk.Open(filepath.Join(os.TempDir(), local)) }, &progress{})
-	p.doubt = err != nil
+	p.lastUnknown = err != nil
 	return err
 }
 
@@ -267,7 +267,7 @@ func (p *farPiece) abort(ctx context.Context) {
 			return
 		}
 	}
-	if !p.doubt {
+	if !p.lastUnknown {
 		p.s.remove(ctx, p.mark())
 	}
 }

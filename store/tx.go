@@ -49,11 +49,11 @@ type Tx struct {
 	stale      bool                  // Resume found results of inputs that have changed or been removed
 	dependsOn  map[schema.Key]string // what else results of an input depend on
 
-	pieces     pieces          // of programs on other machines; nil without
-	piecesName string          // name of their location in the store
-	piecesData string          // directory of this machine with their data
-	named      map[string]bool // the files of the commit, if that is or may be visible
-	doubt      bool            // whether it is
+	pieces         pieces          // of programs on other machines; nil without
+	piecesName     string          // name of their location in the store
+	piecesData     string          // directory of this machine with their data
+	named          map[string]bool // the files of the commit, if that is or may be visible
+	outcomeUnknown bool            // whether it is visible
 
 	unchanged bool // Resume found that the visible results are current
 	failed    error
@@ -224,7 +224,7 @@ func (tx *Tx) Abort() error {
 func (tx *Tx) close() error {
 	ctx := context.WithoutCancel(tx.ctx)
 	err := tx.s.staging.remove(tx.staging, tx.lock)
-	left := tx.doubt
+	left := tx.outcomeUnknown
 	if tx.pieces != nil {
 		if tx.named == nil { // a user who interrupts does not wait longer
 			var cancel context.CancelFunc
@@ -389,7 +389,7 @@ func (tx *Tx) publish(ctx context.Context, c *Commit) error {
 			case err == nil:
 				tx.named = namesOf(c)
 			case visible:
-				tx.named, tx.doubt = namesOf(c), true
+				tx.named, tx.outcomeUnknown = namesOf(c), true
 				return fmt.Errorf("store: commit %d is or may be visible: %w", c.Sequence, err)
 			default:
 				err = fmt.Errorf("store: %w", err)

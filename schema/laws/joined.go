@@ -41,7 +41,7 @@ func (a *AttemptInPhase) Check(report Report) {
 	if a.FinishTime.OK && a.PhaseFinish.OK && a.FinishTime.V > a.PhaseFinish.V {
 		report.add("attempts", a.AttemptID, "finish_time", Window, "%d is after its phase's %d", a.FinishTime.V, a.PhaseFinish.V)
 	}
-	// A re-submission runs only the missing tasks and keeps their indexes, so its task_count does not bound them.
+	// A resubmission runs only the missing tasks and keeps their indexes, so its task_count does not bound them.
 	whole := a.PhaseAttempt == 0 && !a.PhaseRecompute && schema.Quality(a.Quality)&schema.TaskUnknown == 0
 	if whole && a.TaskCount.OK && a.Task >= a.TaskCount.V {
 		report.add("attempts", a.AttemptID, "task", TaskIndex, "%d of a phase of %d tasks", a.Task, a.TaskCount.V)

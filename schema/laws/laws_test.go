@@ -64,7 +64,7 @@ func TestRecordsOfIngests(t *testing.T) {
 	}
 }
 
-// A re-submission has the missing tasks under their own indexes; a position in a smaller set is marked as such.
+// A resubmission has the missing tasks under their own indexes; a position in a smaller set is marked as such.
 func TestPartialSets(t *testing.T) {
 	trace := lawstest.Sound()
 	trace.Attempts[5].Task = 1000
