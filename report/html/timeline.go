@@ -73,16 +73,14 @@ func replayViews(list view.Replays) []timelineView {
 
 func newTimelineView(t *report.Timeline) timelineView {
 	v := timelineView{Name: prose.Clean(t.Title, 120), SQL: t.SQL, NamesWidth: 110, Wide: tlWide}
-	v.Caption = fmt.Sprintf("%s on %s over %s; %s, each an outlier, a copy, a retry or a failure, drawn one by one.",
-		prose.Plural(t.Attempts, "attempt", "attempts"),
-		prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS), prose.Count(t.Drawn))
-	if t.Drawn == 0 {
-		v.Caption = fmt.Sprintf("%s on %s over %s.", prose.Plural(t.Attempts, "attempt", "attempts"),
-			prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS))
+	what := fmt.Sprintf("%s on %s over %s", prose.Plural(t.Attempts, "attempt", "attempts"),
+		prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS))
+	v.Caption = what + "."
+	if t.Drawn > 0 {
+		v.Caption = fmt.Sprintf("%s. Outliers, copies, retries and failures (%s) are drawn one by one.", what, prose.Count(t.Drawn))
 	}
 	if t.Replayed {
-		v.Caption = fmt.Sprintf("%s on %s over %s.", prose.Plural(t.Attempts, "attempt", "attempts"),
-			prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Seconds(t.LengthS))
+		v.Caption = what + "."
 		if t.Copies+t.Killed > 0 {
 			v.Caption = fmt.Sprintf("%s on %s; %s (dashed edge), %s killed (hollow).", prose.Plural(t.Attempts, "attempt", "attempts"),
 				prose.Plural(int64(len(t.Lanes)), "slot", "slots"), prose.Plural(t.Copies, "copy", "copies"), prose.Count(t.Killed))
