@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"math"
 
@@ -36,7 +37,7 @@ func StoredJobs(ctx context.Context, eng engine.Engine) ([]workload.PlanJob, err
 		}
 	}
 	if len(jobs) == 0 {
-		return nil, fmt.Errorf("it has no job with tasks")
+		return nil, errors.New("it has no job with tasks")
 	}
 	return jobs, nil
 }
@@ -66,7 +67,7 @@ func SWIMJobs(ctx context.Context, eng engine.Engine) ([]workload.Size, error) {
 		out = append(out, workload.Size{Name: l.Name.V, Submit: float64(at-first) / 1e6, Input: l.Input.V, Shuffle: l.Move.V, Output: l.Output.V})
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("it has no job of a SWIM file")
+		return nil, errors.New("it has no job of a SWIM file")
 	}
 	return out, nil
 }

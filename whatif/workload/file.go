@@ -216,15 +216,15 @@ func (f *File) check() error {
 	case c.Racks > c.Machines:
 		return fmt.Errorf("cluster: %d racks for %d machines", c.Racks, c.Machines)
 	case kinds > 1e6:
-		return fmt.Errorf("cluster: classes of more than a million machines")
+		return errors.New("cluster: classes of more than a million machines")
 	case len(c.Classes) > 0 && kinds < c.Machines:
 		return fmt.Errorf("cluster: %d machines, and classes of %d", c.Machines, kinds)
 	case slow > c.Machines:
 		return fmt.Errorf("cluster: %d of %d machines are slow", slow, c.Machines)
 	case lost > 1e6:
-		return fmt.Errorf("cluster: losses at more than a million instants")
+		return errors.New("cluster: losses at more than a million instants")
 	case c.Machines*(c.MapSlots+c.ReduceSlots) > 1e6:
-		return fmt.Errorf("cluster: more than a million slots")
+		return errors.New("cluster: more than a million slots")
 	}
 	for i := range f.Jobs {
 		if err := f.checkJobs(&f.Jobs[i]); err != nil {

@@ -2,6 +2,7 @@ package hs2
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -102,7 +103,7 @@ func (w *watch) hangUp() {
 // ask finds out whether the server still works on the operation.
 func (w *watch) ask(ctx context.Context) error {
 	if w.op == nil {
-		return fmt.Errorf("it took the request")
+		return errors.New("it took the request")
 	}
 	return w.s.onControlConn(ctx, func(c *hiveserver.TCLIServiceClient) error {
 		req := hiveserver.NewTGetOperationStatusReq()
