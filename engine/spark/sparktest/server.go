@@ -147,9 +147,13 @@ func start(t testing.TB, o Options) (*Server, error) {
 			return nil, err
 		}
 	}
+	classes, err := withoutYARN(dir)
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)), Port: o.Port, Dir: dir}
 	env := append([]string{"SPARK_LOCAL_IP=127.0.0.1"}, o.Env...)
-	if err := s.start(o.Home, dir, "server", env, append([]string{"spark-submit"}, o.arguments(dir)...)...); err != nil {
+	if err := s.start(o.Home, dir, "server", env, append([]string{"spark-submit"}, o.arguments(dir, classes)...)...); err != nil {
 		return nil, err
 	}
 	if err := s.await(); err != nil {
@@ -203,8 +207,21 @@ func freePort() (int, error) {
 // statements fill; the JVM then ends with unrelated errors. 240 MB is the default with all compilers.
 const codeCache = " -XX:ReservedCodeCacheSize=240m"
 
-// arguments returns those of spark-submit.
-func (o *Options) arguments(dir string) []string {
+// driverClasses is Spark's setting with the class path of the server, besides Spark's own.
+const driverClasses = "spark.driver.extraClassPath"
+
+// withoutYARN makes a directory for the beginning of the server's class path, in which YARN has no default settings. Spark sends
+// all of Hadoop's settings with every scan of a statement, and nearly half of them are YARN's, which no test uses.
+func withoutYARN(dir string) (classes string, err error) {
+	classes = filepath.Join(dir, "classes")
+	if err := os.Mkdir(classes, 0o755); err != nil {
+		return "", err
+	}
+	return classes, os.WriteFile(filepath.Join(classes, "yarn-default.xml"), []byte("<configuration/>\n"), 0o644)
+}
+
+// arguments returns those of spark-submit. The class path begins with classes.
+func (o *Options) arguments(dir, classes string) []string {
 	master, auth := o.Master, o.Auth
 	if master == "" {
 		master = "local[2]"
@@ -221,7 +238,9 @@ func (o *Options) arguments(dir string) []string {
 		"spark.sql.shuffle.partitions": "2", "spark.sql.warehouse.dir": filepath.Join(dir, "warehouse"), "spark.executor.memory": "768m",
 		"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:ms;create=true", "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
 		"spark.hadoop.hive.metastore.schema.verification": "false",
-		"spark.executor.extraJavaOptions":                 Quick + codeCache,
+		// no test reads Hive's tables, and for its own SQL Hive creates and asks all of its metastore when it starts
+		"spark.hadoop.hive.metastore.try.direct.sql": "false",
+		"spark.executor.extraJavaOptions":            Quick + codeCache,
 		"spark.driver.extraJavaOptions": Quick + codeCache + " -Dderby.system.home=" + dir +
 			" -Dderby.stream.error.file=" + filepath.Join(dir, "derby.log"),
 	}
@@ -240,6 +259,7 @@ func (o *Options) arguments(dir string) []string {
 			set[k] = v
 		}
 	}
+	set[driverClasses] = strings.TrimSuffix(classes+":"+set[driverClasses], ":")
 	args := []string{"--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "--name", "straggler", "--master",
 		master, "--driver-memory", "1536m"}
 	for k, v := range set {
