@@ -2,8 +2,13 @@
 package catalogtest
 
 import (
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"straggler/analysis"
@@ -29,8 +34,54 @@ func Labelled(t testing.TB, root string, names ...string) []string {
 	return paths
 }
 
-// Store returns a store of some logs and, where hostile, of a trace with hostile names, with its results.
+// made has the files of the stores that tests have asked for, by what is in them: to analyse the same logs for every test takes
+// longer than most tests.
+var (
+	making sync.Mutex
+	made   = map[string]fstest.MapFS{}
+)
+
+// Store returns a store of some logs and, where hostile, of a trace with hostile names, with its results. Every test has a store
+// of its own.
 func Store(t testing.TB, hostile bool, logs ...string) *store.Store {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	reporttest.Check(t, os.CopyFS(dir, filesOf(t, hostile, logs)))
+	st, err := store.Open(t.Context(), dir, store.Options{})
+	reporttest.Check(t, err)
+	return st
+}
+
+// filesOf returns the files of such a store, which is made once.
+func filesOf(t testing.TB, hostile bool, logs []string) fs.FS {
+	t.Helper()
+	making.Lock()
+	defer making.Unlock()
+	key := fmt.Sprint(hostile, logs)
+	if made[key] == nil {
+		made[key] = read(t, fill(t, hostile, logs))
+	}
+	return made[key]
+}
+
+// read returns the files of a directory.
+func read(t testing.TB, dir string) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	from := os.DirFS(dir)
+	reporttest.Check(t, fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(from, name)
+		files[name] = &fstest.MapFile{Data: data, Mode: 0o644}
+		return err
+	}))
+	return files
+}
+
+// fill makes a store in a temporary directory, which it returns.
+func fill(t testing.TB, hostile bool, logs []string) (dir string) {
 	t.Helper()
 	st, err := store.Temp(t.Context())
 	reporttest.Check(t, err)
@@ -54,7 +105,7 @@ func Store(t testing.TB, hostile bool, logs ...string) *store.Store {
 	defer eng.Close()
 	_, err = analysis.Update(t.Context(), st, eng, analysis.Options{Tool: "test"})
 	reporttest.Check(t, err)
-	return st
+	return st.Where()
 }
 
 // Open returns a catalog that changes nothing in a store.
