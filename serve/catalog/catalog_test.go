@@ -225,6 +225,34 @@ func TestOtherWriters(t *testing.T) {
 	}
 }
 
+// The results of logs that another process adds to a store are made here, since that process need not make them.
+func TestResultsOfOtherWriters(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lake")
+	theirs, err := store.Open(t.Context(), dir, store.Options{})
+	reporttest.Check(t, err)
+	ours, err := store.Open(t.Context(), dir, store.Options{})
+	reporttest.Check(t, err)
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: ours, Shown: ours, Formats: formats.All(), Every: 50 * time.Millisecond})
+	reporttest.Check(t, err)
+	t.Cleanup(func() { c.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	defer func() { cancel(); <-ended }()
+	tx, err := theirs.Begin(t.Context(), store.Origin{Kind: store.Log})
+	reporttest.Check(t, err)
+	reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
+	for b := range reporttest.HostileTrace().Batches() {
+		reporttest.Check(t, tx.Append(1, b))
+	}
+	_, err = tx.Commit(t.Context())
+	reporttest.Check(t, err)
+	until(t, "what another process committed is judged", func() bool {
+		apps, judged := c.Applications()
+		return len(apps) == 1 && judged && c.Fresh()
+	})
+}
+
 // While a store-wide result is computed for a new state, the result for the previous state is returned and marked as such.
 func TestEarlierState(t *testing.T) {
 	dir := t.TempDir()

@@ -23,7 +23,7 @@ func (c *Catalog) watch(ctx context.Context) error {
 		c.analyse(ctx)
 	}
 	if len(c.o.Logs) == 0 {
-		<-ctx.Done()
+		c.keepUp(ctx)
 		return nil
 	}
 	o := run.FollowOptions{Options: c.o.Ingest, Every: c.o.Every}
@@ -50,6 +50,32 @@ func (c *Catalog) watch(ctx context.Context) error {
 		case <-time.After(c.o.Every):
 		case <-ctx.Done():
 			return nil
+		}
+	}
+}
+
+// keepUp brings the results up to date with the logs that other programs add, once the store has not changed for an interval:
+// such a program may add more, or bring them up to date itself.
+func (c *Catalog) keepUp(ctx context.Context) {
+	tick := time.NewTicker(c.o.Every)
+	defer tick.Stop()
+	for seen, tried := 0, 0; ; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		v, err := c.version()
+		if err != nil || c.o.Fixed || v.fresh || v.number == tried {
+			continue
+		}
+		if v.number != seen {
+			seen = v.number
+			continue
+		}
+		if c.due(1) {
+			tried = v.number
+			c.analyse(ctx)
 		}
 	}
 }
