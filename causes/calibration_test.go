@@ -122,13 +122,17 @@ func claimsOf(t *testing.T, family string, o synth.Options) (out []drawnClaim) {
 // generation of machines are those beyond the median task's machine.
 func (v *verdictOf) acted(slower map[string]bool, known map[schema.Key]map[schema.Cause]float64) bool {
 	_, largest := v.right(slower)
-	return largest || v.truth.Seconds(v.row.Cause) > 0.2*v.excess ||
-		v.row.Cause == schema.BadMachine && known[v.attempt.AttemptID][schema.BadMachine] > 0.2*v.excess
+	return largest || v.truth.Seconds(v.row.Cause) > acting*v.excess ||
+		v.row.Cause == schema.BadMachine && known[v.attempt.AttemptID][schema.BadMachine] > acting*v.excess
 }
 
 // fitted returns logistic regressions on claims, except those of one family.
 func fitted(claims []drawnClaim, but string) (out [len(sureness)]logistic) {
 	for of := range out {
+		if reading(of) == onElsewhere { // sixteen of 64 000 verdicts
+			out[of] = sureness[of]
+			continue
+		}
 		var b [4]float64
 		for range 50 { // Newton's method
 			var g [4]float64
@@ -141,6 +145,9 @@ func fitted(claims []drawnClaim, but string) (out [len(sureness)]logistic) {
 				// measured causes are right there too, nothing is, or there are too few starts
 				if !c.measured && reading(of) != onFigure && reading(of) != onWorkOverMachine && reading(of) != onStart {
 					x[2] = 1
+				}
+				if reading(of) == onMachine { // the posterior has the lead, and its error is larger where work is not measured
+					x[1], x[2] = 0, 0
 				}
 				if c.right {
 					y = 1

@@ -8,8 +8,8 @@ import (
 )
 
 // The confidence of a verdict depends on the kind of evidence, on its lead z over the runner-up in standard errors, on whether
-// the log measures work, and, where the verdict names a component of a mixture, on the posterior probability P of that
-// component: the log odds of being right are constant + slope·ln(1+z) + posterior·logit(P), plus unmeasured where the log does
+// the log measures work, and, where the verdict names a machine or a component of a mixture, on the posterior probability P of
+// that: the log odds of being right are constant + slope·ln(1+z) + posterior·logit(P), plus unmeasured where the log does
 // not measure work. A verdict is right if its cause acted on the attempt, as on the labelled logs. The coefficients are
 // logistic regressions over verdicts on synthetic clusters of many kinds (TestReliability prints them): six hundred mixtures
 // have a weight of 0.7, and fourteen families share the rest equally, since nothing in a log tells which kind of cluster it is
@@ -18,7 +18,8 @@ import (
 var sureness = [...]logistic{
 	onFigure:      {2.26, 3.49, 0, 0},
 	onCoefficient: {2.89, 1.06, -2.46, 0},
-	onMachine:     {1.97, 1.45, 1.82, 0},
+	onMachine:     {0.42, 0, 0, 0.38},
+	onElsewhere:   {1.97, 1.45, 1.82, 0},
 	onMixture:     {1.32, 0.76, -0.68, 0.17},
 	onStart:       {-0.95, 1.01, 0, 0.88},
 
@@ -34,7 +35,8 @@ type reading int
 const (
 	onFigure      reading = iota // a measured figure of the task
 	onCoefficient                // a coefficient, which may stand for a correlated variable
-	onMachine                    // the other tasks of its machine, or events elsewhere at that time
+	onMachine                    // the other tasks of its machine
+	onElsewhere                  // events elsewhere at that time; fitted as onMachine is with its lead only, for lack of such verdicts
 	onMixture                    // the residual: of the attempt alone, or scatter of the phase
 	// the residual of a task on an executor that had just started: due to the start, its machine or the attempt alone
 	onStart
@@ -61,8 +63,10 @@ func readingOf(top, second term, measured bool) reading {
 		return onMixture
 	case top == ofCold:
 		return onStart
-	case top == ofMachine || top == ofPause || top == ofLateLaunch || top == ofShortWait || top == ofShortDelay || top == ofShortConvert:
+	case top == ofMachine:
 		return onMachine
+	case top == ofPause || top == ofLateLaunch || top == ofShortWait || top == ofShortDelay || top == ofShortConvert:
+		return onElsewhere
 	case top <= ofFirst:
 		return onCoefficient
 	}
@@ -76,7 +80,7 @@ type claim struct {
 	of       reading
 	z        float64
 	measured bool    // work is, by bytes or records
-	logit    float64 // of the posterior probability of what it names, where that is a component of a mixture
+	logit    float64 // of the posterior probability of what it names, if that has one
 }
 
 // claimOf is the claim of the first line; ok is false if that names no cause, or has no error.
@@ -97,11 +101,18 @@ func claimOf(lines []line, s *split) (c claim, ok bool) {
 	}
 	p = min(max(p, leastPosterior), mostPosterior)
 	c.logit = math.Log(p / (1 - p))
+	if top == ofMachine {
+		c.logit = s.machine.LogOddsAbove(s.actingFactor, mostLogit)
+	}
 	return c, ok && lines[0].cause != schema.UnexplainedCause
 }
 
 // Beyond these limits a posterior probability reflects the tails of the mixture rather than the attempt.
 const leastPosterior, mostPosterior = leastOutlier, 0.999
+
+// A machine acted on an attempt if it makes up this share of its excess: a verdict that is not the largest cause is right from
+// there on. mostLogit bounds the log odds of that: beyond it they reflect the tails of normal distributions.
+const acting, mostLogit = 0.2, 20.0
 
 const mostLogOdds = 6.0 // never exceeded: 1 in 400 is wrong for reasons unknown
 

@@ -22,6 +22,7 @@ var constants = []struct{ name, file, pattern string }{
 	{"sigmaWeight", "fit/regression.go", `sigmaWeight  = ([0-9.]+)`},
 	{"sigmaMin", "fit/regression.go", `sigmaMin    = ([0-9.]+)`},
 	{"significant", "fit/regression.go", `significant = ([0-9.]+)`},
+	{"farthest", "fit/regression.go", `farthest = ([0-9.]+)`},
 	{"spreadMin", "fit/regression.go", `spreadMin   = ([0-9.]+)`},
 	{"spillRatio", "fit/regression.go", `spillRatio, spillRatioSD = ([0-9.]+)`},
 	{"spillRatioSD", "fit/regression.go", `spillRatio, spillRatioSD = [0-9.]+, ([0-9.]+)`},

@@ -65,6 +65,7 @@ type split struct {
 	errors   [terms]gradient // of seconds
 
 	machine            machines.Posterior // of ln(factor) of its machine
+	actingFactor       float64            // ln(factor) from which on the machine makes up the share acting of the excess
 	workMeasured       bool               // by bytes or records
 	residual           float64            // ln of the remainder: body / (prediction × machine)
 	outlierProbability float64            // that the residual exceeds the scatter of the phase
@@ -246,6 +247,7 @@ func (a *Attributor) splitBody(s *split, i int, middle float64, moved *[sources]
 		}
 	}
 	s.of[ofMachine], s.sd[ofMachine] = l*(s.machine.Mean-b.Usual), l*math.Sqrt(s.machine.PriorVariance)
+	s.actingFactor = b.Usual + acting*s.excess/l
 	left -= s.of[ofMachine]
 	s.of[ofCold], s.sd[ofCold] = l*s.machine.Start, l*math.Sqrt(s.machine.StartPriorVariance)
 	left -= s.of[ofCold]

@@ -49,6 +49,25 @@ type Posterior struct {
 	Hypothesis           int     // the most probable
 	Probability          float64 // of it
 	N                    int     // other tasks that support it
+
+	factor [hypotheses]component // ln(factor) under each hypothesis; their mixture has the mean and variance
+}
+
+// component is a normal distribution, and the probability of it in a mixture.
+type component struct{ weight, mean, variance float64 }
+
+// LogOddsAbove is the logarithm of the odds that ln(factor) exceeds a value, a sum over the hypotheses: ln(Σ wₖΦ((mₖ − at)/sₖ) /
+// Σ wₖΦ((at − mₖ)/sₖ)). It is bounded by most on either side.
+func (p *Posterior) LogOddsAbove(at, most float64) float64 {
+	var above, below float64
+	for _, c := range p.factor {
+		if c.weight > 0 {
+			z := (at - c.mean) / math.Sqrt(2*max(c.variance, 1e-12))
+			above += c.weight * math.Erfc(z)
+			below += c.weight * math.Erfc(-z)
+		}
+	}
+	return min(max(math.Log(above/below), -most), most)
 }
 
 // Posterior averages over the hypotheses (Bayesian model averaging, Hoeting et al. 1999): r is ln of the body of task i over its
@@ -95,6 +114,7 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, i int32, r float64, cpu fit.Proces
 			startSquare += w * (variance + begin*begin)
 			mean, variance = warming.MachineMean, warming.MachineVariance
 		}
+		p.factor[k] = component{w, mean, variance}
 		p.Mean += w * mean
 		square += w * (variance + mean*mean)
 		p.Own += w * own.Mean
