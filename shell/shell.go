@@ -99,7 +99,7 @@ func (s *session) loop(ctx context.Context, in lines, words *completer) error {
 			}
 			s.complain(s.answer(ctx, sql))
 		}
-		if typed = rest; typed != "" {
+		if typed = rest; typed != "" && !strings.HasSuffix(typed, "\n") {
 			typed += "\n"
 		}
 	}

@@ -118,6 +118,14 @@ func TestHistoryKeepsQuotes(t *testing.T) {
 	}
 }
 
+// A text in quotes may go over several lines, and keeps its white space.
+func TestTextOverLines(t *testing.T) {
+	out, errs := converse(t, &typist{lines: []string{"SELECT length('a  ", "", "b') AS n;"}}, Options{})
+	if !strings.Contains(out, "6") || errs != "" {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 // Ctrl-C while a statement runs ends the statement at once, and nothing else.
 func TestInterruptStopsTheStatement(t *testing.T) {
 	handler := func() {}

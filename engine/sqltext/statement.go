@@ -1,6 +1,9 @@
 package sqltext
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Trim removes the semicolon of a statement, so that it can be embedded in a larger one.
 func (d Dialect) Trim(sql string) string {
@@ -32,10 +35,12 @@ func (d Dialect) OneLine(sql string) (line string, ok bool) {
 }
 
 // Split splits a text into statements, without semicolons, and the rest after the last one. Statements that consist of comments
-// only are omitted, except for an open comment, because more text may close it.
+// only are omitted, except for an open comment, because more text may close it. White space at the end of the rest is kept in
+// an open text, which it is part of.
 func (d Dialect) Split(text string) (statements []string, rest string) {
-	start, empty := 0, true
+	start, empty, open := 0, true, false
 	for t := range d.Tokens(text) {
+		open = t.Open && t.Kind != Comment
 		switch {
 		case t.Is(";"):
 			if !empty {
@@ -46,7 +51,10 @@ func (d Dialect) Split(text string) (statements []string, rest string) {
 			empty = false
 		}
 	}
-	if !empty {
+	switch {
+	case !empty && open:
+		rest = strings.TrimLeftFunc(text[start:], unicode.IsSpace)
+	case !empty:
 		rest = strings.TrimSpace(text[start:])
 	}
 	return statements, rest

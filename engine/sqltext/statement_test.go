@@ -24,7 +24,7 @@ func TestSplit(t *testing.T) {
 		{"-- only; a comment\n", nil, ""},
 		{"/* a; b */ SELECT 1;", []string{"/* a; b */ SELECT 1"}, ""},
 		{"/* open; ", nil, "/* open;"},
-		{"SELECT 'open; ", nil, "SELECT 'open;"},
+		{"SELECT 'open; ", nil, "SELECT 'open; "},
 		{"SELECT $$ ; $$;", []string{"SELECT $$ ; $$"}, ""},
 		{"SELECT $a$ $$ ; $a$;", []string{"SELECT $a$ $$ ; $a$"}, ""},
 		{"SELECT $1;", []string{"SELECT $1"}, ""},
