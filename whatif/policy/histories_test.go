@@ -220,6 +220,9 @@ func TestHadoopHistory(t *testing.T) {
 	expect(t, "a slow task", got, []string{"copy 3 at 60.0", "kill 3.0 at 80.0"})
 	got, _ = events(t, onePhase(5, 20, 20, 20, 70).Rows(), byName(t, "hadoop"), 0)
 	expect(t, "a task at 0.86 after a minute", got, nil)
+	// Task 3 is launched at 50 s. At 60 s, when a slot becomes free, it is at 0.05 and the average at (2 + 60/62 + 0.05)/4 = 0.75.
+	got, _ = events(t, onePhase(3, 50, 60, 62, 200).Rows(), byName(t, "hadoop"), 0)
+	expect(t, "the minute counts from the start of the job", got, []string{"copy 3 at 60.0", "kill 3.0 at 122.0"})
 	got, _ = events(t, onePhase(4, 20, 20, 20, 600, 600, 600, 600, 600).Rows(), byName(t, "hadoop"), 0)
 	for _, e := range got {
 		var task int

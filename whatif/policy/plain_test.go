@@ -120,36 +120,42 @@ func plainSpark() replay.Policy {
 
 func plainHadoop(age replay.Time) replay.Policy {
 	return plainly(func(v *replay.View, do *replay.Actions) replay.Again {
-		if again, wait := plainWait(v, age, false); wait {
-			return again
+		const heartbeat = 3 * replay.Second
+		running := v.Running()
+		switch {
+		case v.Waiting() > 0 || len(running) == 0:
+			return replay.Again{End: true}
+		case v.JobReleased()+age > v.Now():
+			return replay.Again{At: v.JobReleased() + age}
+		case v.Free() == 0:
+			return v.In(heartbeat)
+		}
+		scores := make([]float64, v.Tasks())
+		for i := range running {
+			scores[running[i].Task] = max(scores[running[i].Task], v.Progress(&running[i]))
 		}
 		sum := 0.0
-		for t := range int32(v.Tasks()) {
-			if v.Finished(t) {
-				sum++
+		for t, score := range scores {
+			if v.Finished(int32(t)) {
+				score = 1
 			}
-		}
-		running := v.Running()
-		for i := range running {
-			if running[i].Number == 0 {
-				sum += v.Progress(&running[i])
-			}
+			sum += score
 		}
 		var found []int32
 		for i := range running {
-			if a := &running[i]; v.Copies(a.Task) == 1 && v.Elapsed(a) >= age && v.Progress(a) < sum/float64(v.Tasks())-0.2 {
+			if a := &running[i]; v.Copies(a.Task) == 1 && v.Progress(a) < sum/float64(v.Tasks())-0.2 {
 				found = append(found, a.Task)
 			}
 		}
 		slices.Sort(found)
-		for _, t := range found[:min(v.Free(), len(found))] {
+		for _, t := range found[:min(len(v.FreeMachines(nil)), len(found))] {
 			do.Copy(t)
 		}
-		return v.In(replay.Second)
+		return v.In(heartbeat)
 	})
 }
 
-// plainWait is when LATE and Hadoop need not look: while tasks wait, while no task is old enough, and without a free slot.
+// plainWait is when LATE need not look: while tasks wait, while no task is old enough, and without a free slot.
 func plainWait(v *replay.View, age replay.Time, early bool) (replay.Again, bool) {
 	if v.Waiting() > 0 && !early {
 		return replay.Again{End: true}, true

@@ -121,7 +121,7 @@ func NewObserved(app *Application, policies []Policy, estimate func(*View, *Runn
 
 // Job adds a job.
 func (o *Observed) Job(key schema.Key) int32 {
-	o.s.jobs = append(o.s.jobs, jobRun{})
+	o.s.jobs = append(o.s.jobs, jobRun{released: -1})
 	o.p.Jobs = append(o.p.Jobs, workload.Job{Key: key, App: o.p.Applications[0].ApplicationID})
 	for i := range o.policies {
 		o.policies[i].jobs = append(o.policies[i].jobs, nil)
@@ -298,6 +298,9 @@ func (o *Observed) take(e *Event) {
 		o.left(e.Executor)
 	case Released:
 		o.s.phases[e.Phase].released = int64(e.At)
+		if job := &o.s.jobs[o.p.Phases[e.Phase].Job]; job.released < 0 { // with its first phase
+			job.released = int64(e.At)
+		}
 		o.active = append(o.active, e.Phase)
 		slices.Sort(o.active)
 	case Over:

@@ -67,6 +67,9 @@ func (v *View) Gang() bool { return v.s.p.Phases[v.ph].Gang }
 // Released is when the phase was released.
 func (v *View) Released() Time { return Time(v.s.phases[v.ph].released) }
 
+// JobReleased is when the job was released.
+func (v *View) JobReleased() Time { return Time(v.s.jobs[v.s.p.Phases[v.ph].Job].released) }
+
 // Tasks is the number of tasks of the phase.
 func (v *View) Tasks() int { return int(v.s.p.Phases[v.ph].Tasks) }
 
