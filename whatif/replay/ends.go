@@ -226,6 +226,7 @@ func (s *Sim) taskOver(ph int32, t *taskRun) {
 		if s.phases[i].begun && !s.hasInput(i) {
 			s.phases[i].gates = 1 // until its inputs have been recomputed
 			s.losses.needs[i].open = true
+			s.out.Jobs[s.p.Phases[i].Job].Losses.Held++
 			continue
 		}
 		s.openGate(i)

@@ -24,6 +24,7 @@ type LossOutcome struct {
 	CopyUsed  int32 // missing originals with a copy available
 	Early     int32 // outputs recomputed before they were needed
 	EarlyUsed int32 // missing originals that had been recomputed early, or were being recomputed
+	Held      int32 // phases whose tasks waited for outputs to be recomputed
 }
 
 // held is an output on a machine since an instant.

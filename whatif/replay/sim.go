@@ -273,6 +273,7 @@ func (s *Sim) fire(t timer) {
 	case phaseReleased:
 		if s.phases[n].gates == 0 && !s.hasInput(n) {
 			s.losses.needs[n].release = true
+			s.out.Jobs[s.p.Phases[n].Job].Losses.Held++
 			return
 		}
 		s.releasePhase(n)
