@@ -199,7 +199,7 @@ type JobRow struct {
 type Phase struct {
 	PhaseRow
 	EarlierS schema.Null[float64] `col:"earlier_s" unit:"s" doc:"how much earlier it would have ended: lost_s, or more where its tasks waited for slots that slow ones held; all of a recomputation"`
-	CostS    schema.Null[float64] `col:"cost_s" unit:"s" doc:"its part of earlier_s that its job lost; 0 when it is not on the critical path"`
+	CostS    schema.Null[float64] `col:"cost_s" unit:"s" doc:"its part of earlier_s that its job lost; 0 when it is not on the critical path, NULL when earlier_s is"`
 	Critical bool                 `col:"critical" doc:"on its job's critical path"`
 	Parts    []LostPart           `col:"parts" doc:"cost_s by cause"`
 	Spread   Spread               `col:"spread"`
@@ -261,7 +261,7 @@ type Point struct {
 // Outlier is a slow attempt with its evidence.
 type Outlier struct {
 	OutlierRow
-	CostS      schema.Null[float64] `col:"cost_s" unit:"s" doc:"its share of the time that its job lost; shares sum to it"`
+	CostS      schema.Null[float64] `col:"cost_s" unit:"s" doc:"its share of the time that its job lost; shares sum to it. NULL when what its phase lost, or when it ran, is unknown"`
 	AloneS     schema.Null[float64] `col:"alone_s" unit:"s" doc:"how much earlier its phase would have ended had it alone taken the median"`
 	Critical   bool                 `col:"critical"`
 	Cause      schema.Cause         `col:"cause" doc:"verdict"`
@@ -297,6 +297,7 @@ type OutlierRow struct {
 	Status        schema.AttemptStatus     `col:"status"`
 	InputBytes    schema.Null[int64]       `col:"input_bytes" unit:"bytes"`
 	PhaseLostS    schema.Null[float64]     `col:"phase_lost_s" unit:"s" doc:"phase_stats.lost_s"`
+	PhaseTimed    bool                     `col:"phase_timed" doc:"the log says from when to when its phase ran"`
 	StoredInput   schema.Null[bool]        `col:"stored_input" doc:"its phase reads none of the other phases; NULL where the log has no edge from or to it"`
 }
 

@@ -155,8 +155,8 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 		}
 		timed := r.StartTime.OK && r.FinishTime.OK && r.FinishTime.V >= r.StartTime.V
 		// without times of the phase the cost to its job is unknown
-		s.compared = s.compared || r.LostS.OK
-		s.measured = s.measured || r.LostS.OK && (timed || lost == 0)
+		t.compared = t.compared || r.LostS.OK
+		t.measured = t.measured || r.LostS.OK && (timed || lost == 0)
 		queued := max(0, s.queued[r.PhaseID.V]-lost)
 		if !timed {
 			continue
@@ -173,7 +173,7 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 	if t.timed {
 		l.atMost(t.completion)
 	}
-	t.lost = l.lostS
+	t.lost, t.measured = l.lostS, t.measured || l.lostS > 0
 	for i, n := range nodes {
 		if !s.scope.hasPhase(n.phase) {
 			continue
@@ -186,7 +186,7 @@ func (s *sums) job(rows []nodeRow, edges []edgeRow) {
 	for _, sum := range []*total{&s.all, s.app(t.app)} {
 		sum.lost += t.lost
 		sum.completion += t.completion
-		sum.timed = sum.timed || t.timed
+		sum.timed, sum.compared, sum.measured = sum.timed || t.timed, sum.compared || t.compared, sum.measured || t.measured
 	}
 }
 

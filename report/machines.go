@@ -90,7 +90,7 @@ func (b *builder) machineRows() ([]Machine, error) {
 		Phases   int64               `col:"phases"`
 	}) error {
 		row := Machine{MachineRow: MachineRow{Machine: r.Machine, Rack: r.Rack, Attempts: r.Attempts, Phases: r.Phases, Verdict: schema.UnknownVerdict}}
-		if b.sums.measured {
+		if b.sums.all.measured {
 			row.CostS = schema.Some(b.sums.machines[r.Machine])
 		}
 		at[r.Machine] = len(all)

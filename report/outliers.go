@@ -71,7 +71,7 @@ func (b *builder) outliers() error {
 
 func (b *builder) outlier(r OutlierRow, p ranked, causes []Attribution) Outlier {
 	o := Outlier{OutlierRow: r, Causes: causes}
-	if b.sums.measured {
+	if p.cost > 0 || r.PhaseLostS.OK && (r.PhaseTimed || r.PhaseLostS.V == 0) {
 		o.CostS, o.AloneS = schema.Some(p.cost), schema.Some(p.alone)
 	}
 	_, o.Critical = b.sums.onPath[r.PhaseID]

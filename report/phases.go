@@ -30,9 +30,9 @@ func (b *builder) phases() error {
 		if !ok {
 			continue
 		}
-		phase := Phase{PhaseRow: rows[i], CostS: schema.Some(p.cost), Critical: p.critical}
+		phase := Phase{PhaseRow: rows[i], Critical: p.critical}
 		if phase.LostS.OK || p.next > 0 {
-			phase.EarlierS = schema.Some(p.next)
+			phase.EarlierS, phase.CostS = schema.Some(p.next), schema.Some(p.cost)
 		}
 		if s := spreads[p.key]; s != nil {
 			phase.Spread = *s

@@ -180,7 +180,7 @@ func (b *builder) queries() error {
 		if !ok {
 			continue
 		}
-		q := Query{QueryRow: rows[i], Jobs: jobs[k], Loss: totals[k].loss(b.sums), Findings: found[k]}
+		q := Query{QueryRow: rows[i], Jobs: jobs[k], Loss: totals[k].loss(), Findings: found[k]}
 		if q.StartTime.OK && q.FinishTime.OK {
 			q.TookS = schema.Some(q.FinishTime.V.Sub(q.StartTime.V))
 		}
@@ -204,7 +204,7 @@ func (b *builder) queryTotals() (totals map[schema.Key]*total, jobs map[schema.K
 		jobs[r.QueryID]++
 		if j := b.sums.jobs[r.JobID]; j != nil {
 			t.completion += j.completion
-			t.timed = t.timed || j.timed
+			t.timed, t.compared, t.measured = t.timed || j.timed, t.compared || j.compared, t.measured || j.measured
 			t.lost += j.lost
 			t.excess += j.excess
 			t.outliers += j.outliers

@@ -20,8 +20,53 @@ import (
 	"straggler/report/perfetto"
 	"straggler/report/reporttest"
 	"straggler/report/terminal"
+	"straggler/schema"
 	"straggler/selection"
 )
+
+// What a phase of a single task cost its job is unknown, and so is what an outlier of a phase without times cost, and what their
+// jobs lost, also where other phases of the log have both: a report says 'unknown' with the reason, and not 0 s.
+func TestUnknownCostsAmongKnown(t *testing.T) {
+	m := reporttest.NewTrace()
+	known := m.Job(0, 40)
+	m.Phase(known, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 4)
+	undated := m.Job(50, 100)
+	m.Phase(undated, 50, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 40)
+	m.Trace.Phases[1].StartTime, m.Trace.Phases[1].FinishTime = schema.Null[schema.Time]{}, schema.Null[schema.Time]{}
+	m.Phase(m.Job(100, 110), 100, 10)
+	d, err := report.Build(t.Context(), reporttest.Stored(t, &m.Trace), report.Options{})
+	reporttest.Check(t, err)
+	if len(d.Phases.Rows) != 2 || len(d.Outliers.Rows) != 2 || len(d.Cost.Jobs.Rows) != 3 {
+		t.Fatalf("%d phases, %d outliers, %d jobs", len(d.Phases.Rows), len(d.Outliers.Rows), len(d.Cost.Jobs.Rows))
+	}
+	for i, p := range d.Phases.Rows {
+		if p.CostS.OK != (i == 0) || p.EarlierS.OK != (i == 0) {
+			t.Errorf("phase %d cost %v", i, p.CostS)
+		}
+	}
+	for i, o := range d.Outliers.Rows {
+		if o.CostS.OK != (i == 0) {
+			t.Errorf("outlier %d cost %v", i, o.CostS)
+		}
+	}
+	for i, j := range d.Cost.Jobs.Rows {
+		if l := j.Loss; l.LostS.OK != (i == 0) || (l.Note == "") != (i == 0) {
+			t.Errorf("job %d: %+v", i, l)
+		}
+	}
+	var text bytes.Buffer
+	reporttest.Check(t, terminal.Write(&text, d, terminal.Options{Width: 200}))
+	if got := strings.Count(text.String(), "unknown\n") + strings.Count(text.String(), " unknown  40.0"); got != 2 {
+		t.Errorf("on a terminal %d of 2 costs are unknown:\n%s", got, &text)
+	}
+	text.Reset()
+	reporttest.Check(t, markdown.Write(&text, d))
+	for _, want := range []string{"unknown", "single task", "the log does not say from when to when its phase ran"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the report has no %q:\n%s", want, &text)
+		}
+	}
+}
 
 // Names that are markup, terminal controls or SQL stay text in every rendering.
 func TestHostileNames(t *testing.T) {

@@ -21,8 +21,6 @@ type sums struct {
 	phaseParts map[schema.Key]*parts // of the worst phases
 	attempts   *best                 // the attempts that cost most
 	machines   map[string]float64    // job time lost to each machine being slow
-	compared   bool                  // some phase has enough tasks of known duration
-	measured   bool                  // and what it lost, its job may have lost
 }
 
 // total is what one job, one application, or all of them lost.
@@ -30,13 +28,15 @@ type total struct {
 	app        schema.Key
 	completion float64
 	timed      bool // completion is known, of at least one job
+	compared   bool // some phase has enough tasks of known duration
+	measured   bool // and what it lost, its job may have lost
 	lost       float64
 	excess     float64
 	outliers   int64
 	parts      *parts
 }
 
-func (t *total) loss(s *sums) Loss {
+func (t *total) loss() Loss {
 	l := Loss{ExcessS: t.excess, Outliers: t.outliers}
 	if t.timed {
 		l.CompletionS = schema.Some(t.completion)
@@ -44,8 +44,8 @@ func (t *total) loss(s *sums) Loss {
 		l.Note = "the log does not say when it was submitted and when it ended"
 	}
 	switch {
-	case s.measured:
-	case s.compared:
+	case t.measured:
+	case t.compared:
 		l.Note = phasesUndated
 		return l
 	default:
@@ -74,7 +74,7 @@ type pathPhase struct {
 func (s *sums) causes() []CauseCost {
 	var out []CauseCost
 	for i, c := range s.byCause {
-		if s.measured && s.all.parts != nil {
+		if s.all.measured && s.all.parts != nil {
 			c.LostS = schema.Some(s.all.parts.seconds[i])
 		}
 		if c.Outliers != 0 || c.SumS != 0 || c.LostS.V > 0 || c.CostS.V > 0 {

@@ -73,7 +73,7 @@ func (b *builder) applications() error {
 	byKey := indexBy(rows, func(r *ApplicationRow) schema.Key { return r.ApplicationID })
 	for _, k := range keys {
 		if i, ok := byKey[k]; ok {
-			l.Rows = append(l.Rows, Application{ApplicationRow: rows[i], Loss: b.sums.apps[k].loss(b.sums)})
+			l.Rows = append(l.Rows, Application{ApplicationRow: rows[i], Loss: b.sums.apps[k].loss()})
 		}
 	}
 	return nil

@@ -23,9 +23,13 @@ func AttemptSection(o *report.Outlier) Section {
 }
 
 func attemptFacts(o *report.Outlier) Facts {
+	cost := prose.OrDash(o.CostS, prose.Seconds)
+	if why := unknownCost(o); why != "" {
+		cost = "unknown: " + why
+	}
 	f := Facts{{"Took", prose.OrDash(o.DurationS, prose.Seconds)}, {"Median of its phase", prose.OrDash(o.MedianS, prose.Seconds)},
 		{"Excess", prose.OrDash(o.ExcessS, prose.Seconds)},
-		{"Cost its job", prose.OrDash(o.CostS, prose.Seconds)}, {"Machine", prose.OrDash(o.Machine, prose.Name)}, {"Ended", string(o.Status)}}
+		{"Cost its job", cost}, {"Machine", prose.OrDash(o.Machine, prose.Name)}, {"Ended", string(o.Status)}}
 	if o.Speculative.V {
 		f = append(f, Fact{"Kind", "speculative copy"})
 	}

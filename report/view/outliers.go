@@ -29,8 +29,8 @@ func outliersTable(d *report.Document) Table {
 		if o.Ratio.OK {
 			took.Sub = prose.Times(o.Ratio.V) + " median"
 		}
-		cost := figure(o.CostS, prose.Seconds, "no phase statistics")
-		if !o.Critical {
+		cost := costFigure(o.CostS, unknownCost(&o))
+		if o.CostS.OK && !o.Critical {
 			cost.Note = "its phase is not on the job's critical path"
 		}
 		cause := Cell{Text: report.InfoOf(o.Cause).Title, Cause: o.Cause, Keyed: true}
@@ -50,6 +50,17 @@ func outliersTable(d *report.Document) Table {
 func where(o *report.Outlier) string {
 	return fmt.Sprintf("%s, phase %s.%d, task %d.%d (id %s)", report.JobTitle(o.Job), prose.Name(o.Phase), o.PhaseAttempt, o.Task,
 		o.Number, prose.Name(o.NativeID))
+}
+
+// unknownCost says why it is unknown what an outlier cost its job; "" where it is known.
+func unknownCost(o *report.Outlier) string {
+	switch {
+	case o.CostS.OK:
+		return ""
+	case !o.PhaseLostS.OK:
+		return "its phase has too few tasks of known duration"
+	}
+	return "the log does not say from when to when its phase ran"
 }
 
 // evidence is where the excess of an outlier went, with the query that shows it.

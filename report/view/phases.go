@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -47,7 +48,7 @@ func phasesTable(d *report.Document) Table {
 			{Text: report.PhaseTitle(p.NativeID, p.Attempt), Sub: prose.MaybeName(p.Name), Of: Ref{Kind: ToPhase, Key: p.PhaseID}},
 			{Text: report.JobTitle(p.Job), Sub: report.AppOf(d, p.Application)}, number(p.Tasks),
 			figure(p.MedianS, prose.Seconds, note), figure(p.MaxS, prose.Seconds, note), slow, nullNumber(p.Outliers, note),
-			figure(p.EarlierS, prose.Seconds, note), figure(p.CostS, prose.Seconds, note)}})
+			figure(p.EarlierS, prose.Seconds, note), costFigure(p.CostS, cmp.Or(note, "no statistics of the phase"))}})
 	}
 	distinguish(t.Rows, 1)
 	return t
