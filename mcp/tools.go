@@ -381,6 +381,8 @@ type policyRow struct {
 	SavingS   *float64 `json:"saving_s"`
 	Low       *float64 `json:"saving_low_s"`
 	High      *float64 `json:"saving_high_s"`
+	RunLow    *float64 `json:"this_run_low_s"`
+	RunHigh   *float64 `json:"this_run_high_s"`
 	Share     *float64 `json:"saving_share"`
 	SlotTime  *float64 `json:"slot_time_change"`
 	Copies    *float64 `json:"copies"`
@@ -418,7 +420,7 @@ func (s *Server) whatif(ctx context.Context, in whatifInput, progress func(float
 		verdict := string(x.Verdict(sum.Uncertainty()))
 		a.unsure(x.Name, verdict)
 		a.Rows = append(a.Rows, policyRow{x.Name, prose.Clean(x.Changed(), prose.TextRunes), x.Ideal, verdict,
-			rounded(g.Saving.Mean), rounded(g.Saving.Low), rounded(g.Saving.High), rounded(g.Share), rounded(g.SlotChange),
+			rounded(g.Saving.Mean), rounded(g.Saving.Low), rounded(g.Saving.High), rounded(g.ThisRun.Low), rounded(g.ThisRun.High), rounded(g.Share), rounded(g.SlotChange),
 			rounded(g.Copies), rounded(g.Wins), int64(sum.Seeds)})
 	}
 	if len(a.Rows) == 0 || sum.Jobs == 0 {
@@ -450,7 +452,7 @@ func (s *Server) savings(ctx context.Context, from int) (*answer, error) {
 	for _, p := range w.Savings.Rows {
 		a.unsure(p.Policy, string(p.Verdict))
 		a.Rows = append(a.Rows, policyRow{prose.Clean(p.Policy, 40), p.Settings, p.Ideal, string(p.Verdict), number(p.SavingS),
-			number(p.SavingLow), number(p.SavingHigh), number(p.SavingShare), number(p.SlotTimeChange), number(p.Copies), number(p.Wins), p.Seeds})
+			number(p.SavingLow), number(p.SavingHigh), number(p.ThisRunLow), number(p.ThisRunHigh), number(p.SavingShare), number(p.SlotTimeChange), number(p.Copies), number(p.Wins), p.Seeds})
 	}
 	if len(w.Savings.Rows) == 0 {
 		a.CannotTell = append(a.CannotTell, w.Savings.Note)

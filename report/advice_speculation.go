@@ -36,9 +36,15 @@ func adviseSpeculation(k *known) []Advice {
 		a.GainS, a.GainLow, a.GainHigh = s.SavingS, s.SavingLow, s.SavingHigh
 		a.GainBasis = "Spark’s speculation replayed on these jobs" + prose.After(", slot time ", prose.OrDash(s.SlotTimeChange, signed))
 		a.Settings = k.sparkSettings(s)
-		a.Evidence += " Copies also help tasks on slow machines."
+		a.Evidence += " Copies also help tasks on slow machines." + prose.After(" ", s.Outlook("copies"))
 		if s.Verdict == schema.CannotTell || s.SavingLow.V <= 0 {
 			a.Confidence, a.Reason = Low, "the saving is within the error of the replay"
+		}
+		if s.LessThanRunsDiffer() {
+			a.GainLow, a.GainHigh = s.ThisRunLow, s.ThisRunHigh
+			a.GainBasis = "Spark’s speculation replayed on this run" + prose.After(", slot time ", prose.OrDash(s.SlotTimeChange, signed))
+			a.Confidence, a.Reason = Medium, "it saves less than runs differ by themselves"
+			return []Advice{a}
 		}
 		if l := k.d.Cost.Loss; s.SavingLow.OK && s.SavingLow.V <= 0 && k.lost(schema.Transient) >= max(k.saidPart*l.LostS.V, k.worth*l.CompletionS.V) {
 			a = Advice{Kind: CannotTell, Evidence: a.Evidence, SQL: a.SQL, Settings: a.Settings,

@@ -274,6 +274,37 @@ func TestCopiesThatMaySaveNothing(t *testing.T) {
 	}
 }
 
+// Where copies save on this run, and less than runs differ by, the advice is to run them, and says why a single run will not show
+// it. Where the replay's own error is as large as the saving, nothing is said for sure.
+func TestCopiesThatSaveLessThanRunsDiffer(t *testing.T) {
+	for verdict, want := range map[schema.SavingVerdict]Kind{schema.Unclear: Act, schema.CannotTell: CannotTell} {
+		var d Document
+		d.Trust.Counts.Attempts = 300
+		d.Trust.Applications.Rows = make([]Application, 1)
+		d.Trust.Applications.Rows[0].Framework = "spark"
+		d.Trust.Applications.Total = 1
+		d.Cost.Loss.LostS, d.Cost.Loss.CompletionS = schema.Some(32.0), schema.Some(92.0)
+		d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(21.0)}}
+		d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(10.0), SavingLow: schema.Some(-5.0), SavingHigh: schema.Some(25.0),
+			ThisRunLow: schema.Some(8.0), ThisRunHigh: schema.Some(12.0), Verdict: verdict, Parameters: `{}`}}}
+		got := advise(&d, &facts{})
+		if len(got) == 0 || got[0].Rule != "speculate" || got[0].Kind != want {
+			t.Errorf("%s: %+v", verdict, got)
+			continue
+		}
+		if want == Act && (got[0].GainLow.V != 8 || got[0].GainHigh.V != 12 || got[0].Confidence != Medium) {
+			t.Errorf("%+v", got[0])
+		}
+		said := strings.ReplaceAll(got[0].Evidence, prose.NBSP, " ")
+		for _, words := range []string{"On this run copies would have saved 10.0 s, 95 % interval 8.00 s to 12.0 s.", "from 5.00 s more to 25.0 s less than this one",
+			"a single run with copies may well be slower"} {
+			if strings.Contains(said, words) != (want == Act || !strings.Contains(words, "slower")) {
+				t.Errorf("%s: %q: %s", verdict, words, said)
+			}
+		}
+	}
+}
+
 // If copies ran already, the saving of earlier ones is that of a replay of Spark's speculation, and not the whole cost of
 // transient slowness.
 func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {

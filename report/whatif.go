@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"straggler/report/prose"
@@ -43,6 +44,8 @@ type SavingRow struct {
 	SavingS        schema.Null[float64] `col:"saving_s" unit:"s"`
 	SavingLow      schema.Null[float64] `col:"saving_low" unit:"s"`
 	SavingHigh     schema.Null[float64] `col:"saving_high" unit:"s"`
+	ThisRunLow     schema.Null[float64] `col:"this_run_low" unit:"s"`
+	ThisRunHigh    schema.Null[float64] `col:"this_run_high" unit:"s"`
 	SavingShare    schema.Null[float64] `col:"saving_share" unit:"fraction"`
 	SlotTimeChange schema.Null[float64] `col:"slot_time_change" unit:"fraction"`
 	Verdict        schema.SavingVerdict `col:"verdict"`
@@ -93,6 +96,40 @@ func (b *builder) whatif() error {
 	})
 	w.Savings.Total = int64(len(w.Savings.Rows))
 	return b.replayed()
+}
+
+// LessThanRunsDiffer reports whether the policy saves on the run of the log, by more than the replay is wrong, and another run
+// with it may all the same be no shorter than this one.
+func (s *Saving) LessThanRunsDiffer() bool {
+	return !s.Ideal && s.Verdict != schema.CannotTell && s.ThisRunLow.OK && s.ThisRunLow.V > 0 && s.SavingLow.OK && s.SavingLow.V <= 0
+}
+
+// Outlook says what a policy, which it calls by a name, would save on the run of the log and what to expect of another run, in
+// two sentences, and a third where the two seem to disagree; "" if that is not known.
+func (s *Saving) Outlook(policy string) string {
+	if s.Ideal || !s.SavingS.OK || !s.ThisRunLow.OK || !s.SavingLow.OK {
+		return ""
+	}
+	here := prose.Unless(s.ThisRunLow.V == s.ThisRunHigh.V, prose.After(", 95 % interval ", prose.Interval(s.ThisRunLow, s.ThisRunHigh, prose.Seconds)))
+	words := fmt.Sprintf("On this run %s would have saved %s%s. Another run like it, with %s, would take %s than this one.",
+		policy, prose.Seconds(s.SavingS.V), here, policy, between(s.SavingLow.V, s.SavingHigh.V))
+	if s.LessThanRunsDiffer() {
+		words += " Runs differ by themselves by more than is saved: a single run with " + policy + " may well be slower, and only several runs with and without will show the saving."
+	}
+	return words
+}
+
+// between says how much less or more time a run takes, for an interval of savings.
+func between(low, high float64) string {
+	switch {
+	case low == high:
+		return fmt.Sprintf("%s less", prose.Seconds(high))
+	case low >= 0:
+		return fmt.Sprintf("%s to %s less", prose.Seconds(low), prose.Seconds(high))
+	case high <= 0:
+		return fmt.Sprintf("%s to %s more", prose.Seconds(-high), prose.Seconds(-low))
+	}
+	return fmt.Sprintf("from %s more to %s less", prose.Seconds(-low), prose.Seconds(high))
 }
 
 func newSaving(r SavingRow) (Saving, assumed) {

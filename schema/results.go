@@ -298,6 +298,8 @@ type WhatifSaving struct {
 	SavingS        Null[float64] `col:"saving_s" unit:"s" doc:"mean of replay − predicted over the seeds"`
 	SavingLow      Null[float64] `col:"saving_low" unit:"s" doc:"lower end of the 95 % prediction interval for the saving in another run; NULL with one seed"`
 	SavingHigh     Null[float64] `col:"saving_high" unit:"s" doc:"upper end of that interval"`
+	ThisRunLow     Null[float64] `col:"this_run_low" unit:"s" doc:"lower end of the 95 % interval for the saving in this very run, from the luck of copies and what the log leaves uncertain; what runs differ by is left out. NULL with one seed"`
+	ThisRunHigh    Null[float64] `col:"this_run_high" unit:"s" doc:"upper end of that interval"`
 	SavingShare    Null[float64] `col:"saving_share" unit:"fraction" doc:"saving / replayed completion time"`
 	SlotTimeChange Null[float64] `col:"slot_time_change" unit:"fraction" doc:"relative change of the slot time used"`
 	Verdict        SavingVerdict `col:"verdict" doc:"what the saving amounts to: saves, costs time, changes nothing; no clear effect if the interval contains 0; cannot tell if the replay of the unchanged log is off by more than the saving, the interval is unknown, or most attempts have no start or no end in the log"`

@@ -279,7 +279,7 @@ func (t *total) fields(c *wire.Codec) {
 	for g := range t.groups {
 		q := &t.groups[g]
 		c.Bool(&q.varies)
-		for _, x := range [...]*[]float64{&q.other, &q.before, &q.after} {
+		for _, x := range [...]*[]float64{&q.other, &q.same, &q.before, &q.after} {
 			wire.Slice(c, x, c.Float)
 		}
 		for _, x := range [...]*float64{&q.sum, &q.copies, &q.wins, &q.kills, &q.waste, &q.slots, &q.slotsPlain} {

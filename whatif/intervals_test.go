@@ -98,8 +98,11 @@ func generatedRun(cluster, run uint64, s sharing) *schema.Trace {
 	return t
 }
 
-func coverage(t *testing.T, clusters int, s sharing) (share, width float64, mean sharing) {
-	inside, jobs := 0, 0
+// coverage replays runs of some clusters under Spark's speculation. It returns the share of jobs whose completion time in another
+// run lies in the interval for another run, and the share of those whose saving in the same run, under random numbers that the
+// interval has not seen, lies in the interval for this run.
+func coverage(t *testing.T, clusters int, s sharing) (share, same, width float64, mean sharing) {
+	inside, sameInside, jobs := 0, 0, 0
 	var widths []float64
 	for n := range uint64(clusters) {
 		c := newComparison(workload.Build(workloadtest.FromTrace(generatedRun(n, 1, s))),
@@ -118,7 +121,17 @@ func coverage(t *testing.T, clusters int, s sharing) (share, width float64, mean
 		if err := measured.Err(); err != nil {
 			t.Fatal(err)
 		}
+		var again replay.Sim
+		var sample workload.Sample
+		thisRun := again.Run(sample.Draw(c.w.Pools[0], 1_000_000+int64(n)), replay.Options{Policy: mustPolicy(t, "spark").New(), Seed: 1_000_000 + int64(n), Sigma: 0.1})
+		if err := thisRun.Err(); err != nil {
+			t.Fatal(err)
+		}
 		for j := range measured.Jobs {
+			saved, x := float64(c.none[j].Took-thisRun.Jobs[j].Took)/1e6, savings[j].ThisRun
+			if slack := 1e-6; x.Low-slack <= saved && saved <= x.High+slack { // replays count microseconds
+				sameInside++
+			}
 			took := float64(c.none[j].Took-measured.Jobs[j].Took) / 1e6
 			jobs++
 			if x := savings[j].Saving; x.Low <= took && took <= x.High {
@@ -129,11 +142,11 @@ func coverage(t *testing.T, clusters int, s sharing) (share, width float64, mean
 		e := &c.w.Pools[0].Scatter
 		mean.sd, mean.time, mean.first = mean.sd+e.SD/float64(clusters), mean.time+e.Time/float64(clusters), mean.first+e.First/float64(clusters)
 	}
-	return float64(inside) / float64(jobs), middle(widths), mean
+	return float64(inside) / float64(jobs), float64(sameInside) / float64(jobs), middle(widths), mean
 }
 
 // Of clusters whose runs differ as the model says, the intervals hold as many of the makespans measured as they claim; they are
-// wider where machines share scatter, as the log shows, and there only.
+// wider where machines share scatter, as the log shows, and there only. Those for the same run hold as many of its savings.
 func TestIntervalsCover(t *testing.T) {
 	var plain float64
 	for _, x := range []struct {
@@ -147,8 +160,11 @@ func TestIntervalsCover(t *testing.T) {
 		{sharing{sd: 0.3, time: 3}, sharing{sd: 0.2, time: 1.5}, sharing{sd: 0.35, time: 8, first: 0.2}, 2},
 		{sharing{first: 0.4}, sharing{first: 0.3}, sharing{sd: 0.03, first: 0.5}, 1.5},
 	} {
-		share, width, e := coverage(t, 60, x.sharing)
-		t.Logf("%+v: %.3f of the makespans are inside of ± %.1f %%; estimates %+v", x.sharing, share, 100*width, e)
+		share, same, width, e := coverage(t, 60, x.sharing)
+		t.Logf("%+v: %.3f of the makespans are inside of ± %.1f %%, %.3f of the savings in the same run inside of theirs; estimates %+v", x.sharing, share, 100*width, same, e)
+		if same < 0.93 || same > 0.985 {
+			t.Errorf("%+v: %.3f of the savings in the same run are inside of their 95 %% intervals", x.sharing, same)
+		}
 		if share < 0.93 || share > 0.985 {
 			t.Errorf("%+v: %.3f of the makespans are inside of their 95 %% intervals", x.sharing, share)
 		}

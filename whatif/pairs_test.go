@@ -89,6 +89,7 @@ func comparePairs(t *testing.T, root string) {
 	if share := float64(counts.covered) / float64(counts.jobs); share < 0.85 || middle(counts.widths) > 0.2 {
 		t.Errorf("%.0f %% of the makespans are inside of intervals of ± %.0f %%, want 85 %% and at most ± 20 %%", 100*share, 100*middle(counts.widths))
 	}
+	t.Logf("over all: %d of %d are inside of the intervals for the run of the log", counts.sameRun, counts.jobs)
 	t.Logf("over all: %.0f copies measured, %.1f predicted; %.0f won, %.1f predicted", counts.copies, counts.predicted, counts.won, counts.wonPredicted)
 	t.Logf("over all: %d jobs, 90 %% of the errors are under %.1f %%, median absolute error %.1f %% (had speculation changed nothing: %.1f %%)", len(errs), 100*errs[len(errs)*9/10], 100*middle(errs), 100*middle(noneErrs))
 	if m, most := middle(errs), errs[len(errs)*9/10]; m > 0.05 || most > 0.15 {
@@ -123,8 +124,8 @@ func TestLoadedPairs(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d makespans are inside of their 95 %% intervals, whose median width is ± %.1f %%; median absolute error %.1f %%, between runs without speculation %.1f %%",
-		counts.covered, counts.jobs, 100*middle(counts.widths), 100*middle(errs), 100*middle(repeats))
+	t.Logf("%d of %d makespans are inside of their 95 %% intervals, %d of those for the run of the log; median width ± %.1f %%, median absolute error %.1f %%, between runs without speculation %.1f %%",
+		counts.covered, counts.jobs, counts.sameRun, 100*middle(counts.widths), 100*middle(errs), 100*middle(repeats))
 	if share := float64(counts.covered) / float64(counts.jobs); share < 0.7 {
 		t.Errorf("%.0f %% of the makespans are inside of their intervals, want 70 %% of these", 100*share)
 	}
@@ -162,6 +163,7 @@ func measured(r *workload.Rows) map[schema.Key]counted {
 type pairCounts struct {
 	copies, predicted, won, wonPredicted float64
 	jobs, covered                        int       // by the 95 % interval
+	sameRun                              int       // by that for the run of the log, which leaves out what runs differ by
 	widths, errors                       []float64 // half of the interval, and the error, as shares of the prediction
 }
 
@@ -232,6 +234,9 @@ func comparePair(t *testing.T, off, on string, counts *pairCounts) (errs, noneEr
 			counts.covered++
 		} else {
 			covers = "  outside"
+		}
+		if same := savings[j].ThisRun; none-same.High <= want && want <= none-same.Low {
+			counts.sameRun++
 		}
 		counts.copies += float64(seen[key].copies)
 		counts.won += float64(seen[key].wins)

@@ -94,6 +94,9 @@ func TestRun(t *testing.T) {
 		if row.SavingLow.V > row.SavingS.V || row.SavingHigh.V < row.SavingS.V {
 			t.Errorf("%s: the saving %g is outside its interval %g … %g", row.Policy, row.SavingS.V, row.SavingLow.V, row.SavingHigh.V)
 		}
+		if same := row.ThisRunHigh.V - row.ThisRunLow.V; !row.ThisRunLow.OK || same < 0 || same > row.SavingHigh.V-row.SavingLow.V {
+			t.Errorf("%s: in this run %v … %v, in another %v … %v", row.Policy, row.ThisRunLow, row.ThisRunHigh, row.SavingLow, row.SavingHigh)
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"straggler/whatif/replay"
 )
 
-// Interval is a mean over seeds with a 95 % prediction interval for another run; NaN if unknown.
+// Interval is a mean over seeds with a 95 % prediction interval; NaN if unknown.
 type Interval struct{ Mean, Low, High float64 }
 
 // moments are the count, sum and sum of squares of a sample.
@@ -100,7 +100,8 @@ func at(sorted []float64, q float64) float64 {
 type Group struct {
 	Jobs          int
 	Before, After Times    // completion times; After uses each job's mean over the seeds
-	Saving        Interval // seconds, summed over the jobs
+	Saving        Interval // seconds, summed over the jobs; in another run
+	ThisRun       Interval // the same in this run
 	Share         float64  // of the replayed completion times
 	SlotChange    float64  // of the slot time
 	Copies        float64
@@ -111,7 +112,8 @@ type Group struct {
 
 // JobSaving is the effect of a variant on one job.
 type JobSaving struct {
-	Saving     Interval // seconds
+	Saving     Interval // seconds; in another run
+	ThisRun    Interval // in this run
 	Share      float64
 	SlotChange float64
 	Copies     float64 // mean over the seeds
@@ -142,6 +144,7 @@ type total struct {
 type groupTotal struct {
 	sum                      float64   // seconds saved, over the seeds
 	other                    []float64 // by seed: seconds saved in another run
+	same                     []float64 // and in this run
 	varies                   bool      // another run would save something else
 	before, after            []float64 // by job: completion times
 	copies, wins, kills      float64
@@ -160,10 +163,11 @@ func (t *total) merge(o *total) {
 
 func (q *groupTotal) merge(o *groupTotal) {
 	if q.other == nil {
-		q.other = make([]float64, len(o.other))
+		q.other, q.same = make([]float64, len(o.other)), make([]float64, len(o.other))
 	}
-	for n, x := range o.other {
-		q.other[n] += x
+	for n := range o.other {
+		q.other[n] += o.other[n]
+		q.same[n] += o.same[n]
 	}
 	q.varies = q.varies || o.varies
 	q.before, q.after = append(q.before, o.before...), append(q.after, o.after...)
@@ -181,9 +185,11 @@ func (t *total) result(v Variant) Result {
 
 func (q *groupTotal) group() Group {
 	n := float64(len(q.other))
-	var spread moments
-	for _, x := range q.other {
-		spread.add(x)
+	quantile := student(n)
+	var other, same moments
+	for k := range q.other {
+		other.add(q.other[k])
+		same.add(q.same[k])
 	}
 	plain := 0.0
 	for _, b := range q.before {
@@ -192,10 +198,24 @@ func (q *groupTotal) group() Group {
 	jobs := len(q.before)
 	return Group{
 		Jobs: jobs, Before: timesOf(q.before), After: timesOf(q.after),
-		Saving: spread.interval95(q.sum/n, !q.varies, student(n)).atMost(plain), Share: ratio(q.sum/n, plain), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
+		Saving:  other.interval95(q.sum/n, !q.varies, quantile).atMost(plain),
+		ThisRun: same.interval95(q.sum/n, !q.varies, quantile).atMost(plain),
+		Share:   ratio(q.sum/n, plain), SlotChange: ratio(q.slots, q.slotsPlain) - 1,
 		Copies: q.copies / n, Wins: q.wins / n, Kills: q.kills / n, WasteS: q.waste / n,
 	}
 }
+
+// The saving of a job has two intervals, both of one more value of a sample over the seeds n (interval95):
+//
+//	this run:    s(n) = T − P(n)
+//	another run: y(n) = T − P(n)·(1 + a(n))
+//
+// T is the time that the log's attempts take in a replay without the policy, P(n) with it, under the random numbers n: durations
+// of copies, and what the log leaves uncertain of the work and the machines. Whatever else happened to the attempts is the same
+// in T and P(n) and cancels (common random numbers; Law 2015, section 11.2). a(n) is by how much longer another run takes, as a
+// share, including the error of the simulator; so the second is wider, and can contain 0 where the first does not: the policy
+// helps, but by less than runs differ by themselves. All in seconds. The first supposes that the simulator is right; the replay
+// error of the log without a policy says how far that holds.
 
 // tally adds up the units of one variant over one workload.
 type tally struct {
@@ -205,6 +225,7 @@ type tally struct {
 	seeds  int       // so far
 	sum    []float64 // by job: seconds saved
 	spread []moments // the same in other runs
+	same   []moments // in this run
 	varies []bool    // another run would save something else
 	after  []float64 // completion time
 	slots  []float64
@@ -214,7 +235,7 @@ type tally struct {
 }
 
 func newTally(c *comparison, v Variant, to *total) *tally {
-	t := &tally{c: c, total: to, exact: v.Ideal, spread: make([]moments, c.jobs), varies: make([]bool, c.jobs)}
+	t := &tally{c: c, total: to, exact: v.Ideal, spread: make([]moments, c.jobs), same: make([]moments, c.jobs), varies: make([]bool, c.jobs)}
 	for _, v := range []*[]float64{&t.sum, &t.after, &t.slots, &t.copies, &t.waste} {
 		*v = make([]float64, c.jobs)
 	}
@@ -226,7 +247,7 @@ func newTally(c *comparison, v Variant, to *total) *tally {
 	}
 	for g := range to.groups {
 		if q := &to.groups[g]; q.other == nil {
-			q.other = make([]float64, c.o.Seeds)
+			q.other, q.same = make([]float64, c.o.Seeds), make([]float64, c.o.Seeds)
 		}
 	}
 	return t
@@ -244,6 +265,7 @@ func (t *tally) add(u *unit) {
 		t.sum[j] += s
 		t.varies[j] = t.varies[j] || varies
 		t.spread[j].add(y)
+		t.same[j].add(s)
 		t.after[j] += float64(o.Took) / 1e6
 		t.slots[j] += float64(o.Slots) / 1e6
 		t.copies[j] += float64(o.Copies)
@@ -255,6 +277,7 @@ func (t *tally) add(u *unit) {
 			q := &t.total.groups[g]
 			q.sum += s
 			q.other[u.number] += y
+			q.same[u.number] += s
 			q.varies = q.varies || varies
 			q.copies += float64(o.Copies)
 			q.wins += float64(o.Wins)
@@ -287,9 +310,11 @@ func (t *tally) done() []JobSaving {
 			continue
 		}
 		plain := &t.c.none[j]
+		mean, took := t.sum[j]/n, float64(plain.Took)/1e6
 		jobs[j] = JobSaving{
-			Saving:     t.spread[j].interval95(t.sum[j]/n, !t.varies[j], quantile).atMost(float64(plain.Took) / 1e6),
-			Share:      ratio(t.sum[j]/n, float64(plain.Took)/1e6),
+			Saving:     t.spread[j].interval95(mean, !t.varies[j], quantile).atMost(took),
+			ThisRun:    t.same[j].interval95(mean, !t.varies[j], quantile).atMost(took),
+			Share:      ratio(mean, took),
 			SlotChange: ratio(t.slots[j]/n, float64(plain.Slots)/1e6) - 1, Copies: t.copies[j] / n, WasteS: t.waste[j] / n,
 			Idle: t.spread[j].squares == 0 && t.copies[j] == 0,
 		}

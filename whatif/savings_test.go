@@ -107,11 +107,11 @@ func TestDrawsKeepTheLog(t *testing.T) {
 
 // However much runs differ, no job saves more than the time it takes; with one seed the limits stay unknown.
 func TestSavingIsAtMostTheTime(t *testing.T) {
-	g := (&groupTotal{sum: 4, other: []float64{-1000, 900, 12, 30}, varies: true, before: []float64{6, 4}}).group()
+	g := (&groupTotal{sum: 4, other: []float64{-1000, 900, 12, 30}, same: []float64{1, 1, 1, 1}, varies: true, before: []float64{6, 4}}).group()
 	if g.Saving.Mean != 1 || g.Saving.High != 10 || !(g.Saving.Low < -1000) {
 		t.Errorf("jobs of 10 s save %+v", g.Saving)
 	}
-	if one := (&groupTotal{sum: 4, other: []float64{4}, varies: true, before: []float64{10}}).group(); !math.IsNaN(one.Saving.High) {
+	if one := (&groupTotal{sum: 4, other: []float64{4}, same: []float64{4}, varies: true, before: []float64{10}}).group(); !math.IsNaN(one.Saving.High) {
 		t.Errorf("one seed gives %+v", one.Saving)
 	}
 }

@@ -90,7 +90,8 @@ func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
 func (r *Result) Row(s *Summary) schema.WhatifSaving {
 	return schema.WhatifSaving{
 		Policy: r.Name, Parameters: r.Parameters(), SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),
-		SavingHigh: number(r.All.Saving.High), SavingShare: number(r.All.Share), SlotTimeChange: number(r.All.SlotChange),
+		SavingHigh: number(r.All.Saving.High), ThisRunLow: number(r.All.ThisRun.Low), ThisRunHigh: number(r.All.ThisRun.High),
+		SavingShare: number(r.All.Share), SlotTimeChange: number(r.All.SlotChange),
 		Verdict: r.Verdict(s.Uncertainty()), Assumptions: encode(assume(r, s)),
 	}
 }
@@ -103,8 +104,8 @@ func jobRow(v Variant, parameters string, g *JobSaving, p *workload.Pool, j int,
 	}
 	return schema.WhatifSaving{
 		Policy: v.Name, Parameters: parameters, JobID: schema.Some(key), SavingS: number(g.Saving.Mean),
-		SavingLow: number(g.Saving.Low), SavingHigh: number(g.Saving.High), SavingShare: number(g.Share),
-		SlotTimeChange: number(g.SlotChange), Verdict: verdict(g.Saving, uncertainty(miss, p.MostlyUnended(j)), g.Copies),
+		SavingLow: number(g.Saving.Low), SavingHigh: number(g.Saving.High), ThisRunLow: number(g.ThisRun.Low),
+		ThisRunHigh: number(g.ThisRun.High), SavingShare: number(g.Share), SlotTimeChange: number(g.SlotChange), Verdict: verdict(g.Saving, uncertainty(miss, p.MostlyUnended(j)), g.Copies),
 		Assumptions: encode(jobAssumptions{ReplayErrorS: finite(miss), Copies: g.Copies, WasteS: g.WasteS}),
 	}
 }

@@ -37,10 +37,12 @@ func whatifCommand(e *env) *cobra.Command {
 		Use:   "whatif --store DIR",
 		Short: "Replay a store under straggler policies and estimate what each would have saved",
 		Long: `Whatif replays every job of a store under each policy and writes the tables whatif_runs and whatif_savings, replacing
-those of an earlier run. A saving is the difference from a replay of the log as it was, on the same random numbers. Its 95 %
-interval says where the saving of another run would lie: it includes the errors of the model of machines and work, the luck
-of copies, and the difference between any two runs, so more --seeds do not narrow it. The verdict is 'cannot tell' where the
-unchanged replay misses the log by more than the saving, and with one seed, which gives no interval: its limits are NULL.
+those of an earlier run. A saving is the difference from a replay of the log as it was, on the same random numbers. It has
+two 95 % intervals. That of this run (this_run_low, this_run_high) includes the errors of the model of machines and work and
+the luck of copies. That of another run (saving_low, saving_high) also includes the difference between any two runs, and is
+what the verdict goes by: if only the first is above 0, the policy helps, but by less than runs differ by themselves, so
+that it takes several runs to see it. More --seeds narrow neither. The verdict is 'cannot tell' where the unchanged replay
+misses the log by more than the saving, and with one seed, which gives no interval: its limits are NULL.
 
 Without --policy the usual policies are replayed and, after straggler causes, an ideal policy for each cause found, which
 removes that cause altogether; the name ideal selects all of these. --list shows all policies with their options.
@@ -169,7 +171,7 @@ func (o *whatifOptions) check() error {
 
 func savingRows(s *whatif.Summary) table.Rows {
 	f := table.NewFixed("policy", "settings", "progress_error DOUBLE", "verdict", "saving_s DOUBLE", "saving_low DOUBLE", "saving_high DOUBLE",
-		"saving_share DOUBLE", "slot_time_change DOUBLE", "copies DOUBLE", "wins DOUBLE", "kills DOUBLE", "waste_s DOUBLE")
+		"this_run_low DOUBLE", "this_run_high DOUBLE", "saving_share DOUBLE", "slot_time_change DOUBLE", "copies DOUBLE", "wins DOUBLE", "kills DOUBLE", "waste_s DOUBLE")
 	for i := range s.Results {
 		r := &s.Results[i]
 		g := &r.All
@@ -181,7 +183,7 @@ func savingRows(s *whatif.Summary) table.Rows {
 			progress = r.Error
 		}
 		f.Add(r.Name, settings, progress, string(r.Verdict(s.Uncertainty())), round(g.Saving.Mean, 1e3), round(g.Saving.Low, 1e3), round(g.Saving.High, 1e3),
-			round(g.Share, 1e4), round(g.SlotChange, 1e4), g.Copies, g.Wins, g.Kills, round(g.WasteS, 1e3))
+			round(g.ThisRun.Low, 1e3), round(g.ThisRun.High, 1e3), round(g.Share, 1e4), round(g.SlotChange, 1e4), g.Copies, g.Wins, g.Kills, round(g.WasteS, 1e3))
 	}
 	return f
 }
@@ -229,12 +231,12 @@ func runOptimize(ctx context.Context, e *env, o whatifOptions) error {
 }
 
 func adviceRows(a *whatif.Advice) table.Rows {
-	f := table.NewFixed("setting", "verdict", "saving_s DOUBLE", "saving_low DOUBLE", "saving_high DOUBLE", "saving_share DOUBLE",
-		"slot_time_change DOUBLE", "copies DOUBLE", "waste_s DOUBLE")
+	f := table.NewFixed("setting", "verdict", "saving_s DOUBLE", "saving_low DOUBLE", "saving_high DOUBLE",
+		"this_run_low DOUBLE", "this_run_high DOUBLE", "saving_share DOUBLE", "slot_time_change DOUBLE", "copies DOUBLE", "waste_s DOUBLE")
 	g := &a.Result.All
 	for _, line := range a.Lines {
-		f.Add(line, string(a.Verdict), round(g.Saving.Mean, 1e3), round(g.Saving.Low, 1e3), round(g.Saving.High, 1e3), round(g.Share, 1e4),
-			round(g.SlotChange, 1e4), g.Copies, round(g.WasteS, 1e3))
+		f.Add(line, string(a.Verdict), round(g.Saving.Mean, 1e3), round(g.Saving.Low, 1e3), round(g.Saving.High, 1e3),
+			round(g.ThisRun.Low, 1e3), round(g.ThisRun.High, 1e3), round(g.Share, 1e4), round(g.SlotChange, 1e4), g.Copies, round(g.WasteS, 1e3))
 	}
 	return f
 }

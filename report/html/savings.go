@@ -44,7 +44,7 @@ func (s *savingScale) saving(x *report.Saving) *savingView {
 	}
 	v := &savingView{Zero: s.at(0), At: s.at(x.SavingS.V), Low: s.at(x.SavingLow.Or(x.SavingS.V)), High: s.at(x.SavingHigh.Or(x.SavingS.V)), Class: "fdot",
 		Title: "saves " + prose.Seconds(x.SavingS.V) +
-			prose.After(", 95 % interval ", prose.Interval(x.SavingLow, x.SavingHigh, prose.Seconds)) + "; the dashed line is 0"}
+			prose.After(", another run with it ", prose.Interval(x.SavingLow, x.SavingHigh, prose.Seconds)) + "; the dashed line is 0"}
 	if x.Ideal {
 		v.Class = "fdot bound"
 	}

@@ -100,7 +100,7 @@ func LabelledWithSavings(t testing.TB, names ...string) engine.Engine {
 func Savings() []schema.WhatifSaving {
 	row := func(policy, parameters string, low, mid, high float64, verdict schema.SavingVerdict, assumptions string) schema.WhatifSaving {
 		return schema.WhatifSaving{Policy: policy, Parameters: parameters, SavingS: schema.Some(mid), SavingLow: schema.Some(low),
-			SavingHigh:  schema.Some(high),
+			SavingHigh: schema.Some(high), ThisRunLow: schema.Some(mid - (mid-low)/10), ThisRunHigh: schema.Some(mid + (high-mid)/10),
 			SavingShare: schema.Some(mid / 100), SlotTimeChange: schema.Some(0.02), Verdict: verdict, Assumptions: assumptions}
 	}
 	return []schema.WhatifSaving{

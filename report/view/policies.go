@@ -29,7 +29,7 @@ func policiesSection(d *report.Document) Section {
 	if len(table.Rows) == 0 && !replayed && len(replays) == 0 {
 		return s
 	}
-	s.Blocks = []Block{Note(replayWords(d) + beyondLost(d)), table, replays}
+	s.Blocks = []Block{Note(replayWords(d) + disagreement(d) + beyondLost(d)), table, replays}
 	if len(d.Whatif.Notes) > 0 {
 		s.Blocks = append(s.Blocks, Folded{Title: "What the replays assume", Blocks: []Block{List{Items: d.Whatif.Notes}}})
 	}
@@ -41,8 +41,10 @@ func savingsTable(d *report.Document) Table {
 	t := Table{ID: "savings", Caption: "Policies by what they would have saved, then bounds", More: l.More(), SQL: l.SQL,
 		Empty: l.Note, Error: d.Whatif.ReplayErrorS.V,
 		Columns: []Column{{Title: "Policy", Essential: true},
-			{Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds, with the 95 % prediction interval for another run", Number: true, Essential: true},
-			{Title: "Interval", Picture: true, Doc: "the saving with its 95 % interval; the shaded band is the error of the replay itself", Essential: true},
+			{Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds", Number: true, Essential: true},
+			{Title: "On this run", Doc: "95 % interval for what it would have saved on these very attempts and machines: only the luck of copies and what the log leaves uncertain differ", Number: true, Essential: true},
+			{Title: "On another run", Doc: "95 % interval for how much sooner another run like it, with the policy, would end than this one, which includes what runs differ by themselves", Number: true, Essential: true},
+			{Title: "Interval", Picture: true, Doc: "the saving with its interval for another run; the shaded band is the error of the replay itself"},
 			{Title: "Share", Doc: "of the replayed job time", Number: true, Essential: true},
 			{Title: "Small jobs", Doc: "share saved of the time of jobs of at most ten tasks", Number: true},
 			{Title: "Slot time", Doc: "change of the slot time used", Number: true, Essential: true},
@@ -58,12 +60,13 @@ func savingsTable(d *report.Document) Table {
 		}
 		small = small || s.SmallJobs > 0
 		saving := figure(s.SavingS, prose.Seconds, "cannot tell")
-		saving.Sub = prose.Interval(s.SavingLow, s.SavingHigh, prose.Seconds)
+		another := cmp.Or(prose.Interval(s.SavingLow, s.SavingHigh, prose.Seconds), prose.Dash)
 		copies := figure(s.Copies, func(v float64) string { return prose.Count(int64(v + 0.5)) }, "not counted")
 		if s.Copies.V > 0 && s.Wins.OK {
 			copies.Sub = prose.Count(int64(s.Wins.V+0.5)) + " won"
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: title, Sub: sub}, saving, {Text: saving.Sub, Sort: saving.Sort, Saving: s},
+		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: title, Sub: sub}, saving, {Text: thisRun(s)},
+			{Text: another}, {Text: another, Sort: saving.Sort, Saving: s},
 			figure(s.SavingShare, prose.Percent, "cannot tell"),
 			figure(s.SmallSavingShare, prose.Percent, "no small jobs"), figure(s.SlotTimeChange, prose.Percent, "cannot tell"),
 			copies, text(string(s.Verdict))}})
@@ -79,6 +82,17 @@ func savingsTable(d *report.Document) Table {
 		t.Empty = "No policy changes anything here: not " + prose.Join(idle) + "."
 	}
 	return t
+}
+
+// thisRun is the interval of a saving on the run of the log; a bound has none, and old results do not know it.
+func thisRun(s *report.Saving) string {
+	switch {
+	case s.Ideal:
+		return prose.Dash
+	case s.ThisRunLow.OK && s.ThisRunLow == s.ThisRunHigh: // it drew no random numbers
+		return prose.Seconds(s.ThisRunLow.V)
+	}
+	return cmp.Or(prose.Interval(s.ThisRunLow, s.ThisRunHigh, prose.Seconds), prose.Dash)
 }
 
 // policyTitle names a policy and what distinguishes its variants. The names of bounds are not well known: for those it says
@@ -122,6 +136,16 @@ func replayWords(d *report.Document) string {
 		return s + " Replayed unchanged, the jobs take as long as in the log."
 	}
 	return s + fmt.Sprintf(" Replayed unchanged, the jobs take times that differ from the log's by %s (%s); smaller savings are within that error.", prose.Seconds(w.ReplayErrorS.V), prose.OrDash(w.ReplayErrorShare, prose.Percent))
+}
+
+// disagreement says what it means that a policy saves on this run, and may save nothing on another; "" where none does.
+func disagreement(d *report.Document) string {
+	for i := range d.Whatif.Savings.Rows {
+		if s := &d.Whatif.Savings.Rows[i]; s.LessThanRunsDiffer() {
+			return " " + s.Outlook(prose.Clean(s.Policy, 40))
+		}
+	}
+	return ""
 }
 
 // beyondLost says what a policy saves that saves more than stragglers cost, where one does; "" elsewhere. The lost time counts
