@@ -30,6 +30,7 @@ type Config struct {
 	Version           int           `yaml:"version" min:"1" max:"1"`
 	History           int           `yaml:"history" min:"1" max:"1000"`
 	MinRuns           int           `yaml:"min_runs" min:"2" max:"1000"`
+	MachineRuns       int           `yaml:"machine_runs" min:"2" max:"1000"`
 	FDR               float64       `yaml:"fdr" min:"0" max:"0.5"`
 	GroupBy           Pattern       `yaml:"group_by"`
 	FailWhileLearning bool          `yaml:"fail_while_learning"`
@@ -171,7 +172,9 @@ func (c *Config) Expired(today string) []Suppression {
 }
 
 // DefaultConfig keeps 30 runs, judges from five on, and holds the false discovery rate at 2 %.
-func DefaultConfig() *Config { return &Config{Version: 1, History: 30, MinRuns: 5, FDR: 0.02} }
+func DefaultConfig() *Config {
+	return &Config{Version: 1, History: 30, MinRuns: 5, MachineRuns: 7, FDR: 0.02}
+}
 
 // target is what an entry of the configuration is about.
 type target struct {

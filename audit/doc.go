@@ -13,7 +13,7 @@
 //     test, so that a few tasks which were slow by chance are not a finding.
 //  5. slowness.go compares the tasks of each machine with the history of their stages: which machine is slow, and by processor
 //     or disk. common.go finds what the slow tasks have in common, and which racks are slow; machines.go makes findings of
-//     both. plans.go compares the plans of queries exactly.
+//     both. recurring.go finds machines that were slow in several of the last runs. plans.go compares the plans of queries exactly.
 //  6. evidence.go has the evidence for a finding; finding.go defines findings.
 //  7. config.go reads straggler.yaml, which changes thresholds; rules.go is the table of what is compared.
 //  8. numbers.go has means and figures of the outputs.

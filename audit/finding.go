@@ -47,7 +47,10 @@ type Finding struct {
 	Likely   string             `json:"likely_cause,omitempty"`
 	LikelyBy *float64           `json:"likely_cause_s,omitempty"` // seconds that the cause grew by
 	// what the additional time was spent on: processor, disk, network or shared
-	Kind      string `json:"kind,omitempty"`
+	Kind string `json:"kind,omitempty"`
+	// of a machine that is slow again and again: the last runs, oldest first
+	MachineRuns []MachineRun `json:"machine_runs,omitempty"`
+
 	SQL       string `json:"sql,omitempty"`
 	Reason    string `json:"reason,omitempty"` // of a suppression or decision
 	Expires   string `json:"expires,omitempty"`

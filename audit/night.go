@@ -111,6 +111,7 @@ func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*
 		}
 		for _, x := range batch {
 			j := judge(x.run, x.history, cfg, known)
+			j.recurringMachines(x.run, x.history, cfg, func(id string) bool { _, ok := decisions[id]; return ok })
 			n.status(&j, x.run, open[j.Group], cfg)
 			n.Runs = append(n.Runs, j)
 		}
@@ -276,7 +277,9 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 		known[b.Runs[i].Key()] = true
 	}
 	var add []measure.Run
+	watch := watched(b.Runs, n.all)
 	for _, r := range n.all {
+		r.Healthy = slices.DeleteFunc(slices.Clone(r.Healthy), func(name string) bool { return !watch[r.Group][name] })
 		if j, ok := judged[r.Key()]; ok {
 			r.Flagged, r.Machines = nil, maps.Clone(r.Machines)
 			for i := range j.Findings {
@@ -286,7 +289,10 @@ func (n *Night) Update(b *baseline.Baseline, cfg *Config) {
 				}
 				r.Flagged = append(r.Flagged, f.ID)
 				name := f.Machine
-				if f.Rack != "" || f.Shared {
+				switch {
+				case f.Rule == "recurring_machine": // which is about other runs, too
+					name = ""
+				case f.Rack != "" || f.Shared:
 					name = f.where()
 				}
 				if _, ok := r.Machines[name]; name != "" && !ok && r.Machines != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -251,7 +252,8 @@ func (m *measuring) machines() error {
 		machine string
 	}
 	seen := map[of]bool{}
-	return each(m, "machines.sql", func(h *struct {
+	healthy := map[of]bool{}
+	err := each(m, "machines.sql", func(h *struct {
 		ApplicationID schema.Key     `col:"application_id"`
 		Machine       string         `col:"machine"`
 		Verdict       schema.Verdict `col:"verdict"`
@@ -271,6 +273,9 @@ func (m *measuring) machines() error {
 			seen[at] = true
 			m.runs[i].JudgedMachines++
 		}
+		if h.Verdict == schema.Healthy {
+			healthy[of{i, name}] = true
+		}
 		if h.Verdict == schema.Healthy || !h.Factor.OK {
 			return
 		}
@@ -278,6 +283,16 @@ func (m *measuring) machines() error {
 			m.runs[i].Machines[name] = Machine{string(h.Verdict), Round(h.Factor.V), Round(h.Low.V), Round(h.High.V), Round(h.Q.Or(1))}
 		}
 	})
+	for at := range healthy {
+		r := &m.runs[at.run]
+		if _, slow := r.Machines[at.machine]; !slow {
+			r.Healthy = append(r.Healthy, at.machine)
+		}
+	}
+	for i := range m.runs {
+		slices.Sort(m.runs[i].Healthy)
+	}
+	return err
 }
 
 // each runs one of the .sql files.

@@ -20,6 +20,8 @@ type Run struct {
 	// sums of their squares over the outliers: how many tasks they are spread over
 	Squares  Values             `json:"squares,omitempty"`
 	Machines map[string]Machine `json:"machines,omitempty"` // those that were not like the others
+	// machines that were like the others; in a baseline, of those that were not in another run
+	Healthy []string `json:"healthy,omitempty"`
 	// ids of the findings of that night: what they are about does not count as normal
 	Flagged []string `json:"flagged,omitempty"`
 	Plans   []Plan   `json:"plans,omitempty"` // of its queries, in the order of their start

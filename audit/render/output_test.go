@@ -77,6 +77,58 @@ func TestBadNight(t *testing.T) {
 	}
 }
 
+// A machine that is slow in most runs is in every rendering, with what is known of it in each run.
+func TestRecurringMachine(t *testing.T) {
+	runs := audittest.Runs(7)
+	for i := range runs {
+		switch i {
+		case 2:
+			runs[i].Healthy = []string{"m17"}
+		case 4:
+		default:
+			runs[i].Machines["m17"] = measure.Machine{Verdict: "slow", Factor: 1.6, Low: 1.3, High: 2, Q: 0.001}
+		}
+	}
+	b, cfg := &baseline.Baseline{}, audit.DefaultConfig()
+	b.Add(cfg.History, runs[:6]...)
+	n, err := audit.Judge(runs[6:], b, cfg, audit.Options{Now: time.Date(2026, 1, 8, 0, 0, 0, 0, time.UTC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const says, rows = "slow in 5 of the last 7 runs, with 1.60 × the time of the others", "2026-01-03 like the others; 2026-01-04 slow, 1.60 ×; 2026-01-05 not known"
+	for name, out := range map[string]string{
+		"text":   rendered(t, func(w io.Writer) error { return Text(w, n, false) }),
+		"md":     rendered(t, func(w io.Writer) error { return Markdown(w, n) }),
+		"junit":  rendered(t, func(w io.Writer) error { return JUnit(w, n, cfg) }),
+		"github": rendered(t, func(w io.Writer) error { return Annotations(w, n, cfg) }),
+		"json":   rendered(t, func(w io.Writer) error { return JSON(w, n) }),
+		"sarif":  rendered(t, func(w io.Writer) error { return SARIF(w, n) }),
+	} {
+		if !strings.Contains(out, says) {
+			t.Errorf("%s does not say it: %s", name, out)
+		}
+		if name != "json" && name != "sarif" && !strings.Contains(out, rows) {
+			t.Errorf("%s has no runs: %s", name, out)
+		}
+	}
+	var night struct {
+		Runs []struct {
+			Findings []struct {
+				Rule string             `json:"rule"`
+				Runs []audit.MachineRun `json:"machine_runs"`
+			} `json:"findings"`
+		} `json:"runs"`
+	}
+	if err := json.Unmarshal([]byte(rendered(t, func(w io.Writer) error { return JSON(w, n) })), &night); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range night.Runs[0].Findings {
+		if f.Rule == "recurring_machine" && (len(f.Runs) != 7 || f.Runs[4].Verdict != nil || *f.Runs[2].Verdict != "healthy" || *f.Runs[3].Factor != 1.6) {
+			t.Errorf("%+v", f.Runs)
+		}
+	}
+}
+
 // Names from logs reach terminals, pages, tables and workflow commands only as text.
 func TestOutputsEscape(t *testing.T) {
 	n, cfg := badNight()

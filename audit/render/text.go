@@ -101,6 +101,8 @@ func Explain(w io.Writer, r audit.Rule) error {
 	switch {
 	case r.MinChange > 0:
 		least = fmt.Sprintf("at least %.0f %% and %g %s more than normal", 100*r.MinChange, r.MinAbs, r.Unit)
+	case r.Unit == "runs":
+		least = fmt.Sprintf("slow in at least %g runs, and more often than the other machines", r.MinAbs)
 	case r.MinAbs > 0 && r.Unit == "share":
 		least = fmt.Sprintf("at least %.0f percentage points more than normal", 100*r.MinAbs)
 	case r.MinAbs > 0:

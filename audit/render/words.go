@@ -42,6 +42,9 @@ func evidenceOf(f *audit.Finding) []string {
 		}
 		out = append(out, line)
 	}
+	if s := machineRuns(f.MachineRuns); s != "" {
+		out = append(out, s)
+	}
 	if f.Likely != "" {
 		line := "likely cause: " + f.Likely
 		if f.LikelyBy != nil {
@@ -56,6 +59,26 @@ func evidenceOf(f *audit.Finding) []string {
 		out = append(out, fmt.Sprintf("suppressed until %s: %s", f.Expires, f.Reason))
 	}
 	return out
+}
+
+// machineRuns says what is known of a machine in each of the last runs.
+func machineRuns(runs []audit.MachineRun) string {
+	var parts []string
+	for _, r := range runs {
+		day, _, _ := strings.Cut(r.Start, "T")
+		switch {
+		case r.Verdict == nil:
+			parts = append(parts, day+" not known")
+		case r.Factor == nil:
+			parts = append(parts, day+" like the others")
+		default:
+			parts = append(parts, fmt.Sprintf("%s %s, %.2f ×", day, *r.Verdict, *r.Factor))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "runs, oldest first: " + strings.Join(parts, "; ")
 }
 
 // callPlace is where in a program a stage is called.

@@ -60,13 +60,13 @@ func savingsTable(d *report.Document) Table {
 		}
 		small = small || s.SmallJobs > 0
 		saving := figure(s.SavingS, prose.Seconds, "cannot tell")
-		another := cmp.Or(prose.Interval(s.SavingLow, s.SavingHigh, prose.Seconds), prose.Dash)
+		another := within(s, s.SavingLow, s.SavingHigh)
 		copies := figure(s.Copies, func(v float64) string { return prose.Count(int64(v + 0.5)) }, "not counted")
 		if s.Copies.V > 0 && s.Wins.OK {
 			copies.Sub = prose.Count(int64(s.Wins.V+0.5)) + " won"
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: title, Sub: sub}, saving, {Text: thisRun(s)},
-			{Text: another}, {Text: another, Sort: saving.Sort, Saving: s},
+		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: title, Sub: sub}, saving, within(s, s.ThisRunLow, s.ThisRunHigh),
+			another, {Text: another.Text, Sort: saving.Sort, Saving: s},
 			figure(s.SavingShare, prose.Percent, "cannot tell"),
 			figure(s.SmallSavingShare, prose.Percent, "no small jobs"), figure(s.SlotTimeChange, prose.Percent, "cannot tell"),
 			copies, text(string(s.Verdict))}})
@@ -84,15 +84,17 @@ func savingsTable(d *report.Document) Table {
 	return t
 }
 
-// thisRun is the interval of a saving on the run of the log; a bound has none, and old results do not know it.
-func thisRun(s *report.Saving) string {
-	switch {
+// within is an interval of a saving. A bound has none, and that of a policy that drew no random numbers has no width.
+func within(s *report.Saving, low, high schema.Null[float64]) Cell {
+	switch span := prose.Interval(low, high, prose.Seconds); {
 	case s.Ideal:
-		return prose.Dash
-	case s.ThisRunLow.OK && s.ThisRunLow == s.ThisRunHigh: // it drew no random numbers
-		return prose.Seconds(s.ThisRunLow.V)
+		return Cell{Text: prose.Dash, Note: "a bound is what would have been saved on this run, exactly"}
+	case span != "":
+		return Cell{Text: span}
+	case low.OK && low == high:
+		return Cell{Text: prose.Seconds(low.V)}
 	}
-	return cmp.Or(prose.Interval(s.ThisRunLow, s.ThisRunHigh, prose.Seconds), prose.Dash)
+	return Cell{Text: prose.Dash, Note: "not known: replayed under one seed, or by an earlier version"}
 }
 
 // policyTitle names a policy and what distinguishes its variants. The names of bounds are not well known: for those it says
