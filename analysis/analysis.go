@@ -160,7 +160,8 @@ func savings(s *whatif.Summary) []report.SavingRow {
 	for i := range s.Results {
 		r := s.Results[i].Row(s)
 		rows = append(rows, report.SavingRow{Policy: r.Policy, Parameters: r.Parameters, SavingS: r.SavingS, SavingLow: r.SavingLow, SavingHigh: r.SavingHigh,
-			ThisRunLow: r.ThisRunLow, ThisRunHigh: r.ThisRunHigh, SavingShare: r.SavingShare, SlotTimeChange: r.SlotTimeChange, Verdict: r.Verdict, Assumptions: r.Assumptions})
+			ThisRunLow: r.ThisRunLow, ThisRunHigh: r.ThisRunHigh, SavingShare: r.SavingShare, SlotTimeChange: r.SlotTimeChange,
+			Verdict: r.Verdict, Assumptions: r.Assumptions})
 	}
 	slices.SortFunc(rows, func(a, b report.SavingRow) int {
 		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Parameters, b.Parameters))

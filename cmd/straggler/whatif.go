@@ -171,7 +171,8 @@ func (o *whatifOptions) check() error {
 
 func savingRows(s *whatif.Summary) table.Rows {
 	f := table.NewFixed("policy", "settings", "progress_error DOUBLE", "verdict", "saving_s DOUBLE", "saving_low DOUBLE", "saving_high DOUBLE",
-		"this_run_low DOUBLE", "this_run_high DOUBLE", "saving_share DOUBLE", "slot_time_change DOUBLE", "copies DOUBLE", "wins DOUBLE", "kills DOUBLE", "waste_s DOUBLE")
+		"this_run_low DOUBLE", "this_run_high DOUBLE",
+		"saving_share DOUBLE", "slot_time_change DOUBLE", "copies DOUBLE", "wins DOUBLE", "kills DOUBLE", "waste_s DOUBLE")
 	for i := range s.Results {
 		r := &s.Results[i]
 		g := &r.All
