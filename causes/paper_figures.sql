@@ -40,12 +40,22 @@ explained AS (
   WHERE o.rule = 'high_runtime' AND o.ratio > 1
   GROUP BY o.phase_id
 ),
-line AS (
-  SELECT phase_id, CASE WHEN max(input_bytes) > min(input_bytes) THEN regr_slope(duration_s, CAST(input_bytes AS DOUBLE)) END AS slope,
-    avg(duration_s) AS mean_s, avg(CAST(input_bytes AS DOUBLE)) AS mean_bytes
+means AS (
+  SELECT phase_id, CAST(sum(CAST(round(duration_s * 1e6) AS DECIMAL(28, 0))) AS DOUBLE) / 1e6 / count(*) AS mean_s,
+    CAST(sum(CAST(input_bytes AS DECIMAL(28, 0))) AS DOUBLE) / count(*) AS mean_bytes
   FROM attempts
   WHERE status = 'success' AND input_bytes IS NOT NULL AND duration_s BETWEEN 0 AND 1e15
   GROUP BY phase_id HAVING count(*) >= 5
+),
+deviations AS (
+  SELECT a.phase_id, m.mean_s, m.mean_bytes, a.duration_s / nullif(m.mean_s, 0) - 1 AS of_s, CAST(a.input_bytes AS DOUBLE) / nullif(m.mean_bytes, 0) - 1 AS of_bytes
+  FROM attempts a JOIN means m ON m.phase_id = a.phase_id
+  WHERE a.status = 'success' AND a.input_bytes IS NOT NULL AND a.duration_s BETWEEN 0 AND 1e15
+),
+line AS (
+  SELECT phase_id, mean_s, mean_bytes, mean_s / nullif(mean_bytes, 0) * CAST(sum(CAST(round(1e15 * of_s * of_bytes) AS DECIMAL(38, 0))) AS DOUBLE)
+      / nullif(CAST(sum(CAST(round(1e15 * of_bytes * of_bytes) AS DECIMAL(38, 0))) AS DOUBLE), 0) AS slope
+  FROM deviations GROUP BY phase_id, mean_s, mean_bytes
 ),
 improvable AS (
   SELECT a.phase_id, count(*) AS tasks,
@@ -81,7 +91,11 @@ together AS (
   WHERE t.job_s > 0 GROUP BY t.job_id, t.slot_us, t.job_s
 ),
 named AS (SELECT DISTINCT cause FROM speedups),
-usual_use AS (SELECT machine, avg(cpu) AS cpu, avg(memory) AS memory FROM machine_usage GROUP BY machine),
+usual_use AS (
+  SELECT machine, CAST(sum(TRY_CAST(round(cpu * 1e9) AS DECIMAL(28, 0))) AS DOUBLE) / 1e9 / nullif(count(cpu), 0) AS cpu,
+    CAST(sum(TRY_CAST(round(memory * 1e9) AS DECIMAL(28, 0))) AS DOUBLE) / 1e9 / nullif(count(memory), 0) AS memory
+  FROM machine_usage GROUP BY machine
+),
 loss_use AS (
   SELECT max(u.cpu / nullif(m.cpu, 0)) AS cpu, max(u.memory / nullif(m.memory, 0)) AS memory
   FROM losses l JOIN machine_usage u ON u.machine = l.machine JOIN usual_use m ON m.machine = l.machine
