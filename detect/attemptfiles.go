@@ -117,28 +117,31 @@ func (f *attemptFiles) groups(ctx context.Context, phases span, yield func(*atte
 	return nil
 }
 
-// share has workers process the row groups, in any order; each calls the function that it gets from worker.
-func (f *attemptFiles) share(ctx context.Context, worker func() func(*attemptGroup) error) error {
+// share has workers process the row groups with phases of a span, in any order. Of each, in order, next makes what the function
+// that a worker gets from worker processes, and then closes the row group; next may wait for others, and is false if ctx ends.
+func share[W any](ctx context.Context, f *attemptFiles, phases span, next func(context.Context, *attemptGroup) (W, bool),
+	worker func(context.Context) func(W) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	work := make(chan *attemptGroup)
+	work := make(chan W)
 	group.Go(func() error {
 		defer close(work)
-		return f.groups(ctx, span{all: true}, func(g *attemptGroup) bool {
-			select {
-			case work <- g:
-				return true
-			case <-ctx.Done():
-				g.close()
-				return false
+		return f.groups(ctx, phases, func(g *attemptGroup) bool {
+			if w, ok := next(ctx, g); ok {
+				select {
+				case work <- w:
+					return true
+				case <-ctx.Done():
+				}
 			}
+			g.close()
+			return false
 		})
 	})
 	for range workers {
 		group.Go(func() error {
-			process := worker()
-			for g := range work {
-				err := process(g)
-				if g.close(); err != nil {
+			process := worker(ctx)
+			for w := range work {
+				if err := process(w); err != nil {
 					return err
 				}
 			}

@@ -54,7 +54,8 @@ func (p *part) countByPhase(ctx context.Context, eng engine.Engine) (contained b
 	if err != nil {
 		return false, err
 	}
-	err = files.share(ctx, func() func(*attemptGroup) error {
+	same := func(_ context.Context, g *attemptGroup) (*attemptGroup, bool) { return g, true }
+	err = share(ctx, &files, span{all: true}, same, func(context.Context) func(*attemptGroup) error {
 		c := attemptCounts{part: p, check: !p.whole, phase: numbers[int64]("phase_id"), application: numbers[int64]("application_id"), input: numbers[int64](store.InputColumn)}
 		return c.add
 	})
@@ -88,6 +89,7 @@ type attemptCounts struct {
 
 // add counts those of a row group, some at a time: a damaged file may claim any number of rows.
 func (c *attemptCounts) add(g *attemptGroup) error {
+	defer g.close()
 	columns := [...]*storedColumn[int64]{&c.phase, &c.application, &c.input}
 	for _, column := range columns {
 		if err := column.open(g); err != nil {

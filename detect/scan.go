@@ -100,24 +100,11 @@ func (s *phaseScan) pass(ctx context.Context, phases span, emit func([]phaseFigu
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	work, inOrder := make(chan *phaseWork), make(chan *phaseWork, 2*workers)
+	inOrder := make(chan *phaseWork, 2*workers)
 	group.Go(func() error {
-		defer close(work)
 		defer close(inOrder)
-		return s.distribute(ctx, phases, work, inOrder)
+		return share(ctx, &s.from, phases, workInOrder(inOrder), s.worker)
 	})
-	for range workers {
-		group.Go(func() error {
-			f, r := figurer{lastSeen: s.lastSeen}, newAttemptReader()
-			for w := range work {
-				if err := f.work(ctx, w, r, s); err != nil {
-					return err
-				}
-				w.done <- struct{}{}
-			}
-			return nil
-		})
-	}
 	failed := s.collect(ctx, inOrder, emit)
 	if failed != nil {
 		cancel()
@@ -131,23 +118,31 @@ func (s *phaseScan) pass(ctx context.Context, phases span, emit func([]phaseFigu
 	return failed
 }
 
-// distribute passes on the row groups to those that collect the results and to the workers.
-func (s *phaseScan) distribute(ctx context.Context, phases span, work, inOrder chan<- *phaseWork) error {
+// workInOrder returns a function that makes work of row groups and passes it on to those that collect the results.
+func workInOrder(inOrder chan<- *phaseWork) func(context.Context, *attemptGroup) (*phaseWork, bool) {
 	gathered := make(chan struct{})
 	close(gathered)
-	return s.from.groups(ctx, phases, func(g *attemptGroup) bool {
+	return func(ctx context.Context, g *attemptGroup) (*phaseWork, bool) {
 		w := &phaseWork{group: g, before: gathered, gathered: make(chan struct{}), done: make(chan struct{}, 1), parts: make(map[int]*attempts)}
 		gathered = w.gathered
-		for _, to := range [...]chan<- *phaseWork{inOrder, work} {
-			select {
-			case to <- w:
-			case <-ctx.Done():
-				g.close()
-				return false
-			}
+		select {
+		case inOrder <- w:
+			return w, true
+		case <-ctx.Done():
+			return nil, false
 		}
-		return true
-	})
+	}
+}
+
+func (s *phaseScan) worker(ctx context.Context) func(*phaseWork) error {
+	f, r := figurer{lastSeen: s.lastSeen}, newAttemptReader()
+	return func(w *phaseWork) error {
+		if err := f.work(ctx, w, r, s); err != nil {
+			return err
+		}
+		w.done <- struct{}{}
+		return nil
+	}
 }
 
 // collect passes on the results, in the order of the row groups.
