@@ -44,10 +44,8 @@ func enginesAgree(t *testing.T, server string, columnsOnly bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fillLabelled(t, st)
+	fillLogs(t, st)
 	fillMade(t, st)
-	fillPlans(t, st)
-	fillSWIM(t, st)
 	tr := &schema.Trace{}
 	addNights(tr)
 	addAges(tr)
@@ -155,22 +153,20 @@ func readRows(ctx context.Context, p *pair) error {
 	return measure.Tasks(ctx, p, all...)
 }
 
-// fillLabelled reads the labelled logs.
-func fillLabelled(t *testing.T, st *store.Store) {
+// fillLogs reads the labelled logs, one of Spark SQL with skewed joins and groups, and a SWIM sample, in one commit: Spark opens
+// each file of a table in every statement.
+func fillLogs(t *testing.T, st *store.Store) {
 	t.Helper()
 	logs, err := filepath.Glob("../../testdata/labelled/*/*.zstd")
 	if err != nil || len(logs) < 10 {
 		t.Fatalf("%d labelled logs: %v", len(logs), err)
 	}
-	if _, err := run.Run(t.Context(), st, formats.All(), logs, run.Options{Tool: "test"}); err != nil {
+	jobs := filepath.Join(t.TempDir(), "jobs.tsv")
+	if err := os.WriteFile(jobs, []byte("job0\t0\t0\t64000000\t1000\t2000\njob1\t5\t5\t0\t3000\t4000\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// fillPlans reads a log of Spark SQL with skewed joins and groups.
-func fillPlans(t *testing.T, st *store.Store) {
-	t.Helper()
-	if _, err := run.Run(t.Context(), st, formats.All(), []string{"../../plans/testdata/spark3-aqe-on.zstd"}, run.Options{Tool: "test"}); err != nil {
+	logs = append(logs, "../../plans/testdata/spark3-aqe-on.zstd", jobs)
+	if _, err := run.Run(t.Context(), st, formats.All(), logs, run.Options{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -222,18 +218,6 @@ func addAges(tr *schema.Trace) {
 			ApplicationID: key, Task: i, NativeID: "0",
 			Machine: schema.Some("m"), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(seconds)),
 			DurationS: schema.Some(seconds), Status: schema.Success})
-	}
-}
-
-// fillSWIM reads a SWIM sample.
-func fillSWIM(t *testing.T, st *store.Store) {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "jobs.tsv")
-	if err := os.WriteFile(name, []byte("job0\t0\t0\t64000000\t1000\t2000\njob1\t5\t5\t0\t3000\t4000\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run.Run(t.Context(), st, formats.All(), []string{name}, run.Options{Tool: "test"}); err != nil {
-		t.Fatal(err)
 	}
 }
 
