@@ -102,6 +102,9 @@ func (b *builder) selectRows() error {
 	} else if err := SelectApplications(b.ctx, b.eng, b.o.Apps); err != nil {
 		return err
 	}
+	if err := b.keep("report_beaten", "beaten"); err != nil {
+		return err
+	}
 	return b.keep("report_redone", "redone") // the phases that only make lost outputs again
 }
 

@@ -189,9 +189,11 @@ func TestSharesAreShapleyValues(t *testing.T) {
 	}
 	eng := reporttest.Stored(t, &m.Trace)
 	reporttest.Check(t, eng.Materialize(context.Background(), "report_apps", "SELECT application_id FROM applications"))
-	redone, err := files.ReadFile("sql/redone.sql")
-	reporttest.Check(t, err)
-	reporttest.Check(t, eng.Materialize(context.Background(), "report_redone", string(redone)))
+	for _, name := range []string{"redone", "beaten"} {
+		sql, err := files.ReadFile("sql/" + name + ".sql")
+		reporttest.Check(t, err)
+		reporttest.Check(t, eng.Materialize(context.Background(), "report_"+name, string(sql)))
+	}
 	sql, err := files.ReadFile("sql/shares.sql")
 	reporttest.Check(t, err)
 	got := map[schema.Key]float64{}

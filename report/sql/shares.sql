@@ -1,30 +1,18 @@
 -- What each late task cost its phase: the stretch of the phase's lost time between the ends of two tasks is divided
 -- equally among the tasks that ended after it. One row per late task and cause of it; outliers that were not late have
--- rows too, with a share of 0. Needs report_apps and report_redone.
+-- rows too, with a share of 0. Needs report_apps, report_redone and report_beaten.
 --
 -- g is when the phase would have ended with every task at most the median; a task is late when it ended after g. A phase that
 -- only recomputes lost outputs is lost as a whole: its g is its start. alone_s is how much earlier the phase would have ended
 -- if only this task had taken at most the median.
 WITH
-repeated AS (
-  SELECT DISTINCT phase_id, task FROM attempts WHERE number > 0
-),
-beaten AS (
-  SELECT attempt_id FROM (
-    SELECT a.attempt_id, row_number() OVER (PARTITION BY a.phase_id, a.task
-      ORDER BY a.finish_time NULLS LAST, a.number NULLS LAST, a.attempt_id NULLS LAST) AS place
-    FROM attempts a SEMI JOIN repeated r ON r.phase_id = a.phase_id AND r.task = a.task
-    WHERE a.status = 'success'
-  ) x
-  WHERE place > 1
-),
 timed AS (
   SELECT a.attempt_id, a.phase_id, a.machine, unix_micros(a.finish_time) AS f,
     CASE WHEN d.phase_id IS NOT NULL THEN unix_micros(coalesce(h.start_time, a.start_time))
          ELSE least(unix_micros(a.finish_time), unix_micros(a.start_time) + CAST(round(s.median_s * 1e6) AS BIGINT)) END AS g
   FROM attempts a JOIN phases h ON h.phase_id = a.phase_id JOIN phase_stats s ON s.phase_id = a.phase_id
     SEMI JOIN report_apps r ON r.application_id = a.application_id
-    LEFT JOIN beaten b ON b.attempt_id = a.attempt_id
+    LEFT JOIN report_beaten b ON b.attempt_id = a.attempt_id
     LEFT JOIN report_redone d ON d.phase_id = h.phase_id
   WHERE (s.lost_s > 0 OR d.phase_id IS NOT NULL) AND a.status = 'success' AND a.start_time IS NOT NULL AND a.finish_time IS NOT NULL
     AND a.duration_s BETWEEN 0 AND 1e15 AND (a.recompute OR b.attempt_id IS NULL)
