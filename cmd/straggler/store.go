@@ -40,6 +40,8 @@ against the length and checksum in its commit: --cache DIR, or STRAGGLER_CACHE, 
 STRAGGLER_CACHE_BYTES bounds them (20 GiB without it); the least recently used go first. The directory can be
 shared by processes and removed at any time.
 
+Not every row of the Parquet files counts: store/READING.md in the repository has the rules for other programs, as SQL for DuckDB.
+
 Replaced files stay in a bucket for an hour, for readers that have them open, and are removed by the next ingest or
 compaction; files of writers that died stay for a day. A lifecycle rule of the bucket should remove incomplete multipart
 uploads.`
