@@ -18,6 +18,9 @@ func (c *comparison) finding(r *measure.Run, history []*measure.Run, q float64) 
 	}
 	low, high := c.verdict.interval()
 	f.Low, f.High = number(c.back(low)), number(c.back(high))
+	if normal == 0 { // what a logarithm adds to 0 becomes more or less of it at the speed of tonight
+		f.Low = number(0)
+	}
 	if c.rule.By == PerCause {
 		f.Cause = c.what
 	}

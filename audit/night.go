@@ -111,7 +111,7 @@ func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*
 		}
 		for _, x := range batch {
 			j := judge(x.run, x.history, cfg, known)
-			j.recurringMachines(x.run, x.history, cfg, func(id string) bool { _, ok := decisions[id]; return ok })
+			j.recurringMachines(x.run, x.history, cfg, decisions)
 			n.status(&j, x.run, open[j.Group], cfg)
 			n.Runs = append(n.Runs, j)
 		}

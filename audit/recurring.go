@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"straggler/audit/baseline"
 	"straggler/audit/measure"
 	"straggler/schema"
 )
@@ -20,16 +21,19 @@ type MachineRun struct {
 
 // window is the last runs of an application whose machines were judged, tonight's last.
 type window struct {
+	all    []*measure.Run // of the history
+	most   int            // runs in a window
 	runs   []*measure.Run
-	slow   []map[string]measure.Machine // by run
+	slow   []map[string]measure.Machine // by run of the window
 	judged float64                      // pairs of a machine and a run in which it was judged
 	bad    float64                      // of these, in which it was slow
 }
 
 // recurringMachines adds the machines that were slow in several of the last runs, though perhaps in none of them for the first
-// time, and more often than the others. decided reports whether a finding was accepted. The false discovery rate is held over
-// these findings alone, since most of what they rest on is not of tonight.
-func (j *Judgement) recurringMachines(r *measure.Run, history []*measure.Run, cfg *Config, decided func(id string) bool) {
+// time, and more often than the others. A machine has one finding: one that is a bad_machine tonight keeps that, with what is
+// known of it in each run, and one that was a bad_machine while it was slow, and is slow no longer, has none. The false discovery
+// rate is held over these findings alone, since most of what they rest on is not of tonight.
+func (j *Judgement) recurringMachines(r *measure.Run, history []*measure.Run, cfg *Config, decisions map[string]baseline.Decision) {
 	rule, _ := RuleNamed("recurring_machine")
 	settings := cfg.settings(rule, r.Group, measure.Signature{})
 	if settings.Severity == Off || len(history) == 0 || r.JudgedMachines == 0 && len(r.Machines) == 0 {
@@ -39,7 +43,7 @@ func (j *Judgement) recurringMachines(r *measure.Run, history []*measure.Run, cf
 	p := make([]float64, 0, r.JudgedMachines)
 	var found []Finding
 	for _, name := range w.tonight() {
-		f := Finding{ID: findingID(r.Group, rule.Name, measure.Signature{}, name), Rule: rule.Name, Severity: settings.Severity,
+		f := Finding{ID: machineID(r.Group, rule.Name, name), Rule: rule.Name, Severity: settings.Severity,
 			Group: r.Group, Run: r.ID, Machine: name, Unit: rule.Unit, Runs: len(history), Likely: "bad_machine"}
 		p = append(p, w.judge(&f))
 		found = append(found, f)
@@ -49,11 +53,24 @@ func (j *Judgement) recurringMachines(r *measure.Run, history []*measure.Run, cf
 	}
 	for i, q := range discoveries(p)[:len(found)] {
 		f := &found[i]
-		if q <= cfg.FDR && deref(f.Value) >= settings.MinAbs && !decided(f.ID) {
-			f.Q = number(q)
+		if f.Q = number(q); q > cfg.FDR || deref(f.Value) < settings.MinAbs {
+			continue
+		}
+		bad := machineID(r.Group, "bad_machine", f.Machine)
+		switch k := slices.IndexFunc(j.Findings, func(g Finding) bool { return g.ID == bad }); {
+		case w.accepted(f, settings.MinAbs, decisions[bad].From, decisions[f.ID].From):
+		case k >= 0:
+			j.Findings[k].Detail += fmt.Sprintf("; slow in %.0f of the last %d runs", *f.Value, len(w.runs))
+			j.Findings[k].MachineRuns = f.MachineRuns
+			j.seen[f.ID] = true // if it is open, it is not fixed
+		case !w.wasOne(f.Machine, bad):
 			j.Findings = append(j.Findings, *f)
 		}
 	}
+}
+
+func machineID(group, rule, name string) string {
+	return findingID(group, rule, measure.Signature{}, name)
 }
 
 // newWindow counts in the last runs, at most so many. Machines that are findings of tonight count as slow tonight.
@@ -61,10 +78,11 @@ func newWindow(r *measure.Run, history []*measure.Run, most int, tonight []Findi
 	w := &window{}
 	for _, h := range append(slices.Clone(history), r) {
 		if h.JudgedMachines > 0 || len(h.Machines) > 0 {
-			w.runs = append(w.runs, h)
+			w.all = append(w.all, h)
 		}
 	}
-	w.runs = w.runs[max(0, len(w.runs)-most):]
+	w.most = most
+	w.runs = w.all[max(0, len(w.all)-most):]
 	for _, h := range w.runs {
 		slow := map[string]measure.Machine{}
 		for name, m := range h.Machines {
@@ -107,6 +125,46 @@ func (w *window) tonight() []string {
 	return sortedKeys(names)
 }
 
+// wasOne reports whether a machine was slow without a healthy run in between, and was a finding then. Whether it is slow again and
+// again cannot be seen from that, and that it was slow has been reported.
+func (w *window) wasOne(name, finding string) bool {
+	begun, healthy, flagged := false, false, false
+	for i, h := range w.runs {
+		if _, ok := w.slow[i][name]; !ok {
+			healthy = healthy || begun && slices.Contains(h.Healthy, name)
+			continue
+		}
+		if healthy {
+			return false
+		}
+		begun, flagged = true, flagged || slices.Contains(h.Flagged, finding)
+	}
+	return flagged
+}
+
+// accepted reports whether it is normal that a machine is slow, by a decision about either of its findings, which begins with a
+// run (bad, again; "" without). As for other findings, normal is what the runs of the history from the decision on show: that it
+// is slow, or slow in at least so many runs of a window. Without such a run in the history it is a finding again.
+func (w *window) accepted(f *Finding, least float64, bad, again string) bool {
+	var slow []float64 // runs before
+	k := 0.0
+	for i, h := range w.all {
+		slow = append(slow, k)
+		_, is := h.Machines[f.Machine]
+		if is {
+			k++
+		}
+		tonight := i == len(w.all)-1
+		if bad != "" && is && h.Start >= bad && !tonight {
+			return true
+		}
+		if again != "" && h.Start >= again && (tonight && h.Start == again || !tonight && k-slow[max(0, i-w.most+1)] >= least) {
+			return true
+		}
+	}
+	return false
+}
+
 // judge fills in what is known of a machine, and returns the p-value of the hypothesis that it is slow as often as the others.
 func (w *window) judge(f *Finding) float64 {
 	k, healthy, least, most := 0, 0, math.Inf(1), 0.0
@@ -128,9 +186,9 @@ func (w *window) judge(f *Finding) float64 {
 	if others > 0 {
 		f.Normal = number(float64(n) * bad / others)
 	}
-	f.Detail = fmt.Sprintf("slow in %d of the last %d runs, with %.2f × the time of the others", k, n, least)
+	f.Detail = fmt.Sprintf("slow in %d of the last %d runs, with %.2f× the time of the others", k, n, least)
 	if most > least {
-		f.Detail += fmt.Sprintf(" to %.2f ×", most)
+		f.Detail += fmt.Sprintf(" to %.2f×", most)
 	}
 	f.Detail += fmt.Sprintf("; like the others in %d, not known in %d; other machines were slow in %.0f of %.0f",
 		healthy, n-k-healthy, bad, others)

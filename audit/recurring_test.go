@@ -88,7 +88,7 @@ func TestRecurringMachine(t *testing.T) {
 		slow []string
 		want string
 	}{
-		{"five of seven", []string{"m7", "", "m7", "m7", "m7", "no-m7", "m7"}, "slow in 5 of the last 7 runs, with 1.50 × the time of the others to 2.10 ×; like the others in 1, not known in 1; other machines were slow in 0 of 63"},
+		{"five of seven", []string{"m7", "", "m7", "m7", "m7", "no-m7", "m7"}, "slow in 5 of the last 7 runs, with 1.50× the time of the others to 2.10×; like the others in 1, not known in 1; other machines were slow in 0 of 63"},
 		{"not tonight", []string{"m7", "m7", "", "m7", "m7", "m7", ""}, "slow in 5 of the last 7 runs"},
 		{"one night", []string{"", "", "", "", "", "", "m7"}, ""},
 		{"two nights", []string{"", "", "", "m7", "", "", "m7"}, ""},
@@ -161,5 +161,68 @@ func TestRecurringMachineInBaselines(t *testing.T) {
 		if got, _ := json.Marshal(b.Runs[i].Healthy); string(got) != map[bool]string{true: `["m7"]`, false: "null"}[i == 1 || i == 5] {
 			t.Errorf("run %d keeps %s", i, got)
 		}
+	}
+}
+
+// aboutM7 audits runs night by night, accepting the findings of a machine on some nights, and returns for each night the findings
+// about it: rule and status, and + where the finding lists the last runs.
+func aboutM7(t *testing.T, cfg *Config, runs []measure.Run, accept map[int]string) []string {
+	t.Helper()
+	b := &baseline.Baseline{}
+	var out []string
+	for i := range runs {
+		for name, m := range runs[i].Machines {
+			m.Q = 1e-6 // significant among all comparisons of the night
+			runs[i].Machines[name] = m
+		}
+		o := Options{Now: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
+		if rule := accept[i]; rule != "" {
+			o.Accept = []string{machineID(runs[i].Group, rule, "m7")}
+		}
+		n, err := Judge(runs[i:i+1], b, cfg, o)
+		if err != nil {
+			t.Fatalf("night %d: %v", i, err)
+		}
+		n.Update(b, cfg)
+		said := ""
+		for _, f := range n.Findings() {
+			if strings.HasSuffix(f.Rule, "_machine") {
+				said = strings.TrimSpace(said + " " + f.Rule[:3] + " " + string(f.Status))
+				if len(f.MachineRuns) > 0 {
+					said += "+"
+				}
+			}
+		}
+		out = append(out, said)
+	}
+	return out
+}
+
+// A machine has one finding. While it is slow that is bad_machine, with its runs once there are several; after it has been repaired
+// there is none; when it comes and goes, recurring_machine says so on the nights on which it is not slow, and is not fixed on the
+// others.
+func TestOneFindingPerMachine(t *testing.T) {
+	slow := []string{"", "", "", "", "", "m7", "m7", "m7", "m7", "", "", "m7", "", "m7", "", ""}
+	want := []string{"", "", "", "", "", "bad new", "bad ongoing", "bad ongoing+", "bad ongoing+", "bad fixed", "", "bad new+",
+		"rec new+ bad fixed", "bad new+", "rec ongoing+ bad fixed", "rec fixed"}
+	if got := aboutM7(t, DefaultConfig(), nightsOf(slow...), nil); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// An accepted machine is normal as long as the history has a run from then on that shows what was accepted.
+func TestAcceptedMachine(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.History = 10
+	healthy := slices.Repeat([]string{""}, 17)
+	again := slices.Concat([]string{"m7", "", "m7", "m7", "m7", "", "m7", "", "m7", "m7", "m7"}, healthy, []string{"m7", "", "m7", "", "m7"})
+	got := aboutM7(t, cfg, nightsOf(again...), map[int]string{6: "recurring_machine"})
+	if !slices.Equal(got[6:28], slices.Repeat([]string{""}, 22)) || got[32] != "bad new+" {
+		t.Errorf("recurring: %q", got)
+	}
+	bad := slices.Concat([]string{"", "", "", "", "", "m7", "m7", "m7", "m7", "", "m7", ""}, healthy, []string{"m7"})
+	got = aboutM7(t, cfg, nightsOf(bad...), map[int]string{6: "bad_machine"})
+	if !slices.Equal(got[6:29], slices.Repeat([]string{""}, 23)) || got[5] != "bad new" || got[29] != "bad new" {
+		t.Errorf("bad: %q", got)
 	}
 }

@@ -79,7 +79,7 @@ func Rules() []Rule {
 			Why: "A machine takes longer for the same work than it should. Look at its disk and its neighbours, or drain it."},
 		{Name: "recurring_machine", Unit: "runs", Severity: Warning, MinAbs: 3, By: PerMachine,
 			Doc: "runs, of the last machine_runs, in which a machine was slow, whether or not it is tonight",
-			Why: "A machine that is slow now and then is never new, and costs time in every run in which it is. Drain it, or look at its disks, memory, cooling and neighbours; --as json lists what is known of it in each run. A machine that was slow in one run is no finding. The least number of runs is min_absolute, the window machine_runs. The false discovery rate is held over these findings alone, by Fisher's exact test against the other machines in the same runs."},
+			Why: "A machine that is slow now and then is never new, and costs time in every run in which it is. While bad_machine names it, it has that finding alone; one spell that bad_machine has named is not repeated here. Drain it, or look at its disks, memory, cooling and neighbours; --as json lists what is known of it in each run. A machine that was slow in one run is no finding. The least number of runs is min_absolute, the window machine_runs. The false discovery rate is held over these findings alone, by Fisher's exact test against the other machines in the same runs."},
 		{Name: "failed_attempts", Unit: "share", Severity: Error, MinAbs: 0.01, of: share("failed", "attempts"),
 			Doc: "share of the attempts that failed or were lost with their machine",
 			Why: "Failures cost a second attempt each, and four of one task the whole job."},

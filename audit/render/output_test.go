@@ -95,7 +95,7 @@ func TestRecurringMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const says, rows = "slow in 5 of the last 7 runs, with 1.60 × the time of the others", "2026-01-03 like the others; 2026-01-04 slow, 1.60 ×; 2026-01-05 not known"
+	const says, rows = "slow in 5 of the last 7 runs, with 1.60× the time of the others", "2026-01-03 like the others; 2026-01-04 slow, 1.60×; 2026-01-05 not known"
 	for name, out := range map[string]string{
 		"text":   rendered(t, func(w io.Writer) error { return Text(w, n, false) }),
 		"md":     rendered(t, func(w io.Writer) error { return Markdown(w, n) }),

@@ -29,11 +29,7 @@ func title(f *audit.Finding) string {
 func evidenceOf(f *audit.Finding) []string {
 	var out []string
 	if f.Value != nil && !f.OnMachines() {
-		line := fmt.Sprintf("95 %% of runs like the %d before would lie between %s and %s", f.Runs, figure(f.Low, f.Unit), figure(f.High, f.Unit))
-		if f.Rule == "stage_time" || f.Rule == "stage_late" || f.Rule == "stage_lost_time" {
-			line += ", at the speed of tonight"
-		}
-		out = append(out, line)
+		out = append(out, expected(f))
 	}
 	if f.P != nil {
 		line := fmt.Sprintf("p = %.2g", *f.P)
@@ -61,6 +57,19 @@ func evidenceOf(f *audit.Finding) []string {
 	return out
 }
 
+// expected says where a run like those before would lie.
+func expected(f *audit.Finding) string {
+	s := fmt.Sprintf("95 %% of runs like the %d before", f.Runs)
+	if f.Rule == "stage_time" || f.Rule == "stage_late" || f.Rule == "stage_lost_time" {
+		s += ", with other stages as fast as tonight,"
+	}
+	low, high := figure(f.Low, f.Unit), figure(f.High, f.Unit)
+	if low == high {
+		return s + " would have " + high
+	}
+	return s + " would lie between " + low + " and " + high
+}
+
 // machineRuns says what is known of a machine in each of the last runs.
 func machineRuns(runs []audit.MachineRun) string {
 	var parts []string
@@ -72,7 +81,7 @@ func machineRuns(runs []audit.MachineRun) string {
 		case r.Factor == nil:
 			parts = append(parts, day+" like the others")
 		default:
-			parts = append(parts, fmt.Sprintf("%s %s, %.2f ×", day, *r.Verdict, *r.Factor))
+			parts = append(parts, fmt.Sprintf("%s %s, %.2f×", day, *r.Verdict, *r.Factor))
 		}
 	}
 	if len(parts) == 0 {

@@ -31,9 +31,9 @@ judged, how much the nights varied, and how small a change could have been detec
 The tasks of each machine are compared with earlier runs too: a machine whose tasks take longer than usual for their stages
 is named, with what the additional time was spent on (processor, disk, network, or what nearly all machines share), even if
 it ran only a few of them. A machine that causes found slow in at least three of the last seven runs (machine_runs), more
-often than the others (Fisher's exact test), is named too, with what is known of it in each run. If the slow tasks have a
-rack in common, the rack is named instead of its machines. Spark's logs name no racks: put a file machines.csv with the
-columns machine and rack beside them.
+often than the others (Fisher's exact test), is named with what is known of it in each run, also when it is not slow. If the
+slow tasks have a rack in common, the rack is named instead of its machines. Spark's logs name no racks: put a file
+machines.csv with the columns machine and rack beside them.
 
 The baseline is one file of JSON lines, sorted, with the last 30 runs as counts, sums and sketches. --update adds
 tonight's run, all of it or nothing. Runs that were flagged for a finding do not count as normal for it, so the finding
