@@ -23,10 +23,13 @@ func Replace(name string, write func(*os.File) error) (err error) {
 
 // Update is Replace for files whose content depends on what they had before: while the function runs, no other Update of the
 // file does, so that what it reads under the name stays until it is replaced. Processes wait for one another, on the lock of
-// the other name; on a file system without locks they do not.
+// the other name; on a file system without locks they do not, nor where that is a link or another user's.
 func Update(name string, write func(*os.File) error) error {
 	for {
 		f, err := openPart(name)
+		if isForeign(err) {
+			return Replace(name, write)
+		}
 		if err != nil {
 			return err
 		}
@@ -70,10 +73,15 @@ func openPart(name string) (*os.File, error) {
 	return os.OpenFile(partName(name), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o666)
 }
 
+// isForeign reports whether a file could not be opened because it is another user's, or a link.
+func isForeign(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ELOOP)
+}
+
 // part opens the file that is written in place of another, empty, and locked if the file system has locks.
 func part(name string) (*os.File, error) {
 	f, err := openPart(name)
-	if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ELOOP) { // a file of another user, or a link
+	if err != nil && !isForeign(err) {
 		return nil, err
 	}
 	if err == nil {

@@ -324,3 +324,20 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("%v, %v", entries, err)
 	}
 }
+
+// A link in the place of the other name, which a file of another user is like, is neither followed nor in the way.
+func TestUpdateBesideALink(t *testing.T) {
+	dir := t.TempDir()
+	name, victim := filepath.Join(dir, "numbers"), filepath.Join(dir, "victim")
+	if err := errors.Join(os.WriteFile(victim, []byte("kept"), 0o600), os.Symlink(victim, partName(name))); err != nil {
+		t.Fatal(err)
+	}
+	if err := Update(name, func(f *os.File) error { _, err := f.WriteString("1"); return err }); err != nil {
+		t.Error(err)
+	}
+	for file, want := range map[string]string{name: "1", victim: "kept"} {
+		if data, err := os.ReadFile(file); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", file, data, err)
+		}
+	}
+}
