@@ -78,8 +78,8 @@ type Counts struct {
 	Listed       int64                    `col:"listed" doc:"machines that a topology or the trace of a cluster lists, whether they ran anything or not"`
 	Rejects      int64                    `col:"rejects"`
 	Outliers     int64                    `col:"outliers" doc:"attempts that at least one rule calls slow and that have an attribution"`
-	FirstStart   schema.Null[schema.Time] `col:"first_start" doc:"when the first application started"`
-	LastFinish   schema.Null[schema.Time] `col:"last_finish" doc:"when the last application ended, of those whose end the log has"`
+	FirstStart   schema.Null[schema.Time] `col:"first_start" doc:"when the first application started; NULL in a document on a part of one"`
+	LastFinish   schema.Null[schema.Time] `col:"last_finish" doc:"when the last application ended, of those whose end the log has; NULL likewise"`
 	StartTime    schema.Null[schema.Time] `col:"start_time" doc:"when the first attempt started"`
 	FinishTime   schema.Null[schema.Time] `col:"finish_time" doc:"when the last attempt ended"`
 	TaskS        schema.Null[float64]     `col:"task_s" unit:"s" doc:"sum of the durations of all attempts"`

@@ -45,6 +45,9 @@ func TestScope(t *testing.T) {
 			t.Errorf("job %s: %d of %d outliers, %q, %d timelines", j.NativeID, one.Trust.Counts.Outliers, j.Loss.Outliers,
 				one.Headline.Verdict, len(one.Timelines))
 		}
+		if c := one.Trust.Counts; c.FirstStart.OK || c.LastFinish.OK {
+			t.Errorf("job %s has the times of its application: %+v", j.NativeID, c)
+		}
 		for _, p := range one.Phases.Rows {
 			if p.JobID != j.JobID {
 				t.Errorf("job %s lists phase %s of job %s", j.NativeID, p.NativeID, p.Job)

@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/pflag"
 
 	"straggler/selection"
 )
 
 // selectionFlags select the applications for a verb.
-type selectionFlags struct{ application, since string }
+type selectionFlags struct{ application, short, since string }
 
 // flags adds them; does describes what the verb does with the selected applications.
 func (o *selectionFlags) flags(f *pflag.FlagSet, does string) {
@@ -18,11 +20,14 @@ func (o *selectionFlags) flags(f *pflag.FlagSet, does string) {
 // withShort adds --app, the short form of --application.
 func (o *selectionFlags) withShort(f *pflag.FlagSet, does string) {
 	o.flags(f, does)
-	f.StringVar(&o.application, "app", "", "short for --application `ID`")
+	f.StringVar(&o.short, "app", "", "short for --application `ID`")
 }
 
 func (o selectionFlags) applications() (selection.Applications, error) {
-	a := selection.Applications{Named: o.application}
+	if o.short != "" && o.application != "" && o.short != o.application {
+		return selection.Applications{}, useError("--app %s is short for --application, which is %s; leave out one of them", o.short, o.application)
+	}
+	a := selection.Applications{Named: cmp.Or(o.application, o.short)}
 	if o.since == "" {
 		return a, nil
 	}

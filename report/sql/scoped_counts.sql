@@ -1,10 +1,9 @@
 -- What a job or a phase consists of: one row. Needs report_apps and report_scope_phases.
 SELECT
-  a.applications, a.incomplete, a.first_start, a.last_finish, CAST(1 AS BIGINT) AS jobs, p.phases, p.skipped, t.attempts, t.machines, t.start_time, t.finish_time, t.task_s,
+  a.applications, a.incomplete, CAST(NULL AS TIMESTAMP) AS first_start, CAST(NULL AS TIMESTAMP) AS last_finish, CAST(1 AS BIGINT) AS jobs, p.phases, p.skipped, t.attempts, t.machines, t.start_time, t.finish_time, t.task_s,
   CAST(0 AS BIGINT) AS rejects, CAST(0 AS BIGINT) AS listed, o.outliers
 FROM
-  (SELECT count(*) AS applications, count(*) FILTER (WHERE NOT complete) AS incomplete,
-     min(start_time) AS first_start, max(finish_time) AS last_finish
+  (SELECT count(*) AS applications, count(*) FILTER (WHERE NOT complete) AS incomplete
    FROM applications a SEMI JOIN report_apps r ON r.application_id = a.application_id) a
   CROSS JOIN (SELECT count(*) FILTER (WHERE p.status <> 'skipped') AS phases, count(*) FILTER (WHERE p.status = 'skipped') AS skipped
               FROM phases p SEMI JOIN report_scope_phases r ON r.phase_id = p.phase_id) p
