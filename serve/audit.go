@@ -24,6 +24,10 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Audit", Here: "/audit"}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprint(w, "<h1 class=\"title\">What got worse</h1>")
 		night, current, err := s.c.Night(ctx)
+		if errors.Is(err, catalog.ErrBuilding) {
+			_, err = fmt.Fprint(w, "<p class=\"trust weak\">The runs are compared when outliers and causes of their logs have been found.</p>")
+			return err
+		}
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -51,6 +52,9 @@ const nightLead = "as straggler audit does at the end of each day (UTC) with a b
 // writeNights draws the nights and lists them; nothing where there is one only.
 func (s *Server) writeNights(ctx context.Context, w io.Writer) error {
 	h, current, err := s.nights(ctx)
+	if errors.Is(err, catalog.ErrBuilding) {
+		return nil
+	}
 	if err != nil || len(h.nights) < 2 {
 		return err
 	}

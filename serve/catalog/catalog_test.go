@@ -13,6 +13,7 @@ import (
 	"straggler/engine"
 	"straggler/ingest"
 	"straggler/ingest/formats"
+	"straggler/ingest/run"
 	"straggler/report"
 	"straggler/report/reporttest"
 	"straggler/serve/catalog"
@@ -56,6 +57,19 @@ func copyLog(t *testing.T, name, to string) {
 	reporttest.Check(t, err)
 	reporttest.Check(t, os.WriteFile(to+".part", data, 0o600))
 	reporttest.Check(t, os.Rename(to+".part", to))
+}
+
+// commit adds a trace to a store, as another program does.
+func commit(t *testing.T, st *store.Store) {
+	t.Helper()
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
+	reporttest.Check(t, err)
+	reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
+	for b := range reporttest.HostileTrace().Batches() {
+		reporttest.Check(t, tx.Append(1, b))
+	}
+	_, err = tx.Commit(t.Context())
+	reporttest.Check(t, err)
 }
 
 // Existing and new logs are read and analysed; a log that cannot be read is listed and does not affect the others.
@@ -196,14 +210,7 @@ func TestOtherWriters(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
-	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
-	reporttest.Check(t, err)
-	reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
-	for b := range reporttest.HostileTrace().Batches() {
-		reporttest.Check(t, tx.Append(1, b))
-	}
-	_, err = tx.Commit(t.Context())
-	reporttest.Check(t, err)
+	commit(t, st)
 	until(t, "what another process committed is listed", func() bool { apps, _ := c.Applications(); return len(apps) == 1 })
 	err = c.Query(t.Context(), "SELECT * FROM attempts, range(2000)", func(rows *engine.Rows) error {
 		if !rows.Next() {
@@ -225,32 +232,66 @@ func TestOtherWriters(t *testing.T) {
 	}
 }
 
-// The results of logs that another process adds to a store are made here, since that process need not make them.
+// The results of logs that another process adds to a store are made here, since that process need not make them, whether or not
+// logs are watched.
 func TestResultsOfOtherWriters(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "lake")
-	theirs, err := store.Open(t.Context(), dir, store.Options{})
+	for name, watch := range map[string]bool{"a store": false, "a store and logs": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "lake")
+			theirs, err := store.Open(t.Context(), dir, store.Options{})
+			reporttest.Check(t, err)
+			ours, err := store.Open(t.Context(), dir, store.Options{})
+			reporttest.Check(t, err)
+			o := catalog.Options{Store: ours, Shown: ours, Formats: formats.All(), Every: 50 * time.Millisecond}
+			if watch {
+				logs := t.TempDir()
+				copyLog(t, "skew", filepath.Join(logs, "log.zstd"))
+				o.Logs = []string{logs}
+			}
+			c, err := catalog.Open(t.Context(), o)
+			reporttest.Check(t, err)
+			t.Cleanup(func() { c.Close() })
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- c.Run(ctx) }()
+			defer func() { cancel(); <-ended }()
+			judged := func(applications int) func() bool {
+				return func() bool {
+					apps, judged := c.Applications()
+					return len(apps) == applications && judged && c.Fresh()
+				}
+			}
+			want := 1
+			if watch {
+				until(t, "the logs are judged", judged(1))
+				want = 2
+			}
+			commit(t, theirs)
+			until(t, "what another process committed is judged", judged(want))
+		})
+	}
+}
+
+// Before outliers and causes of the logs have been found, no run is compared: it would look as if it had lost nothing.
+func TestNightWaitsForCauses(t *testing.T) {
+	dir := t.TempDir()
+	copyLog(t, "skew", filepath.Join(dir, "log.zstd"))
+	st, err := store.Temp(t.Context())
 	reporttest.Check(t, err)
-	ours, err := store.Open(t.Context(), dir, store.Options{})
+	t.Cleanup(func() { st.Close() })
+	_, err = run.Run(t.Context(), st, formats.All(), []string{dir}, run.Options{Tool: "test"})
 	reporttest.Check(t, err)
-	c, err := catalog.Open(t.Context(), catalog.Options{Store: ours, Shown: ours, Formats: formats.All(), Every: 50 * time.Millisecond})
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: st, Shown: st, Formats: formats.All(), Every: 50 * time.Millisecond})
 	reporttest.Check(t, err)
 	t.Cleanup(func() { c.Close() })
+	if n, _, err := c.Night(t.Context()); !errors.Is(err, catalog.ErrBuilding) {
+		t.Errorf("%+v, %v", n, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
-	tx, err := theirs.Begin(t.Context(), store.Origin{Kind: store.Log})
-	reporttest.Check(t, err)
-	reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
-	for b := range reporttest.HostileTrace().Batches() {
-		reporttest.Check(t, tx.Append(1, b))
-	}
-	_, err = tx.Commit(t.Context())
-	reporttest.Check(t, err)
-	until(t, "what another process committed is judged", func() bool {
-		apps, judged := c.Applications()
-		return len(apps) == 1 && judged && c.Fresh()
-	})
+	until(t, "the runs are compared", func() bool { n, current, err := c.Night(t.Context()); return err == nil && current && len(n.Runs) == 1 })
 }
 
 // While a store-wide result is computed for a new state, the result for the previous state is returned and marked as such.

@@ -87,14 +87,25 @@ func Soon[T any](ctx context.Context, get func(context.Context) (T, bool, error)
 type Tasks func(...*measure.Run) error
 
 // OfRuns is Storewide for what build computes from the applications as an audit measures them. The result of a version is
-// computed from that version's applications, however long it takes.
+// computed from that version's applications, however long it takes. Of a version whose results are on their way there is none,
+// since applications without causes would look as if they had lost nothing; the result of an earlier one is returned meanwhile,
+// or ErrBuilding.
 func OfRuns[T any](ctx context.Context, c *Catalog, name string,
 	build func(context.Context, []measure.Run, Tasks) (T, error)) (value T, current bool, err error) {
-	return storewide(ctx, c, name, pageWait, ofRuns(c, build))
+	value, current, err = storewide(ctx, c, name, pageWait, ofRuns(c, build))
+	if errors.Is(err, ErrBuilding) {
+		if last, found := c.kept(name); found {
+			return last.(T), false, nil
+		}
+	}
+	return value, current, err
 }
 
 func ofRuns[T any](c *Catalog, build func(context.Context, []measure.Run, Tasks) (T, error)) func(context.Context, *version) (T, error) {
 	return func(ctx context.Context, v *version) (value T, err error) {
+		if !v.fresh && !c.o.Fixed {
+			return value, ErrBuilding
+		}
 		r := startStorewide(c, v, "runs", runsOf)
 		select {
 		case <-r.ready:

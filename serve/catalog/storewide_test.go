@@ -13,7 +13,7 @@ import (
 // result marked as current is computed from the new ones.
 func TestOfRunsOfTheVersion(t *testing.T) {
 	measuring := &storewideResult{ready: make(chan struct{})}
-	c := &Catalog{now: &version{number: 2}, base: t.Context(), last: map[string]keptResult{"runs": {1, []measure.Run{}}, "count": {1, 0}}}
+	c := &Catalog{now: &version{number: 2, fresh: true}, base: t.Context(), last: map[string]keptResult{"runs": {1, []measure.Run{}}, "count": {1, 0}}}
 	c.now.storewide.by = map[string]*storewideResult{"runs": measuring}
 	count := func() (int, bool, error) {
 		return OfRuns(t.Context(), c, "count", func(_ context.Context, runs []measure.Run, _ Tasks) (int, error) { return len(runs), nil })

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"straggler/analysis"
@@ -26,6 +27,11 @@ func (c *Catalog) watch(ctx context.Context) error {
 		c.keepUp(ctx)
 		return nil
 	}
+	ctx, stop := context.WithCancel(ctx)
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer stop()
+	others.Go(func() { c.keepUp(ctx) })
 	o := run.FollowOptions{Options: c.o.Ingest, Every: c.o.Every}
 	o.Tool, o.Progress, o.Planned = c.o.Tool, c.status.progress, c.status.planned
 	o.Each = func(s run.Summary, err error) {
@@ -55,8 +61,12 @@ func (c *Catalog) watch(ctx context.Context) error {
 }
 
 // keepUp brings the results up to date with the logs that other programs add, once the store has not changed for an interval:
-// such a program may add more, or bring them up to date itself.
+// such a program may add more, or bring them up to date itself. It returns when the context ends.
 func (c *Catalog) keepUp(ctx context.Context) {
+	if c.o.Fixed {
+		<-ctx.Done()
+		return
+	}
 	tick := time.NewTicker(c.o.Every)
 	defer tick.Stop()
 	for seen, tried := 0, 0; ; {
@@ -66,7 +76,7 @@ func (c *Catalog) keepUp(ctx context.Context) {
 			return
 		}
 		v, err := c.version()
-		if err != nil || c.o.Fixed || v.fresh || v.number == tried {
+		if err != nil || v.fresh || v.number == tried {
 			continue
 		}
 		if v.number != seen {
