@@ -4,22 +4,22 @@ import "straggler/whatif/replay"
 
 // Hadoop is the native speculation of Hadoop 0.20.
 //
-// Rules (LATE §2.1; JobInProgress.findSpeculativeTask and TaskInProgress.hasSpeculativeTask of Hadoop 0.20): when a node asks for
-// work and no task of the phase waits, tasks whose progress score is more than 0.2 below the average of their category are
-// stragglers; all stragglers are equal. The score of a task is the best of its attempts'. A task has at most one copy at a
-// time, and a node gets at most one copy per heartbeat. Because the average never exceeds 1, a task past 0.8 is never copied.
+// Rules (LATE §2.1; JobInProgress.findSpeculativeTask and TaskInProgress.hasSpeculativeTask of Hadoop 0.20): when a machine asks
+// for work and no task of the phase waits, tasks whose progress score is more than 0.2 below the average of their category are
+// stragglers; all stragglers are equal. The score of a task is the best of its attempts'. A task has at most one copy at a time,
+// and a machine gets at most one copy per heartbeat. Because the average never exceeds 1, a task past 0.8 is never copied.
 //
 // LATE has it that a straggler 'has run for at least one minute'. The code counts the minute from TaskInProgress.init, that is,
 // from the start of the job, in all versions from 0.14 to 0.20, so that after the first minute a task may be copied as soon as
 // it has been launched. Version 0.21 counts from the launch.
 //
 // Ties are broken by locality in Hadoop; where the data of a running task lies is not in the logs, so they fall in the
-// order of tasks. Nodes ask every Heartbeat, of which 0.20's least is 3 s (MRConstants.HEARTBEAT_INTERVAL_MIN); that a node asks
-// as soon as an attempt has ended came with Hadoop 0.21.
+// order of tasks. Machines ask every Heartbeat, of which 0.20's least is 3 s (MRConstants.HEARTBEAT_INTERVAL_MIN); that a machine
+// asks as soon as an attempt has ended came with Hadoop 0.21.
 type Hadoop struct {
 	Gap       float64 `option:"gap" doc:"how far below the average progress a straggler is"`
 	Age       float64 `option:"age" unit:"s" doc:"how long the job must have run"`
-	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often nodes ask for work"`
+	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often machines ask for work"`
 }
 
 var hadoopDefaults = Hadoop{Gap: 0.2, Age: 60, Heartbeat: 3}
@@ -68,7 +68,7 @@ func averageProgress(v *replay.View) float64 {
 		if v.CopiesOf(a) > 1 {
 			first := true
 			for b := range v.Attempts(a.Task) {
-				if first && b.Number != a.Number { // the task is counted with its last attempt
+				if first && b != a { // the task is counted with its last attempt
 					best = 0
 					break
 				}

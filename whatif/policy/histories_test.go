@@ -223,6 +223,15 @@ func TestHadoopHistory(t *testing.T) {
 	// Task 3 is launched at 50 s. At 60 s, when a slot becomes free, it is at 0.05 and the average at (2 + 60/62 + 0.05)/4 = 0.75.
 	got, _ = events(t, onePhase(3, 50, 60, 62, 200).Rows(), byName(t, "hadoop"), 0)
 	expect(t, "the minute counts from the start of the job", got, []string{"copy 3 at 60.0", "kill 3.0 at 122.0"})
+	// The log's own copy of task 2 is part of task 2, which is counted once: from 60 s to 100 s the average is (1 + 2t/100 + t/120)/4,
+	// less than 0.2 above task 3, which is at t/120.
+	rows := onePhase(6, 60, 100, 100, 120).Rows()
+	copied := rows.Attempts[slices.IndexFunc(rows.Attempts, func(a workload.LoggedAttempt) bool { return a.Task == 2 })]
+	copied.ID, copied.Number, copied.Machine, copied.Copy, copied.Ending = 99, 1, 5, true, workload.Killed
+	copied.Start += 10e6
+	rows.Attempts = append(rows.Attempts, copied)
+	got, _ = events(t, rows, byName(t, "hadoop"), 0)
+	expect(t, "a task that the log copies", got, []string{"kill 2.0 at 100.0"})
 	got, _ = events(t, onePhase(4, 20, 20, 20, 600, 600, 600, 600, 600).Rows(), byName(t, "hadoop"), 0)
 	for _, e := range got {
 		var task int

@@ -10,9 +10,9 @@ import (
 
 // LATE is Longest Approximate Time to End (LATE §4).
 //
-// Rules: when a node asks for work, no task of the phase waits and fewer than cap × slots copies run: a node whose total
+// Rules: when a machine asks for work, no task of the phase waits and fewer than cap × slots copies run: a machine whose total
 // progress (finished tasks of the job plus the scores of its running ones, of all phases) is below the slow_node percentile of
-// all nodes is refused. Of the attempts that have run for a minute and were never copied, the one with the longest estimated
+// all machines is refused. Of the attempts that have run for a minute and were never copied, the one with the longest estimated
 // time left is copied, provided that its progress rate is below the slow_task percentile of the rates of the phase. rate =
 // score / elapsed, time left = (1 − score) / rate. Locality plays no part.
 //
@@ -22,13 +22,13 @@ import (
 // stands. A map's progress always tells how much of it is done.
 //
 // Early copies before all tasks have been started, like the variant of MANTRI §6.3: a copy then takes the slot of a waiting
-// task. Nodes ask every Heartbeat.
+// task. Machines ask every Heartbeat.
 type LATE struct {
 	Cap       float64 `option:"cap" doc:"copies that may run at once, as a share of the slots"`
-	SlowNode  float64 `option:"slow_node" most:"1" doc:"percentile of node progress below which a node gets no copies"`
+	SlowNode  float64 `option:"slow_node" most:"1" doc:"percentile of machine progress below which a machine gets no copies"`
 	SlowTask  float64 `option:"slow_task" most:"1" doc:"percentile of progress rates below which a task may be copied"`
 	Age       float64 `option:"age" unit:"s" doc:"how long a task must have run"`
-	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often nodes ask for work"`
+	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often machines ask for work"`
 	Early     bool    `option:"early" doc:"act while tasks still wait for slots (MANTRI §6.3)"`
 	Phases    int     `option:"phases" most:"1000" doc:"parts of a reduce's progress with rates of their own; 1: one rate (§4.2)"`
 }
@@ -205,7 +205,7 @@ func (l *late) mayCopy(v *replay.View, a *replay.Running) bool {
 	return elapsed >= l.Age && elapsed > 0 && v.Copies(a.Task) == 1 && v.Launched(a.Task) == 0
 }
 
-// assign gives each requesting node, one after the other, the best candidate that does not run there.
+// assign gives each requesting machine, one after the other, the best candidate that does not run there.
 func (l *late) assign(v *replay.View, do *replay.Actions, candidates []candidate, job lateJob, room int) {
 	threshold := l.nodeThreshold(v, job)
 	l.free = v.FreeMachines(l.free[:0])
