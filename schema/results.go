@@ -298,7 +298,7 @@ type WhatifSaving struct {
 	SavingS        Null[float64] `col:"saving_s" unit:"s" doc:"mean of replay − predicted over the seeds"`
 	SavingLow      Null[float64] `col:"saving_low" unit:"s" doc:"lower end of the 95 % prediction interval for the saving in another run; NULL with one seed"`
 	SavingHigh     Null[float64] `col:"saving_high" unit:"s" doc:"upper end of that interval"`
-	ThisRunLow     Null[float64] `col:"this_run_low" unit:"s" doc:"lower end of the 95 % interval for the saving in this very run, from the luck of copies and what the log leaves uncertain; what runs differ by is left out. NULL with one seed"`
+	ThisRunLow     Null[float64] `col:"this_run_low" unit:"s" doc:"lower end of the 95 % prediction interval for the saving in the run of the log itself: from the random durations of copies and what the log leaves uncertain, without the differences between runs; NULL with one seed"`
 	ThisRunHigh    Null[float64] `col:"this_run_high" unit:"s" doc:"upper end of that interval"`
 	SavingShare    Null[float64] `col:"saving_share" unit:"fraction" doc:"saving / replayed completion time"`
 	SlotTimeChange Null[float64] `col:"slot_time_change" unit:"fraction" doc:"relative change of the slot time used"`

@@ -73,7 +73,7 @@ var tables = slices.Concat(traceTables, []*Table{
 	result[QueryFinding]("query_findings", "slow phases and costly joins in terms of their query: the operator, its keys, its side"),
 	result[JobCost]("job_costs", "how much of each job's completion time each cause cost"),
 	result[WhatifRun]("whatif_runs", "each job replayed under each policy and seed"),
-	result[WhatifSaving]("whatif_savings", "what each policy saves, with prediction intervals for another run"),
+	result[WhatifSaving]("whatif_savings", "what each policy saves, with prediction intervals for the run of the log and for another"),
 	result[SimulateRun]("simulate_runs", "each run of a workload under a scheduler, a policy and a seed"),
 	result[SimulateJob]("simulate_jobs", "each job of each simulated run"),
 	result[SimulateSample]("simulate_samples", "slots in use and load of the links over time in each simulated run"),

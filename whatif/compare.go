@@ -94,8 +94,8 @@ func (o *Options) variants(n *workload.Notes) []Variant {
 			out = append(out, Variant{Policy: p, Scheduler: o.Scheduler})
 			continue
 		}
-		for n, e := range levels {
-			if slices.Contains(levels[:n], e) {
+		for k, e := range levels {
+			if slices.Contains(levels[:k], e) {
 				continue
 			}
 			out = append(out, Variant{Policy: p, Error: e, Scheduler: o.Scheduler})

@@ -67,7 +67,8 @@
 //
 // whatif_runs has a row per policy, seed and job; if a policy used no random numbers in an application, all seeds are equal and
 // only the first is stored. whatif_savings has a row per policy for all jobs together (job_id NULL: seconds summed over the
-// jobs) and one for every job in which the policy changed something.
+// jobs) and one for every job in which the policy changed something, or in which that is unknown because the log lacks the
+// starts or the ends of most attempts.
 //
 // # Custom policies
 //

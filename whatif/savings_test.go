@@ -37,7 +37,8 @@ func TestIntervalOfAnother(t *testing.T) {
 }
 
 // One seed does not show how much other runs would differ: the limits are NULL, the verdict is that it cannot be told, and a
-// note says why. Bounds, and policies that do nothing, are fixed. From two seeds on there are limits.
+// note says why. Bounds, and policies that do nothing, are fixed. From two seeds on there are limits. The interval for this run is
+// known where that for another run is.
 func TestOneSeed(t *testing.T) {
 	w := workload.Build(loadRun(t, "../testdata/labelled/mixed"))
 	o := Options{Policies: []policy.Policy{mustPolicy(t, "spark"), mustPolicy(t, "noskew"), mustPolicy(t, "dolly")}}
@@ -56,6 +57,9 @@ func TestOneSeed(t *testing.T) {
 		for n, want := range []schema.SavingVerdict{schema.CannotTell, schema.Saves, schema.Nothing} {
 			r := &s.Results[n]
 			known := !math.IsNaN(r.All.Saving.Low) && !math.IsNaN(r.All.Saving.High)
+			if here := r.All.ThisRun; known == (math.IsNaN(here.Low) || math.IsNaN(here.High)) || known && !(here.Low <= here.Mean && here.Mean <= here.High) {
+				t.Errorf("%s under %d seeds: %+v in this run, %+v in another", r.Name, o.Seeds, here, r.All.Saving)
+			}
 			noted := slices.Contains(s.notes(&r.Variant), oneSeed)
 			switch {
 			case n == 0 && o.Seeds == 1:

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -46,6 +47,56 @@ func TestNothingReplayed(t *testing.T) {
 	if got := verdict(Interval{}, 0, 0); got != schema.Nothing {
 		t.Errorf("got %s, want %s", got, schema.Nothing)
 	}
+}
+
+// What a policy saves is unknown for a single job that lacks the starts or the ends of most attempts, too, and it has a row that
+// says so even if its replay under the policy is the same; without a start at all, nothing of it was replayed and the saving is NULL.
+func TestJobWithoutStarts(t *testing.T) {
+	const unchanged = 20 // attempts of the second job that lack their start, of 40, at which its verdict is that nothing changes
+	for _, unstarted := range []int{unchanged, unchanged + 1, 40} {
+		c := &scenario.Cluster{Machines: scenario.Uniform(20, 2)}
+		one := scenario.Phase{Kind: "map", Tasks: slices.Repeat([]scenario.Task{{Seconds: 20}}, 40)}
+		c.Jobs = []scenario.Job{{Phases: []scenario.Phase{one}}, {Phases: []scenario.Phase{one}}}
+		rows := c.Rows()
+		last, left := rows.Jobs[1].JobID, unstarted
+		for i := range rows.Attempts {
+			if a := &rows.Attempts[i]; left > 0 && a.Phase == rows.Phases[1].PhaseID { // the only one of the job
+				a.Start, left = workload.NoTime, left-1
+			}
+		}
+		if left > 0 {
+			t.Fatalf("%d attempts of the second job are missing", left)
+		}
+		var of savingsOf
+		compared := newComparison(workload.Build(rows), Options{Policies: []policy.Policy{mustPolicy(t, "noskew")}, Seeds: 2})
+		out := &writer{to: &of}
+		err := compared.replayNone(t.Context())
+		if err == nil {
+			_, err = compared.replayed(t.Context(), out, func() {})
+		}
+		if err := errors.Join(err, out.flush()); err != nil {
+			t.Fatal(err)
+		}
+		of = slices.DeleteFunc(of, func(row schema.WhatifSaving) bool { return row.JobID != schema.Some(last) })
+		switch {
+		case unstarted == unchanged:
+			if len(of) > 0 {
+				t.Errorf("%d of 40 attempts have no start: %+v", unstarted, of)
+			}
+		case len(of) != 1 || of[0].Verdict != schema.CannotTell || of[0].SavingS.OK != (unstarted < 40) || of[0].ThisRunLow.OK != (unstarted < 40):
+			t.Errorf("%d of 40 attempts have no start: %+v", unstarted, of)
+		}
+	}
+}
+
+// savingsOf collects rows of whatif_savings.
+type savingsOf []schema.WhatifSaving
+
+func (s *savingsOf) Append(_ schema.Key, rows schema.Batch) error {
+	if of, ok := schema.RowsOf[schema.WhatifSaving](rows); ok {
+		*s = append(*s, of...)
+	}
+	return nil
 }
 
 // What a policy saves is unknown for a single job that lacks the ends of most attempts, too.

@@ -63,7 +63,7 @@ func (w *writer) runs(c *comparison, u *unit) error {
 	return nil
 }
 
-// jobs writes the savings of a variant for every job in which it changed something.
+// jobs writes the savings of a variant for every job in which it changed something, or in which that is unknown.
 func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
 	if w == nil {
 		return nil
@@ -72,7 +72,7 @@ func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
 	for i, p := range c.w.Pools {
 		for j := range p.NumJobs() {
 			n := c.first[i] + j
-			if jobs[n].Idle {
+			if c.other(n) || jobs[n].Idle && !p.MostlyUntimed(j) {
 				continue
 			}
 			w.save = append(w.save, jobRow(v, parameters, &jobs[n], p, j, &c.none[n]))
@@ -102,12 +102,18 @@ func jobRow(v Variant, parameters string, g *JobSaving, p *workload.Pool, j int,
 	if observed := p.Observed(j); observed >= 0 {
 		miss = math.Abs(float64(none.Took-observed)) / 1e6
 	}
-	return schema.WhatifSaving{
-		Policy: v.Name, Parameters: parameters, JobID: schema.Some(key), SavingS: number(g.Saving.Mean),
-		SavingLow: number(g.Saving.Low), SavingHigh: number(g.Saving.High), ThisRunLow: number(g.ThisRun.Low),
-		ThisRunHigh: number(g.ThisRun.High), SavingShare: number(g.Share), SlotTimeChange: number(g.SlotChange), Verdict: verdict(g.Saving, uncertainty(miss, p.MostlyUnended(j)), g.Copies),
+	row := schema.WhatifSaving{
+		Policy: v.Name, Parameters: parameters, JobID: schema.Some(key),
+		Verdict:     verdict(g.Saving, uncertainty(miss, p.MostlyUntimed(j)), g.Copies),
 		Assumptions: encode(jobAssumptions{ReplayErrorS: finite(miss), Copies: g.Copies, WasteS: g.WasteS}),
 	}
+	if p.JobTasks(j) == 0 && p.MostlyUntimed(j) { // none of its tasks was replayed
+		return row
+	}
+	row.SavingS, row.SavingLow, row.SavingHigh = number(g.Saving.Mean), number(g.Saving.Low), number(g.Saving.High)
+	row.ThisRunLow, row.ThisRunHigh = number(g.ThisRun.Low), number(g.ThisRun.High)
+	row.SavingShare, row.SlotTimeChange = number(g.Share), number(g.SlotChange)
+	return row
 }
 
 func (w *writer) flush() error {

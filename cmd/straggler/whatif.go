@@ -38,10 +38,10 @@ func whatifCommand(e *env) *cobra.Command {
 		Short: "Replay a store under straggler policies and estimate what each would have saved",
 		Long: `Whatif replays every job of a store under each policy and writes the tables whatif_runs and whatif_savings, replacing
 those of an earlier run. A saving is the difference from a replay of the log as it was, on the same random numbers. It has
-two 95 % intervals. That of this run (this_run_low, this_run_high) includes the errors of the model of machines and work and
-the luck of copies. That of another run (saving_low, saving_high) also includes the difference between any two runs, and is
-what the verdict goes by: if only the first is above 0, the policy helps, but by less than runs differ by themselves, so
-that it takes several runs to see it. More --seeds narrow neither. The verdict is 'cannot tell' where the unchanged replay
+two 95 % intervals. That of this run (this_run_low, this_run_high) includes the random durations of copies and the errors of the
+model of machines and work. That of another run (saving_low, saving_high) also includes the differences between runs, and
+decides the verdict: if only the first is above 0, the policy helps, but by less than runs differ by themselves, so that
+it takes several runs to see it. More --seeds narrow neither. The verdict is 'cannot tell' where the unchanged replay
 misses the log by more than the saving, and with one seed, which gives no interval: its limits are NULL.
 
 Without --policy the usual policies are replayed and, after straggler causes, an ideal policy for each cause found, which

@@ -42,7 +42,7 @@ func savingsTable(d *report.Document) Table {
 		Empty: l.Note, Error: d.Whatif.ReplayErrorS.V,
 		Columns: []Column{{Title: "Policy", Essential: true},
 			{Title: "Saving", Doc: "job time saved over all jobs, mean over the seeds", Number: true, Essential: true},
-			{Title: "On this run", Doc: "95 % interval for what it would have saved on these very attempts and machines: only the luck of copies and what the log leaves uncertain differ", Number: true, Essential: true},
+			{Title: "On this run", Doc: "95 % interval for what it would have saved on the attempts and machines of this run: only the durations of copies and what the log leaves uncertain vary", Number: true, Essential: true},
 			{Title: "On another run", Doc: "95 % interval for how much sooner another run like it, with the policy, would end than this one, which includes what runs differ by themselves", Number: true, Essential: true},
 			{Title: "Interval", Picture: true, Doc: "the saving with its interval for another run; the shaded band is the error of the replay itself"},
 			{Title: "Share", Doc: "of the replayed job time", Number: true, Essential: true},

@@ -163,19 +163,22 @@ func (b *Builder) finish(w *Workload, drafts []*draft) {
 func (b *Builder) drafts(batch Batch) (*Workload, []*draft) {
 	w := &Workload{}
 	b.rows.warm()
-	attempts := make(map[int][]int32, len(batch.pools))
+	attempts, unstarted := make(map[int][]int32, len(batch.pools)), map[schema.Key]int32{}
 	for i := range b.rows.Attempts {
 		a := &b.rows.Attempts[i]
 		p, ok := b.pool[a.Phase]
 		if !ok || a.Start == NoTime {
 			w.Notes.NoTimes++
+			if ok {
+				unstarted[a.Phase]++
+			}
 			continue
 		}
 		attempts[p] = append(attempts[p], int32(i))
 	}
 	var drafts []*draft
 	for _, p := range batch.pools {
-		drafts = append(drafts, newDraft(b.rows, b.groups[p].with(attempts[p]), &w.Notes))
+		drafts = append(drafts, newDraft(b.rows, b.groups[p].with(attempts[p], unstarted), &w.Notes))
 	}
 	return w, drafts
 }

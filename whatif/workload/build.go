@@ -27,6 +27,8 @@ type group struct {
 	edges    []*schema.Edge
 	machines []*schema.Machine
 	attempts []int32 // into Rows.Attempts
+	// unstarted is how many attempts of a phase have no start; they are not among attempts, and are removed once they are counted.
+	unstarted map[schema.Key]int32
 }
 
 // shareSlots assigns applications to pools. Applications without slots of their own share those of the whole cluster, if the
@@ -79,8 +81,8 @@ func (r *Rows) Share(some []schema.Key) []schema.Key {
 }
 
 // with is the group with attempts; building reorders its lists.
-func (g group) with(attempts []int32) *group {
-	g.jobs, g.phases, g.attempts = slices.Clone(g.jobs), slices.Clone(g.phases), attempts
+func (g group) with(attempts []int32, unstarted map[schema.Key]int32) *group {
+	g.jobs, g.phases, g.attempts, g.unstarted = slices.Clone(g.jobs), slices.Clone(g.phases), attempts, unstarted
 	return &g
 }
 
@@ -208,6 +210,8 @@ func (d *draft) units(g *group) {
 		d.jobRow = append(d.jobRow, j)
 	}
 
+	d.countUnstarted(g, jobIndex)
+
 	rows := d.rows.Attempts
 	first := make(map[schema.Key]int64, len(g.phases)) // earliest attempt of each phase
 	for i, a := range g.attempts {
@@ -255,6 +259,14 @@ func (d *draft) units(g *group) {
 		d.newAttempt(row)
 	}
 	d.notes.Attempts += len(g.attempts)
+}
+
+// countUnstarted counts the attempts of each job that are left out for want of a start.
+func (d *draft) countUnstarted(g *group, jobIndex map[schema.Key]int32) {
+	for _, p := range g.phases {
+		d.Jobs[jobIndex[p.JobID]].Unstarted += g.unstarted[p.PhaseID]
+		delete(g.unstarted, p.PhaseID) // a store may hold a phase twice
+	}
 }
 
 // byPhase sorts attempts by phase, and those of a phase by task and start.

@@ -112,7 +112,7 @@ func NoRecompute(p *Pool) []int64 {
 	return took
 }
 
-// Without takes the seconds that a cause is blamed for off the attempts that it slowed. Seconds that made an attempt
+// Without takes the seconds attributed to a cause off the attempts that it slowed. Seconds that made an attempt
 // faster stay.
 func Without(seconds map[schema.Key]float64) Ideal {
 	return func(p *Pool) []int64 {

@@ -93,6 +93,7 @@ type Job struct {
 	Phases    int32 // phases with attempts
 	TaskCount int32
 	Unended   int32 // attempts whose end the log does not hold
+	Unstarted int32 // attempts left out because the log has no start for them; they are not among its tasks
 	Queue     int32
 	Limit     int32   // most tasks that it runs at once
 	Followers []int32 // jobs that wait for this one
@@ -223,8 +224,12 @@ func (p *Pool) JobKeys(j int) (job, app schema.Key) { return p.Jobs[j].Key, p.Jo
 // Observed is the completion time of job j in the log, in µs; -1 where the log does not say.
 func (p *Pool) Observed(j int) int64 { return p.Jobs[j].Observed }
 
-// MostlyUnended reports that the log lacks the ends of more attempts than half of the tasks of job j.
-func (p *Pool) MostlyUnended(j int) bool { return 2*p.Jobs[j].Unended > p.Jobs[j].TaskCount }
+// MostlyUntimed reports that the log lacks the starts or the ends of more attempts than half of the tasks of job j, each attempt
+// without a start counted as a task.
+func (p *Pool) MostlyUntimed(j int) bool {
+	x := &p.Jobs[j]
+	return 2*(x.Unended+x.Unstarted) > x.TaskCount+x.Unstarted
+}
 
 // JobName is what job j is called, JobQueue the queue that it is in.
 func (p *Pool) JobName(j int) string { return p.Jobs[j].Name }
