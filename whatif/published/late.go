@@ -149,7 +149,7 @@ func latePacked(ctx context.Context, t *table) error {
 		return err
 	}
 	var took []float64
-	note := "it checks that tasks are slower by the ratio of the write speeds of table 2, 61.8 and 24.8 MB/s, unless others of their host are idle; the Sort lost more than dd did, maybe to seeks; the paper packed 100 machines onto 13 hosts, which are 7.7 to a host; "
+	note := "it checks that tasks are slower by the ratio of the write speeds of table 2, 61.8 and 24.8 MB/s, unless others of their host are idle; the Sort lost more than dd did; the paper packed 100 machines onto 13 hosts, which are 7.7 to a host; "
 	for _, name := range []string{"late-ec2-alone", "late-ec2-packed"} {
 		f, err := clusterFile(name)
 		if err != nil {
@@ -189,15 +189,11 @@ var lateExperiments = []lateExperiment{
 	{"late-local-stragglers", "§5.3.2", "local with stragglers", 0.53, 1.21},
 }
 
-// lateCopies has the results of experiments that are not repeated here:
-//   - all reduces that copy, copies included, divide a bandwidth that suffices for the originals, so that copies slow all down;
-//   - under both policies a machine runs no more attempts than there are unfinished tasks per machine
-//     (JobTracker.getNewTaskForTaskTracker in Hadoop 0.17);
-//   - machines are slower than one alone on its host by the ratio of the write speeds to the power of 1.3 to 1.45, with which
-//     §5.1.2's Sort takes 2.5 to 2.8 times as long on packed machines, where the paper has 2.7.
+// lateCopies is about the experiments in which the paper's LATE gains more over native speculation than over none, or nearly as
+// much.
 const lateCopies = "the paper explains this with 'unnecessary copying' that overloads the network (§3.2), and does not say how much bandwidth a copy took: " +
-	"here a copy only takes its share of its machine and its host. Ours on EC2 would be 0.07 to 0.15 if all that copy shared one network besides, " +
-	"0.07 to 0.17 with the limit of attempts per machine in Hadoop's code, and 0.09 to 0.17 if machines were slowed down by their neighbours as much as in §5.1.2; "
+	"here a copy only takes its share of its machine and its host; not modelled: a network that all copies share, and that a machine runs no more " +
+	"attempts than there are unfinished tasks per machine (JobTracker.getNewTaskForTaskTracker in Hadoop 0.17); "
 
 // lateClusters is §5.2 and §5.3: clusters of virtual machines that share their hosts' disks with working ones. The paper does
 // not give the network load of copies.

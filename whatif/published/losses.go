@@ -18,11 +18,10 @@ const (
 )
 
 const lossesNote = "The number of tasks of a job's phases is drawn as Dolly's §2.2 has it for jobs in Bing's traces: at most ten for 61 %, a power law beyond, at most 1000. Phases run one after the other; their number is log-normal with median 8 (§3.2) and mean 16 (Table 1). Tasks per slot, outliers and skew are as in §6.3. " +
-	"A phase takes 27.3 h of computing and reads 8.6 MB/s, and its outputs are at most a twentieth of that (Table 1: computing over phases, data over computing, network over data). Half of the losses are on 5 % of the machines (§4.2), and as many as make 1 % of the phases see recomputations (§4.1). " +
+	"A phase takes 27.3 h of computing and reads 8.6 MB/s, and its outputs are at most a twentieth of that (Table 1: computing over phases, data over computing, network over data). Half of the losses are on 5 % of the machines (§4.2), and as many as make 0.75 to 1.25 % of the phases see recomputations, if any number does (§4.1: 1 %). " +
 	"Assumed: 1000 machines of one slot each at half load; a phase notices at its start which inputs are lost; from the first third of the jobs only the machines' loss rates are learned; copies take no bandwidth"
 
-// lossesCost has the results of an experiment that is not repeated here: the second and third scales with 128 bad times each.
-const lossesCost = "losses cost that little although they cascade into earlier phases, because at most 1 % of the phases see recomputations (§4.1): with 3 % and 9 % of them, they would cost 0.09 and 0.27 at the 50th percentile and 0.51 and 0.74 at the 75th. The paper does not say how jobs of which 99 % of the phases see none lose 20 and 40 %; "
+const lossesCost = "losses cost that little although they cascade into earlier phases, because about 1 % of the phases see recomputations (§4.1; the shares are below). The paper does not say how jobs of which 99 % of the phases see none lose 20 and 40 %; "
 
 // lossScale is what the paper leaves open: how losses cluster on a machine, a bad time being a number of instants within some
 // hours at each of which the machine loses a share of the outputs it holds; and the size of a task's output as a share of its
@@ -171,7 +170,7 @@ func mantriLosses(ctx context.Context, t *table) error {
 	}
 	shortly := fmt.Sprintf("no protection can take off more than the losses cost: here %.2f to %.2f at the 50th percentile and %.2f to %.2f at the 75th; ", low.most50, high.most50, low.most75, high.most75) + lossesCost
 	const (
-		ends   = "here nearly every phase of a large job ends with an outlier of figure 2; with tasks that do the work of two phases where an edge is no barrier, as 53 % are not (§3.2), ours would be 0.29 to 0.61; the paper does not say how many phases have none; "
+		ends   = "here nearly every phase of a large job ends with an outlier of figure 2; the paper does not say how many phases end without one; not modelled: edges that are no barrier, as 53 % are not (§3.2); "
 		rarely = "outputs are small beside the time to make them, so P(loss) · t_redo > t_rep holds where one in some hundred outputs is lost, and most replicas are never needed; 84 % would need machines that are known to lose nearly all of their outputs; the paper does not say how losses are distributed within a machine; "
 	)
 	for _, row := range []struct {
@@ -239,7 +238,7 @@ func (x lossScale) unprotected(ctx context.Context, pl *workload.Plan, seed uint
 	u := &unprotected{ideal: ideal.jobs}
 	bad := badTimes(rand.New(rand.NewPCG(seed, 66)), 512, span)
 	low, high := 1, len(bad)
-	for low < high { // until 1 % of the phases see recomputations, because the paper's 99 % that do not is rounded
+	for low < high { // until 1 ± 0.25 % of the phases see recomputations: the paper's 99 % that see none are rounded
 		u.bad = (low + high) / 2
 		if u.pool, err = x.losing(pl, bad[:u.bad]); err != nil {
 			return nil, err
