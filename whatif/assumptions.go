@@ -156,7 +156,7 @@ func assumed(n *workload.Notes, v *Variant) []string {
 	say(v.Scheduler.Other() && n.Racks == 0, "The log does not say which machines share a rack: all count as one, and none is nearer than another.")
 	say(v.Scheduler.Other() && n.Without > 0, "The logs of %d applications do not hold what the scheduler needs; there it does without.", n.Without)
 	say(v.Ideal, "Ideals are bounds that no live scheduler reaches.")
-	say(v.Protects(), "Copies of outputs and outputs made early take no slot and no bandwidth; losses are only those that something noticed.")
+	say(v.Protects(), "Copies of outputs and outputs recomputed early take no slot and no bandwidth; losses are only those that something noticed.")
 	say(n.MeasuredSlots > 0, "%s taken from measured concurrency, since the log does not declare slots.", howMany(n.MeasuredSlots, "slot is", "slots are"))
 	say(n.OverSlots > 0, "%s none in the replay.",
 		howMany(n.OverSlots, "attempt that ran beyond the declared slots takes", "attempts that ran beyond the declared slots take"))
@@ -171,7 +171,8 @@ func assumed(n *workload.Notes, v *Variant) []string {
 		howMany(n.Gated, "attempt began before the end of a phase whose output it reads", "attempts began before the end of a phase whose output they read"))
 	say(n.SmallPhases > 0, "%s fewer than two finished tasks; a copy there takes as long as the task did.",
 		howMany(n.SmallPhases, "phase has", "phases have"))
-	say(n.MachinesSlow > 0, "%s slower or faster than the others by 15 %% or more; a copy there takes that much more or less time.", howMany(n.MachinesSlow, "machine is", "machines are"))
+	say(n.MachinesSlow > 0, "%s slower or faster than the others by 15 %% or more; a copy there takes that much more or less time.",
+		howMany(n.MachinesSlow, "machine is", "machines are"))
 	if !v.Ideal {
 		out = append(out, idle(n, v)...)
 	}

@@ -41,11 +41,11 @@ func usualOf(ctx context.Context, from tables, analysed bool) ([]policy.Policy, 
 		if s.Cause == "" {
 			continue
 		}
-		blamed, err := anyRow(ctx, from, fmt.Sprintf("SELECT count(*) AS n FROM attributions WHERE seconds > 0 AND cause = '%s'", s.Cause))
+		found, err := anyRow(ctx, from, fmt.Sprintf("SELECT count(*) AS n FROM attributions WHERE seconds > 0 AND cause = '%s'", s.Cause))
 		if err != nil {
 			return nil, err
 		}
-		if blamed {
+		if found {
 			out = append(out, known(s.Name))
 		}
 	}

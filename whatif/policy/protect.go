@@ -6,29 +6,29 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Protect keeps outputs from having to be made again while others wait (MANTRI §5.3).
+// Protect keeps outputs from having to be recomputed while others wait (MANTRI §5.3).
 //
 // Rules, in the order of the log's own instants:
 //   - when a task ends, its output is copied if P(loss) · t_redo > t_rep and the budget has as many tokens as it has bytes.
 //     P(loss) is the share of the machine's outputs that were lost until then. t_redo is the task's own time and the
 //     expected longest of all its inputs that are lost too, recursively; a copied one is lost with its copy only, which is on
 //     a machine like any other. t_rep is its bytes over the bandwidth in a rack;
-//   - a copied output that is lost later need not be made again;
-//   - when an output is found lost that was not copied, it is made again as in the log, and if that is the onset-th on its
-//     machine within a while, all other outputs on the machine are made again at once, as far as the budget of slot time
+//   - a copied output that is lost later need not be recomputed;
+//   - when an output is found lost that was not copied, it is recomputed as in the log, and if that is the onset-th on its
+//     machine within a while, all other outputs on the machine are recomputed at once, as far as the budget of slot time
 //     goes; one that is found lost later is waited for only until it is there.
 //
-// In replays of a log, copies of outputs and outputs made early take no slot and no bandwidth: within their budgets the paper
+// In replays of a log, copies of outputs and outputs recomputed early take no slot and no bandwidth: within their budgets the paper
 // found that to be a few percent. A log names a loss only when something needed the output, so that P(loss) is too
 // small; machines that lose a first output are not protected from it. Logs without losses change nothing. In planned clusters,
-// whose machines lose outputs whoever needs them, outputs are made again on slots, and copies take no bandwidth.
+// whose machines lose outputs whoever needs them, outputs are recomputed on slots, and copies take no bandwidth.
 type Protect struct {
 	Replicate bool    `option:"replicate" doc:"copy outputs that are worth it"`
 	Share     float64 `option:"share" doc:"part of the bytes processed that may be copied"`
 	Bandwidth float64 `option:"bandwidth" unit:"bytes/s" doc:"between two machines of a rack"`
-	Onset     int     `option:"onset" doc:"losses on a machine after which its other outputs are made again early; 0: never"`
+	Onset     int     `option:"onset" doc:"losses on a machine after which its other outputs are recomputed early; 0: never"`
 	Within    float64 `option:"within" unit:"s" doc:"time in which they must lie"`
-	Early     float64 `option:"early" doc:"part of the slot time used that outputs made early may take"`
+	Early     float64 `option:"early" doc:"part of the slot time used that outputs recomputed early may take"`
 }
 
 // The paper gives the share and the onset. A bandwidth of 1 Gb/s, ten minutes, and a tenth of the slot time are assumed.
@@ -179,7 +179,7 @@ func (x *protection) lose(l workload.Lost) {
 	x.next(m.Machine, l.At, func(int32) bool { return true }) // a log does not say what is needed no more
 }
 
-// next are the outputs that are made again because a machine has just been found to have lost one, if that is an onset.
+// next are the outputs that are recomputed because a machine has just been found to have lost one, if that is an onset.
 func (x *protection) next(machine int32, at replay.Time, needed func(int32) bool) (again []int32) {
 	if x.Onset == 0 || !x.onset.Recomputed(int(machine), at.Seconds()) {
 		return nil

@@ -68,18 +68,18 @@ var specs = []*Spec{
 	ideal("choptail", "every task takes the mean of its phase without the worst quartile", "MANTRI §6.1", workload.NoSkewChopTail),
 	ideal("medianrate", "no task is slower than the median rate of its phase", "DOLLY §2.1.1", workload.MedianRate),
 	ideal("no-high-runtime", "no task takes longer than the median where it took over 1.5 times that", "MANTRI figure 7", workload.NoHighRuntime),
-	ideal("no-recompute", "lost outputs are made again in no time", "MANTRI §6.1", workload.NoRecompute),
+	ideal("no-recompute", "lost outputs are recomputed instantly", "MANTRI §6.1", workload.NoRecompute),
 	ideal("no-outliers", "neither high runtimes nor lost outputs", "MANTRI figure 7", workload.NoOutliers),
-	cause("no-data-skew", "without the seconds blamed on data skew", schema.DataSkew),
-	cause("no-network", "without the seconds blamed on the network", schema.Network),
-	cause("no-bad-machine", "without the seconds blamed on bad machines", schema.BadMachine),
-	cause("no-transient", "without the seconds blamed on passing trouble", schema.Transient),
-	cause("no-gc", "without the seconds blamed on garbage collection", schema.GC),
-	cause("no-spill", "without the seconds blamed on spilling", schema.Spill),
-	cause("no-scheduler", "without the seconds blamed on the scheduler", schema.Scheduler),
-	cause("no-deserialize", "without the seconds blamed on deserialisation", schema.Deserialize),
-	cause("no-locality", "without the seconds blamed on reading from afar", schema.LocalityMiss),
-	cause("no-startup", "without the seconds blamed on first tasks of machines and executors", schema.Startup),
+	cause("no-data-skew", "without the seconds due to data skew", schema.DataSkew),
+	cause("no-network", "without the seconds due to the network", schema.Network),
+	cause("no-bad-machine", "without the seconds due to bad machines", schema.BadMachine),
+	cause("no-transient", "without the seconds due to transient slowness", schema.Transient),
+	cause("no-gc", "without the seconds due to garbage collection", schema.GC),
+	cause("no-spill", "without the seconds due to spilling", schema.Spill),
+	cause("no-scheduler", "without the seconds due to the scheduler", schema.Scheduler),
+	cause("no-deserialize", "without the seconds due to deserialisation", schema.Deserialize),
+	cause("no-locality", "without the seconds due to reading remote data", schema.LocalityMiss),
+	cause("no-startup", "without the seconds due to first tasks of machines and executors", schema.Startup),
 }
 
 var (
@@ -174,7 +174,7 @@ func (p Policy) New() replay.Policy {
 }
 
 // Durations is how an ideal, or a policy that protects outputs, changes the durations of a log; nil where the policy is
-// neither. The seconds are those that the analysis blames on the ideal's cause, by attempt.
+// neither. The seconds are those that the analysis attributes to the ideal's cause, by attempt.
 func (p Policy) Durations(seconds map[schema.Key]float64) workload.Ideal {
 	if p.Cause != "" {
 		return workload.Without(seconds)
