@@ -110,8 +110,8 @@ func claimOf(lines []line, s *split) (c claim, ok bool) {
 // Beyond these limits a posterior probability reflects the tails of the mixture rather than the attempt.
 const leastPosterior, mostPosterior = leastOutlier, 0.999
 
-// A machine acted on an attempt if it makes up this share of its excess: a verdict that is not the largest cause is right from
-// there on. mostLogit bounds the log odds of that: beyond it they reflect the tails of normal distributions.
+// A machine acted on an attempt if it makes up this share of its excess: from there on a verdict counts as right even if another
+// cause is larger. mostLogit bounds the log odds of that: beyond it they reflect the tails of normal distributions.
 const acting, mostLogit = 0.2, 20.0
 
 const mostLogOdds = 6.0 // never exceeded: 1 in 400 is wrong for reasons unknown

@@ -3,6 +3,7 @@ package causes_test
 import (
 	"encoding/json"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +73,9 @@ type claim struct {
 	Evidence string       `col:"evidence"`
 }
 
+// noVerb finds a figure of other tasks that does not say of what it is.
+var noVerb = regexp.MustCompile(`(median task|first task|on its machine) [0-9]`)
+
 // The SQL of every kind of evidence runs, and its rows show what the evidence states.
 func TestEvidenceSQL(t *testing.T) {
 	causesSeen, predictorsSeen := map[schema.Cause]int{}, map[string]int{}
@@ -91,6 +95,9 @@ FROM attributions t JOIN attempts a ON a.attempt_id = t.attempt_id ORDER BY t.at
 			e := &evidences[i]
 			if err := json.Unmarshal([]byte(c.Evidence), e); err != nil {
 				t.Fatalf("%s: %v", c.Evidence, err)
+			}
+			if noVerb.MatchString(e.Text) {
+				t.Errorf("a figure of other tasks without a verb reads as their duration: %s", e.Text)
 			}
 			more[c.Attempt] = more[c.Attempt] || slices.Contains([]string{"start_time", "executor", "machine"}, e.Predictor)
 		}

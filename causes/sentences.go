@@ -199,13 +199,23 @@ func (a *Attributor) partSentence(w *words, e *Evidence, s *split, k term) {
 		after = " for few bytes from other machines, too few to take that long on any link; the log does not say whether they were sent or received late"
 	}
 	e.Value, e.Median = a.phase.Part[part][s.index], a.mid[part]
-	w.say(before).seconds(e.Value).say(after).say("; the median task ").seconds(e.Median)
+	w.say(before).seconds(e.Value).say(after).say("; ").say(duringMedian[part]).seconds(e.Median)
 	if k == ofLink && s.lateCode {
 		w.say("; its code came over that link too and took ").seconds(a.phase.Part[fit.Conversion][s.index]).say("; that of the median first task took ").seconds(stats.Median(a.firstConverts))
 	}
 	if n, others, ok := a.neighbours(s.index, part); ok && (k == ofWait || k == ofGC) {
-		w.say("; the other ").int(int64(n)).say(" on its machine ").seconds(others)
+		during, verb := "", " waited "
+		if k == ofGC {
+			during, verb = "during ", " for "
+		}
+		w.say("; ").say(during).say("the other ").int(int64(n)).say(" tasks on its machine").say(verb).seconds(others).say(" in the median")
 	}
+}
+
+// duringMedian continues the sentence about a measured part of a task with that of the median task.
+var duringMedian = [fit.Parts]string{
+	fit.FetchWait: "the median task waited ", fit.GC: "during the median task for ",
+	fit.SchedulerDelay: "the median task was delayed ", fit.Conversion: "the median task spent ",
 }
 
 // neighbours is the median of a measured part over the other successful tasks on the machine, at least two.
