@@ -37,8 +37,13 @@ func adviseSpeculation(k *known) []Advice {
 		a.GainBasis = "Spark’s speculation replayed on these jobs" + prose.After(", slot time ", prose.OrDash(s.SlotTimeChange, signed))
 		a.Settings = k.sparkSettings(s)
 		a.Evidence += " Copies also help tasks on slow machines." + prose.After(" ", s.Outlook("copies"))
-		if s.Verdict == schema.CannotTell || s.SavingLow.V <= 0 {
+		switch {
+		case !s.SavingLow.OK:
+			a.Confidence, a.Reason = Low, "the saving has no interval"
+		case s.Verdict == schema.CannotTell:
 			a.Confidence, a.Reason = Low, "the saving is within the error of the replay"
+		case s.SavingLow.V <= 0:
+			a.Confidence, a.Reason = Low, "the interval of the saving contains 0"
 		}
 		if s.LessThanRunsDiffer() {
 			a.GainLow, a.GainHigh = s.ThisRunLow, s.ThisRunHigh

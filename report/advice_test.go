@@ -305,6 +305,43 @@ func TestCopiesThatSaveLessThanRunsDiffer(t *testing.T) {
 	}
 }
 
+// Savings of a store that an earlier version wrote lack the interval for the run of the log: the advice goes by the interval that
+// there is, and nothing is said of this run.
+func TestSavingsWithoutThisRun(t *testing.T) {
+	for low, want := range map[float64]Kind{1.6: Act, -5: CannotTell} {
+		s := Saving{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(10.0), SavingLow: schema.Some(low),
+			SavingHigh: schema.Some(25.0), Verdict: schema.Unclear, Parameters: `{}`}}
+		if s.LessThanRunsDiffer() || s.Outlook("copies") != "" {
+			t.Errorf("without the interval: %q", s.Outlook("copies"))
+		}
+		var d Document
+		d.Trust.Applications.Rows = []Application{{}}
+		d.Trust.Applications.Rows[0].Framework = "spark"
+		d.Cost.Loss.LostS, d.Cost.Loss.CompletionS = schema.Some(32.0), schema.Some(92.0)
+		d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(21.0)}}
+		d.Whatif.Savings.Rows = []Saving{s}
+		got := adviseSpeculation(&known{&d, &facts{}, usualThresholds()})
+		if len(got) != 1 || got[0].Kind != want || strings.Contains(got[0].Evidence, "On this run") {
+			t.Errorf("from %g: %+v", low, got)
+		}
+		if want == Act && got[0].GainLow.V != low {
+			t.Errorf("from %g: the gain is from %g", low, got[0].GainLow.V)
+		}
+	}
+}
+
+// The time that another run takes, for intervals of savings on either side of 0, and without width.
+func TestBetween(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{{2, 3, "2.00 s to 3.00 s less"}, {-3, -2, "2.00 s to 3.00 s more"}, {-3, 2, "from 3.00 s more to 2.00 s less"}, {2, 2, "2.00 s less"}, {-2, -2, "2.00 s more"}} {
+		if got := strings.ReplaceAll(between(c.low, c.high), prose.NBSP, " "); got != c.want {
+			t.Errorf("%g to %g: %q, want %q", c.low, c.high, got, c.want)
+		}
+	}
+}
+
 // If copies ran already, the saving of earlier ones is that of a replay of Spark's speculation, and not the whole cost of
 // transient slowness.
 func TestEarlierCopiesSaveWhatAReplaySays(t *testing.T) {

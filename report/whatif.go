@@ -122,8 +122,10 @@ func (s *Saving) Outlook(policy string) string {
 // between says how much less or more time a run takes, for an interval of savings.
 func between(low, high float64) string {
 	switch {
+	case low == high && high < 0:
+		return prose.Seconds(-high) + " more"
 	case low == high:
-		return fmt.Sprintf("%s less", prose.Seconds(high))
+		return prose.Seconds(high) + " less"
 	case low >= 0:
 		return fmt.Sprintf("%s to %s less", prose.Seconds(low), prose.Seconds(high))
 	case high <= 0:
