@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -150,4 +151,45 @@ func baselineOf(runs []measure.Run, keep int) *baseline.Baseline {
 		b.Add(keep, r)
 	}
 	return b
+}
+
+// Where runs lose nothing, the interval of runs like them begins there, although every stage is slower tonight than it was.
+func TestIntervalBeginsAtNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	program := audittest.NewProgram(random, 6, 100)
+	var runs []measure.Run
+	for i := range 7 {
+		r := program.Night(random, i, -1, 1)
+		for k := range r.Stages {
+			v := r.Stages[k].Values
+			if v["lost_s"] = 0; i == 6 {
+				v["lost_s"], v["median_s"] = 30, 3*v["median_s"]
+			}
+		}
+		runs = append(runs, r)
+	}
+	r, history := &runs[6], historyOf(&runs[6], pointers(runs), 30)
+	all := compare(r, history, measure.Match(r, history), DefaultConfig(), func(string, *measure.Run) bool { return false })
+	leaveOut(all, history)
+	seen := false
+	for i := range all {
+		c := &all[i]
+		if c.rule.Name != "stage_late" || !c.test() {
+			continue
+		}
+		seen = true
+		if f := c.finding(r, history, 0); *f.Normal != 0 || *f.Low != 0 || !(*f.High > 0) {
+			t.Errorf("normally %g, %g to %g", *f.Normal, *f.Low, *f.High)
+		}
+	}
+	if !seen {
+		t.Error("no stage is compared")
+	}
+}
+
+func pointers(runs []measure.Run) (out []*measure.Run) {
+	for i := range runs {
+		out = append(out, &runs[i])
+	}
+	return out
 }

@@ -325,3 +325,20 @@ func judged(tonight, history []measure.Run, cfg *audit.Config, o audit.Options) 
 	}
 	return n
 }
+
+// Where the interval has no width to the digits shown, it is one value.
+func TestExpected(t *testing.T) {
+	at := func(x float64) *float64 { return &x }
+	for _, c := range []struct {
+		f    audit.Finding
+		want string
+	}{
+		{audit.Finding{Rule: "run_time", Unit: "s", Runs: 7, Low: at(1), High: at(2.5)}, "95 % of runs like the 7 before would lie between 1.00 s and 2.50 s"},
+		{audit.Finding{Rule: "stage_late", Unit: "s", Runs: 5, Low: at(0.0601), High: at(0.0603)},
+			"95 % of runs like the 5 before, with other stages as fast as tonight, would have 0.06 s"},
+	} {
+		if got := expected(&c.f); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
