@@ -112,6 +112,7 @@ func assess(runs []measure.Run, b *baseline.Baseline, cfg *Config, o Options) (*
 		for _, x := range batch {
 			j := judge(x.run, x.history, cfg, known)
 			j.recurringMachines(x.run, x.history, cfg, decisions)
+			j.Findings = slices.DeleteFunc(j.Findings, func(f Finding) bool { return decisions[f.ID].From == x.run.Start }) // it begins tonight
 			n.status(&j, x.run, open[j.Group], cfg)
 			n.Runs = append(n.Runs, j)
 		}

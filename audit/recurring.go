@@ -151,11 +151,14 @@ func (w *window) accepted(f *Finding, least float64, bad, again string) bool {
 	for i, h := range w.all {
 		slow = append(slow, k)
 		_, is := h.Machines[f.Machine]
+		tonight := i == len(w.all)-1
+		if tonight { // a finding of tonight counts
+			_, is = w.slow[len(w.slow)-1][f.Machine]
+		}
 		if is {
 			k++
 		}
-		tonight := i == len(w.all)-1
-		if bad != "" && is && h.Start >= bad && !tonight {
+		if bad != "" && is && h.Start >= bad && (!tonight || h.Start == bad) {
 			return true
 		}
 		if again != "" && h.Start >= again && (tonight && h.Start == again || !tonight && k-slow[max(0, i-w.most+1)] >= least) {
