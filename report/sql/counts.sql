@@ -1,6 +1,7 @@
 -- How much was read: one row. Needs report_apps and report_rejects.
 SELECT
-  a.applications, a.incomplete, a.first_start, a.last_finish, j.jobs, p.phases, p.skipped, t.attempts, t.machines, t.start_time, t.finish_time, t.task_s,
+  a.applications, a.incomplete, a.first_start, a.last_finish, j.jobs, p.phases, p.skipped, t.attempts, t.machines,
+  t.start_time, t.finish_time, t.task_s,
   (SELECT count(*) FROM report_rejects) AS rejects,
   (SELECT count(DISTINCT machine) FROM machines WHERE application_id IS NULL) AS listed,
   (SELECT count(DISTINCT o.attempt_id)

@@ -1,6 +1,7 @@
 -- What a job or a phase consists of: one row. Needs report_apps and report_scope_phases.
 SELECT
-  a.applications, a.incomplete, CAST(NULL AS TIMESTAMP) AS first_start, CAST(NULL AS TIMESTAMP) AS last_finish, CAST(1 AS BIGINT) AS jobs, p.phases, p.skipped, t.attempts, t.machines, t.start_time, t.finish_time, t.task_s,
+  a.applications, a.incomplete, CAST(NULL AS TIMESTAMP) AS first_start, CAST(NULL AS TIMESTAMP) AS last_finish,
+  CAST(1 AS BIGINT) AS jobs, p.phases, p.skipped, t.attempts, t.machines, t.start_time, t.finish_time, t.task_s,
   CAST(0 AS BIGINT) AS rejects, CAST(0 AS BIGINT) AS listed, o.outliers
 FROM
   (SELECT count(*) AS applications, count(*) FILTER (WHERE NOT complete) AS incomplete

@@ -98,10 +98,11 @@ func narrow(columns []view.Column, rows []view.Row, cols, widths []int, excess i
 		floor := make([]int, len(cols))
 		for i, c := range cols {
 			floor[i] = least
+			if split {
+				continue
+			}
 			for _, r := range rows {
-				if !split {
-					floor[i] = max(floor[i], longestWord(inline(r.Cells[c])))
-				}
+				floor[i] = max(floor[i], longestWord(inline(r.Cells[c])))
 			}
 		}
 		for ; taken < excess; taken++ {
