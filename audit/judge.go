@@ -72,7 +72,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 		}
 	}
 	j.blame(machines, against, cfg)
-	j.Findings = append(j.Findings, incomplete(r, history, cfg)...)
+	j.Findings = append(j.Findings, incomplete(r, history, cfg, known)...)
 	j.Findings = append(j.Findings, changedPlans(r, history, cfg, known)...)
 	j.stages(r, history, matches)
 	j.Alike = nights.alike(all)
@@ -89,18 +89,20 @@ func (j *Judgement) slowAsAWhole() bool {
 	})
 }
 
-// incomplete compares the completeness of the log with that of earlier logs.
-func incomplete(r *measure.Run, history []*measure.Run, cfg *Config) []Finding {
+// incomplete compares the completeness of the log with that of earlier logs, except those that known excludes.
+func incomplete(r *measure.Run, history []*measure.Run, cfg *Config, known func(id string, h *measure.Run) bool) []Finding {
 	rule, _ := RuleNamed("log_complete")
 	set := cfg.settings(rule, r.Group, measure.Signature{})
+	id := findingID(r.Group, rule.Name, measure.Signature{}, "")
 	whole, rejects := 0, 0.0
+	history = slices.DeleteFunc(slices.Clone(history), func(h *measure.Run) bool { return known(id, h) })
 	for _, h := range history {
 		if h.Complete {
 			whole++
 		}
 		rejects = max(rejects, h.Values["rejects"])
 	}
-	f := Finding{ID: findingID(r.Group, rule.Name, measure.Signature{}, ""), Rule: rule.Name, Severity: set.Severity,
+	f := Finding{ID: id, Rule: rule.Name, Severity: set.Severity,
 		Group: r.Group, Run: r.ID, Runs: len(history)}
 	switch {
 	case set.Severity == Off || len(history) == 0:
