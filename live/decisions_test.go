@@ -151,8 +151,8 @@ func polledOf(tb testing.TB, s *livetest.Server, every float64, policies []polic
 }
 
 // Policies that use durations make the same decisions about a recorded application through a server as in its replay: about
-// the same tasks, at the same times. One in twenty may differ, because a log does not give the order of events within a
-// millisecond, and a replay assigns a slot before its attempt starts. Tasks that end before the next poll are not reported.
+// the same tasks, at the same times. One in twenty may differ, and of fewer one, because a log does not give the order of events
+// within a millisecond, and a replay assigns a slot before its attempt starts. Tasks that end before the next poll are not reported.
 func TestDecisionsOfTheReplay(t *testing.T) {
 	const every = 0.2
 	ps := chosen(t, "dryad", "mapreduce", "spark")
@@ -189,8 +189,8 @@ func TestDecisionsOfTheReplay(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d the same, %d missed, %d at another time, %d only live", name, same, missed, late, more)
-		if total := same + missed + late + more; total > 0 && float64(same) < 0.95*float64(total) {
-			t.Errorf("%s: %d of %d decisions are those of the replay", name, same, total)
+		if other := missed + late + more; other > max(1, (same+other)/20) {
+			t.Errorf("%s: %d of %d decisions are those of the replay", name, same, same+other)
 		}
 	}
 }

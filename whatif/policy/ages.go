@@ -98,12 +98,9 @@ func (g *ages) until(v *replay.View, start replay.Time, to []aged) []aged {
 	}
 }
 
-// idleUntil is the next look of a policy that speculates only on idle slots when nothing waits, if there is nothing to do now:
+// idleUntil is the next look of a policy that speculates only on idle slots, if there is nothing to do now:
 // when the oldest attempt without a copy reaches the age.
 func idleUntil(v *replay.View, g *ages, age, heartbeat float64) (replay.Again, bool) {
-	if v.Waiting() > 0 {
-		return replay.Again{End: true}, true
-	}
 	if again, wait := untilAge(v, g, age); wait {
 		return again, true
 	}

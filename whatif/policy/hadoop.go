@@ -35,7 +35,7 @@ func (h *hadoop) Look(v *replay.View, do *replay.Actions) replay.Again {
 	ready := v.JobReleased() + replay.Seconds(h.Age)
 	switch {
 	case v.Waiting() > 0 || len(running) == 0:
-		return replay.Again{End: true}
+		return replay.Again{End: true, Launched: true}
 	case ready > v.Now():
 		return replay.Again{At: ready}
 	case v.Free() == 0:

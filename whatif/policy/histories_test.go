@@ -402,3 +402,26 @@ func TestMantriWithoutInput(t *testing.T) {
 		t.Errorf("one of them eight times slower: %q in %g s", got, took)
 	}
 }
+
+// All tasks of a phase that fits into the idle slots start at its release, so that no attempt ends for long. LATE copies at its
+// least age. Hadoop's average progress after t seconds is (4·t/300 + t/3000)/5, which exceeds the fifth task's t/3000 by 0.2
+// from 83.4 s on; machines ask every 3 s from 60 s on.
+func TestOneWave(t *testing.T) {
+	rows := onePhase(8, 300, 300, 300, 300, 3000).Rows()
+	for name, want := range map[string]string{"late": "copy 4 at 60.0", "late-early": "copy 4 at 60.0", "hadoop": "copy 4 at 84.0"} {
+		if got, _ := events(t, rows, byName(t, name), 0); !slices.Contains(got, want) {
+			t.Errorf("%s does %q, want %q", name, got, want)
+		}
+	}
+}
+
+// On four machines the last task of the second job waits until the first job leaves a slot at 20 s. None of its phase has waited
+// since, and the one task that is done took 10 s: Dryad then copies the task that has run since 0 s, in the slot that is left at
+// 22 s, although no attempt of the phase ends before 40 s.
+func TestLastLaunchedInSlotOfAnother(t *testing.T) {
+	c := onePhase(4, 20, 22)
+	c.Jobs = append(c.Jobs, onePhase(4, 10, 40, 30, 300).Jobs...)
+	if got, _ := events(t, c.Rows(), byName(t, "dryad"), 0); !slices.Contains(got, "copy 1 at 22.0") {
+		t.Errorf("dryad does %q", got)
+	}
+}

@@ -70,7 +70,7 @@ func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 	again := v.In(replay.Seconds(l.Heartbeat))
 	waiting := v.Waiting() > 0
 	if waiting && !l.Early {
-		return replay.Again{End: true}
+		return replay.Again{End: true, Launched: true}
 	}
 	if !waiting {
 		if a, wait := idleUntil(v, &phase.ages, l.Age, l.Heartbeat); wait {

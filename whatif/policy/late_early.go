@@ -163,7 +163,7 @@ func (g *longest) until(v *replay.View, age float64) (replay.Again, bool) {
 		}
 		g.young.Pop()
 	}
-	return replay.Again{End: true}, true
+	return replay.Again{At: v.Now() + replay.Seconds(age), End: true}, true // nothing that starts later has the age before
 }
 
 // first returns the n attempts that may be copied with the longest time left, in order; false if the bounds do not decide.

@@ -75,7 +75,7 @@ func plainMapReduce() replay.Policy {
 				queued.copy(v, do, a.Task)
 			}
 		}
-		return replay.Again{End: true}
+		return replay.Again{End: true, Launched: true}
 	})
 }
 
@@ -83,7 +83,7 @@ func plainDryad() replay.Policy {
 	queued := asked{}
 	return plainly(func(v *replay.View, do *replay.Actions) replay.Again {
 		if v.Waiting() > 0 || len(v.Done()) == 0 {
-			return replay.Again{End: true}
+			return replay.Again{End: true, Launched: true}
 		}
 		limit := replay.Seconds(percentile(took(v), 0.75))
 		again := replay.Again{End: true}
@@ -124,7 +124,7 @@ func plainHadoop(age replay.Time) replay.Policy {
 		running := v.Running()
 		switch {
 		case v.Waiting() > 0 || len(running) == 0:
-			return replay.Again{End: true}
+			return replay.Again{End: true, Launched: true}
 		case v.JobReleased()+age > v.Now():
 			return replay.Again{At: v.JobReleased() + age}
 		case v.Free() == 0:
@@ -158,13 +158,15 @@ func plainHadoop(age replay.Time) replay.Policy {
 // plainWait is when LATE need not look: while tasks wait, while no task is old enough, and without a free slot.
 func plainWait(v *replay.View, age replay.Time, early bool) (replay.Again, bool) {
 	if v.Waiting() > 0 && !early {
-		return replay.Again{End: true}, true
+		return replay.Again{End: true, Launched: true}, true
 	}
 	start := replay.Time(math.MaxInt64)
 	for _, a := range single(v) {
 		start = min(start, a.Start)
 	}
 	switch {
+	case start == math.MaxInt64 && v.Waiting() > 0:
+		return replay.Again{At: v.Now() + age, End: true}, true
 	case start == math.MaxInt64:
 		return replay.Again{End: true}, true
 	case start+age > v.Now():

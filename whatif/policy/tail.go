@@ -13,7 +13,10 @@ var mapReduceDefaults = MapReduce{Share: 0.95}
 type mapReduce struct{ MapReduce }
 
 func (m *mapReduce) Look(v *replay.View, do *replay.Actions) replay.Again {
-	if v.Waiting() > 0 || float64(v.Succeeded()) < m.Share*float64(v.Tasks()) {
+	if v.Waiting() > 0 {
+		return replay.Again{End: true, Launched: true}
+	}
+	if float64(v.Succeeded()) < m.Share*float64(v.Tasks()) {
 		return replay.Again{End: true}
 	}
 	p := tailOf(v)
@@ -33,7 +36,10 @@ var dryadDefaults = Dryad{Percentile: 0.75}
 type dryad struct{ Dryad }
 
 func (d *dryad) Look(v *replay.View, do *replay.Actions) replay.Again {
-	if v.Waiting() > 0 || len(v.Done()) == 0 {
+	if v.Waiting() > 0 {
+		return replay.Again{End: true, Launched: true}
+	}
+	if len(v.Done()) == 0 {
 		return replay.Again{End: true}
 	}
 	p := tailOf(v)

@@ -25,7 +25,7 @@ func (s *Sim) look(list *[]int32) {
 			s.keepStarted(ph)
 			again = Again{}
 		}
-		ph.onEnd = again.End
+		ph.onEnd, ph.onLaunched = again.End, again.Launched
 		if again.At > 0 {
 			at := max(int64(again.At), soonest(s.now, ph.released, ph.looks))
 			if at != ph.lookAt || at <= s.now {

@@ -327,6 +327,10 @@ func (s *Sim) start(i, slot, place int32, took int64, r Running) {
 		if t.live > 1 {
 			ph.joined = append(ph.joined, r.Task)
 		}
+		if ph.onLaunched && ph.waiting == 0 && !ph.looking {
+			ph.looking = true
+			s.due = append(s.due, i)
+		}
 	}
 	if r.waits && s.staged() {
 		s.fetchMore(slot)

@@ -93,11 +93,12 @@ type observer struct {
 type note struct{ note, last float64 }
 
 type observedPhase struct {
-	memory any
-	lookAt Time // 0: at no instant
-	looks  int
-	onEnd  bool
-	due    bool // an attempt ended and the policy asked for ends
+	memory     any
+	lookAt     Time // 0: at no instant
+	looks      int
+	onEnd      bool
+	onLaunched bool
+	due        bool // an attempt ended or started, and the policy asked for that
 }
 
 // Application is what is known about an application from its start.
@@ -238,7 +239,7 @@ func (o *Observed) look(phases []int32, wanted func(*observedPhase) bool) {
 			for j := range x.notes[i] {
 				x.notes[i][j] = note{running[j].Note, running[j].Last}
 			}
-			*ph = observedPhase{memory: o.s.phases[i].memory, onEnd: again.End, looks: ph.looks + 1}
+			*ph = observedPhase{memory: o.s.phases[i].memory, onEnd: again.End, onLaunched: again.Launched, looks: ph.looks + 1}
 			x.jobs[job] = o.s.jobs[job].memory
 			if again.At > 0 {
 				ph.lookAt = max(again.At, Time(soonest(o.s.now, o.s.phases[i].released, ph.looks)))
@@ -380,6 +381,9 @@ func (o *Observed) started(e *Event) {
 	o.s.countCopies(e.Phase, t)
 	for k := range o.policies {
 		o.policies[k].notes[e.Phase] = append(o.policies[k].notes[e.Phase], note{})
+		if x := &o.policies[k].phases[e.Phase]; x.onLaunched && ph.waiting == 0 {
+			x.due = true
+		}
 	}
 	ph.started = append(ph.started, r.Task)
 	if t.live > 1 {

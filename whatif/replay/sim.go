@@ -117,36 +117,37 @@ const (
 
 type phaseRun struct {
 	queueRun
-	next      int32 // launches taken from its order
-	over      int32
-	anchors   int32
-	gates     int32
-	watch     int32
-	waiting   int32
-	released  int64
-	opened    int64 // when its parents ended, if attempts waited for that
-	lookAt    int64
-	looks     int // of the policy at the phase
-	onEnd     bool
-	looking   bool
-	begun     bool    // it was released
-	turns     []turn  // see longestFirst; none: as in the log
-	launches  []int32 // see firstAttempt
-	running   []Running
-	started   []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
-	joined    []int32 // the same, of attempts whose task ran already
-	done      []Done
-	finished  int32         // tasks that have succeeded
-	reading   *Reading      // how its clones read; nil: it has none
-	cloneEnds [][]cloneEnds // by rank, of its tasks
-	cloned    bool          // later phases may need its cloneEnds
-	anywhere  float64       // of a planned pool: the factor of reading on any machine; 0 until it is asked for
-	read      float64       // the sum of the factors at which as many attempts that succeeded have read
-	counted   int
-	memory    any
-	ratios    stream // of its copies
-	places    stream // the same
-	errors    stream // of the progress of its attempts
+	next       int32 // launches taken from its order
+	over       int32
+	anchors    int32
+	gates      int32
+	watch      int32
+	waiting    int32
+	released   int64
+	opened     int64 // when its parents ended, if attempts waited for that
+	lookAt     int64
+	looks      int // of the policy at the phase
+	onEnd      bool
+	onLaunched bool
+	looking    bool
+	begun      bool    // it was released
+	turns      []turn  // see longestFirst; none: as in the log
+	launches   []int32 // see firstAttempt
+	running    []Running
+	started    []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
+	joined     []int32 // the same, of attempts whose task ran already
+	done       []Done
+	finished   int32         // tasks that have succeeded
+	reading    *Reading      // how its clones read; nil: it has none
+	cloneEnds  [][]cloneEnds // by rank, of its tasks
+	cloned     bool          // later phases may need its cloneEnds
+	anywhere   float64       // of a planned pool: the factor of reading on any machine; 0 until it is asked for
+	read       float64       // the sum of the factors at which as many attempts that succeeded have read
+	counted    int
+	memory     any
+	ratios     stream // of its copies
+	places     stream // the same
+	errors     stream // of the progress of its attempts
 }
 
 type taskRun struct {
@@ -231,7 +232,7 @@ func (s *Sim) step() bool {
 	}
 	s.look(&s.fresh)
 	s.dispatch()
-	if len(s.due) > 0 && !s.pending() {
+	for len(s.due) > 0 && !s.pending() {
 		s.look(&s.due)
 		s.dispatch()
 	}
