@@ -335,10 +335,9 @@ func binomialTail(n, k int, p float64) float64 {
 	if p >= 1 {
 		return 1
 	}
-	logOf := func(n int) float64 { x, _ := math.Lgamma(float64(n + 1)); return x }
 	sum := 0.0
 	for i := k; i <= n; i++ {
-		sum += math.Exp(logOf(n) - logOf(i) - logOf(n-i) + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-p))
+		sum += math.Exp(logChoose(float64(n), float64(i)) + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-p))
 	}
 	return min(1, sum)
 }
