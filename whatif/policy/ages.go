@@ -97,28 +97,3 @@ func (g *ages) until(v *replay.View, start replay.Time, to []aged) []aged {
 		g.heap.Pop()
 	}
 }
-
-// idleUntil is the next look of a policy that speculates only on idle slots, if there is nothing to do now:
-// when the oldest attempt without a copy reaches the age.
-func idleUntil(v *replay.View, g *ages, age, heartbeat float64) (replay.Again, bool) {
-	if again, wait := untilAge(v, g, age); wait {
-		return again, true
-	}
-	if v.Free() == 0 {
-		return v.In(replay.Seconds(heartbeat)), true
-	}
-	return replay.Again{}, false
-}
-
-// untilAge is when the oldest attempt without a copy reaches the age, unless it has done so.
-func untilAge(v *replay.View, g *ages, age float64) (replay.Again, bool) {
-	g.update(v)
-	oldest, ok := g.first(v)
-	switch ready := oldest.start + replay.Seconds(age); {
-	case !ok:
-		return replay.Again{End: true}, true
-	case ready > v.Now():
-		return replay.Again{At: ready}, true
-	}
-	return replay.Again{}, false
-}

@@ -99,6 +99,22 @@ func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return again
 }
 
+// idleUntil is the next look of a policy that copies onto idle slots, if there is nothing to do now: when the oldest attempt
+// without a copy reaches the age, or at the next heartbeat where no slot is idle.
+func idleUntil(v *replay.View, g *ages, age, heartbeat float64) (replay.Again, bool) {
+	g.update(v)
+	oldest, ok := g.first(v)
+	switch ready := oldest.start + replay.Seconds(age); {
+	case !ok:
+		return replay.Again{End: true}, true
+	case ready > v.Now():
+		return replay.Again{At: ready}, true
+	case v.Free() == 0:
+		return v.In(replay.Seconds(heartbeat)), true
+	}
+	return replay.Again{}, false
+}
+
 // Abstains: no rate is under a percentile of itself alone.
 func (l *late) Abstains(float64) bool { return l.SlowTask < 1 }
 
