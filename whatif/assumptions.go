@@ -147,6 +147,7 @@ func assumed(n *workload.Notes, v *Variant) []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
+	count := func(n int, one, many, then string) { say(n > 0, "%s%s", howMany(n, one, many), then) }
 	say(v.Progress && n.Reported < n.Attempts,
 		"Where the log holds no progress (%s), policies see one that is linear in time, with an error: the first estimate of a task's duration is off by the progress_error of the row (one standard deviation).", ofAttempts(n.Attempts-n.Reported, n.Attempts))
 	say(v.Progress && n.Reported > 0, "Where the log holds progress (%s), policies see that.", ofAttempts(n.Reported, n.Attempts))
@@ -157,22 +158,21 @@ func assumed(n *workload.Notes, v *Variant) []string {
 	say(v.Scheduler.Other() && n.Without > 0, "The logs of %d applications do not hold what the scheduler needs; there it does without.", n.Without)
 	say(v.Ideal, "Ideals are bounds that no live scheduler reaches.")
 	say(v.Protects(), "Copies of outputs and outputs recomputed early take no slot and no bandwidth; losses are only those that something noticed.")
-	say(n.MeasuredSlots > 0, "%s taken from measured concurrency, since the log does not declare slots.", howMany(n.MeasuredSlots, "slot is", "slots are"))
-	say(n.OverSlots > 0, "%s none in the replay.",
-		howMany(n.OverSlots, "attempt that ran beyond the declared slots takes", "attempts that ran beyond the declared slots take"))
-	say(n.Copies > 0, "%s replayed as in the log, so savings come on top of what copies saved already.",
-		howMany(n.Copies, "speculative copy is", "speculative copies are"))
-	say(n.Unended > 0, "%s no end in the log; the end of the phase is taken, or of the log where the phase still runs.",
-		howMany(n.Unended, "attempt has", "attempts have"))
-	say(n.Contradicted > 0, "%s: the times of the log contradict one another, and savings of such jobs mean nothing.",
-		howMany(n.Contradicted, "job ends before its last task, by more than the job took", "jobs end before their last task, by more than the job took"))
-	say(n.NoTimes > 0, "%s left out, for want of a start or a phase.", howMany(n.NoTimes, "attempt is", "attempts are"))
-	say(n.Gated > 0, "%s; what ran after that end takes as long as in the log.",
-		howMany(n.Gated, "attempt began before the end of a phase whose output it reads", "attempts began before the end of a phase whose output they read"))
-	say(n.SmallPhases > 0, "%s fewer than two finished tasks; a copy there takes as long as the task did.",
-		howMany(n.SmallPhases, "phase has", "phases have"))
-	say(n.MachinesSlow > 0, "%s slower or faster than the others by 15 %% or more; a copy there takes that much more or less time.",
-		howMany(n.MachinesSlow, "machine is", "machines are"))
+	count(n.MeasuredSlots, "slot is", "slots are", " taken from measured concurrency, since the log does not declare slots.")
+	count(n.OverSlots, "attempt that ran beyond the declared slots takes", "attempts that ran beyond the declared slots take",
+		" none in the replay.")
+	count(n.Copies, "speculative copy is", "speculative copies are",
+		" replayed as in the log, so savings come on top of what copies saved already.")
+	count(n.Unended, "attempt has", "attempts have",
+		" no end in the log; the end of the phase is taken, or of the log where the phase still runs.")
+	count(n.Contradicted, "job ends before its last task, by more than the job took", "jobs end before their last task, by more than the job took",
+		": the times of the log contradict one another, and savings of such jobs mean nothing.")
+	count(n.NoTimes, "attempt is", "attempts are", " left out, for want of a start or a phase.")
+	count(n.Gated, "attempt began before the end of a phase whose output it reads", "attempts began before the end of a phase whose output they read",
+		"; what ran after that end takes as long as in the log.")
+	count(n.SmallPhases, "phase has", "phases have", " fewer than two finished tasks; a copy there takes as long as the task did.")
+	count(n.MachinesSlow, "machine is", "machines are",
+		" slower or faster than the others by 15 % or more; a copy there takes that much more or less time.")
 	if !v.Ideal {
 		out = append(out, idle(n, v)...)
 	}
