@@ -17,6 +17,7 @@ import (
 	"straggler/report"
 	"straggler/report/reporttest"
 	"straggler/serve/catalog"
+	"straggler/serve/catalog/catalogtest"
 	"straggler/store"
 )
 
@@ -57,19 +58,6 @@ func copyLog(t *testing.T, name, to string) {
 	reporttest.Check(t, err)
 	reporttest.Check(t, os.WriteFile(to+".part", data, 0o600))
 	reporttest.Check(t, os.Rename(to+".part", to))
-}
-
-// commit adds a trace to a store, as another program does.
-func commit(t *testing.T, st *store.Store) {
-	t.Helper()
-	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
-	reporttest.Check(t, err)
-	reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
-	for b := range reporttest.HostileTrace().Batches() {
-		reporttest.Check(t, tx.Append(1, b))
-	}
-	_, err = tx.Commit(t.Context())
-	reporttest.Check(t, err)
 }
 
 // Existing and new logs are read and analysed; a log that cannot be read is listed and does not affect the others.
@@ -210,7 +198,7 @@ func TestOtherWriters(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
-	commit(t, st)
+	catalogtest.Commit(t, st)
 	until(t, "what another process committed is listed", func() bool { apps, _ := c.Applications(); return len(apps) == 1 })
 	err = c.Query(t.Context(), "SELECT * FROM attempts, range(2000)", func(rows *engine.Rows) error {
 		if !rows.Next() {
@@ -266,7 +254,7 @@ func TestResultsOfOtherWriters(t *testing.T) {
 				until(t, "the logs are judged", judged(1))
 				want = 2
 			}
-			commit(t, theirs)
+			catalogtest.Commit(t, theirs)
 			until(t, "what another process committed is judged", judged(want))
 		})
 	}

@@ -80,6 +80,19 @@ func read(t testing.TB, dir string) fstest.MapFS {
 	return files
 }
 
+// Commit adds a trace with hostile names to a store, without results, as another program does.
+func Commit(t testing.TB, st *store.Store) {
+	t.Helper()
+	tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
+	reporttest.Check(t, err)
+	reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
+	for b := range reporttest.HostileTrace().Batches() {
+		reporttest.Check(t, tx.Append(1, b))
+	}
+	_, err = tx.Commit(t.Context())
+	reporttest.Check(t, err)
+}
+
 // fill makes a store in a temporary directory, which it returns.
 func fill(t testing.TB, hostile bool, logs []string) (dir string) {
 	t.Helper()
@@ -87,14 +100,7 @@ func fill(t testing.TB, hostile bool, logs []string) (dir string) {
 	reporttest.Check(t, err)
 	t.Cleanup(func() { st.Close() })
 	if hostile {
-		tx, err := st.Begin(t.Context(), store.Origin{Kind: store.Log})
-		reporttest.Check(t, err)
-		reporttest.Check(t, tx.Input(store.InputRecord{Name: "made", Key: 1, Fingerprint: "made"}))
-		for b := range reporttest.HostileTrace().Batches() {
-			reporttest.Check(t, tx.Append(1, b))
-		}
-		_, err = tx.Commit(t.Context())
-		reporttest.Check(t, err)
+		Commit(t, st)
 	}
 	if len(logs) > 0 {
 		_, err := run.Run(t.Context(), st, []ingest.Format{spark.Format()}, logs, run.Options{})
