@@ -247,19 +247,26 @@ func TestStoredInputHasNoKeys(t *testing.T) {
 	}
 }
 
+// copiesTried is a report on an application of Spark that lost 32 s, of which so many to transient slowness, and in whose replay
+// Spark's copies save 10 s.
+func copiesTried(lost float64, saving SavingRow) Document {
+	saving.Policy, saving.SavingS, saving.Parameters = "spark", schema.Some(10.0), `{}`
+	var d Document
+	d.Trust.Counts.Attempts = 300
+	d.Trust.Applications.Rows = make([]Application, 1)
+	d.Trust.Applications.Rows[0].Framework = "spark"
+	d.Trust.Applications.Total = 1
+	d.Cost.Loss.LostS, d.Cost.Loss.CompletionS = schema.Some(32.0), schema.Some(92.0)
+	d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(lost)}}
+	d.Whatif.Savings.Rows = []Saving{{SavingRow: saving}}
+	return d
+}
+
 // Where most time was lost to transient slowness, and runs differ by more than a replay of copies saves, the report says that it
 // cannot tell. It does not where little was lost to it.
 func TestCopiesThatMaySaveNothing(t *testing.T) {
 	for lost, want := range map[float64]int{21: 1, 0.4: 0} {
-		var d Document
-		d.Trust.Counts.Attempts = 300
-		d.Trust.Applications.Rows = make([]Application, 1)
-		d.Trust.Applications.Rows[0].Framework = "spark"
-		d.Trust.Applications.Total = 1
-		d.Cost.Loss.LostS, d.Cost.Loss.CompletionS = schema.Some(32.0), schema.Some(92.0)
-		d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(lost)}}
-		d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(10.0),
-			SavingLow: schema.Some(-50.0), SavingHigh: schema.Some(70.0), Verdict: schema.Unclear, Parameters: `{}`}}}
+		d := copiesTried(lost, SavingRow{SavingLow: schema.Some(-50.0), SavingHigh: schema.Some(70.0), Verdict: schema.Unclear})
 		n := 0
 		for _, a := range advise(&d, &facts{}) {
 			if a.Rule == "speculate" {
@@ -278,15 +285,8 @@ func TestCopiesThatMaySaveNothing(t *testing.T) {
 // it. Where the replay's own error is as large as the saving, nothing is said for sure.
 func TestCopiesThatSaveLessThanRunsDiffer(t *testing.T) {
 	for verdict, want := range map[schema.SavingVerdict]Kind{schema.Unclear: Act, schema.CannotTell: CannotTell} {
-		var d Document
-		d.Trust.Counts.Attempts = 300
-		d.Trust.Applications.Rows = make([]Application, 1)
-		d.Trust.Applications.Rows[0].Framework = "spark"
-		d.Trust.Applications.Total = 1
-		d.Cost.Loss.LostS, d.Cost.Loss.CompletionS = schema.Some(32.0), schema.Some(92.0)
-		d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(21.0)}}
-		d.Whatif.Savings.Rows = []Saving{{SavingRow: SavingRow{Policy: "spark", SavingS: schema.Some(10.0), SavingLow: schema.Some(-5.0), SavingHigh: schema.Some(25.0),
-			ThisRunLow: schema.Some(8.0), ThisRunHigh: schema.Some(12.0), Verdict: verdict, Parameters: `{}`}}}
+		d := copiesTried(21, SavingRow{SavingLow: schema.Some(-5.0), SavingHigh: schema.Some(25.0),
+			ThisRunLow: schema.Some(8.0), ThisRunHigh: schema.Some(12.0), Verdict: verdict})
 		got := advise(&d, &facts{})
 		if len(got) == 0 || got[0].Rule != "speculate" || got[0].Kind != want {
 			t.Errorf("%s: %+v", verdict, got)

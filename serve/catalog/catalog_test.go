@@ -60,6 +60,14 @@ func copyLog(t *testing.T, name, to string) {
 	reporttest.Check(t, os.Rename(to+".part", to))
 }
 
+// begin runs a catalog until the function that it returns is called, which waits for its end.
+func begin(t *testing.T, c *catalog.Catalog) (end func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	return func() { cancel(); <-ended }
+}
+
 // Existing and new logs are read and analysed; a log that cannot be read is listed and does not affect the others.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
@@ -194,10 +202,7 @@ func TestOtherWriters(t *testing.T) {
 	c, err := catalog.Open(t.Context(), catalog.Options{Store: shown, Shown: shown, Fixed: true, Formats: formats.All(), Every: 50 * time.Millisecond})
 	reporttest.Check(t, err)
 	t.Cleanup(func() { c.Close() })
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Run(ctx) }()
-	defer func() { cancel(); <-ended }()
+	defer begin(t, c)()
 	catalogtest.Commit(t, st)
 	until(t, "what another process committed is listed", func() bool { apps, _ := c.Applications(); return len(apps) == 1 })
 	err = c.Query(t.Context(), "SELECT * FROM attempts, range(2000)", func(rows *engine.Rows) error {
@@ -239,10 +244,7 @@ func TestResultsOfOtherWriters(t *testing.T) {
 			c, err := catalog.Open(t.Context(), o)
 			reporttest.Check(t, err)
 			t.Cleanup(func() { c.Close() })
-			ctx, cancel := context.WithCancel(t.Context())
-			ended := make(chan error, 1)
-			go func() { ended <- c.Run(ctx) }()
-			defer func() { cancel(); <-ended }()
+			defer begin(t, c)()
 			judged := func(applications int) func() bool {
 				return func() bool {
 					apps, judged := c.Applications()
@@ -275,10 +277,7 @@ func TestNightWaitsForCauses(t *testing.T) {
 	if n, _, err := c.Night(t.Context()); !errors.Is(err, catalog.ErrBuilding) {
 		t.Errorf("%+v, %v", n, err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Run(ctx) }()
-	defer func() { cancel(); <-ended }()
+	defer begin(t, c)()
 	until(t, "the runs are compared", func() bool { n, current, err := c.Night(t.Context()); return err == nil && current && len(n.Runs) == 1 })
 }
 
