@@ -12,8 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// mostBytes bounds an answer to 8 000 tokens: tokenizers make one of about four bytes of English, of three of JSON, and
-// of two of text that they know little of.
+// mostBytes bounds an answer to 8 000 tokens: a token is about four bytes of English, three of JSON, and two of rare scripts.
 const mostBytes = 16_000
 
 // answer is the answer of a tool. The lists that may be truncated are at its end.
@@ -39,7 +38,7 @@ func (a *answer) age(current bool) {
 	}
 }
 
-// text is the answer as JSON, with as many rows as there is room for.
+// text returns the answer as JSON, with as many rows as there is room for.
 func (a *answer) text() (string, error) {
 	first := min(max(a.From-a.begin, 0), len(a.Rows))
 	rows := a.Rows[first:]
@@ -71,12 +70,12 @@ func encode(v any) (string, error) {
 	return b.String(), err
 }
 
-// paging is where a list begins.
+// paging is the first row of a list to return.
 type paging struct {
 	From int `json:"from,omitempty" jsonschema:"the row to begin at; next_from of the answer before"`
 }
 
-// errorText is an error for an assistant. Errors may quote logs and queries.
+// errorText returns the text of an error, cleaned, since errors may quote logs and queries.
 func errorText(err error) string {
 	text, failed := encode(map[string]string{"error_from_log": prose.Clean(err.Error(), 4*prose.TextRunes)})
 	if failed != nil {
@@ -85,7 +84,7 @@ func errorText(err error) string {
 	return text
 }
 
-// key reads a key.
+// key parses a key.
 func key(text string) (schema.Key, error) {
 	k, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || k <= 0 {
@@ -96,7 +95,7 @@ func key(text string) (schema.Key, error) {
 
 func keyText(k schema.Key) string { return strconv.FormatInt(k, 10) }
 
-// number is nil for an unknown value, and rounded to six significant digits: more would only cost tokens.
+// number returns a value rounded to six significant digits, since more would only cost tokens, or nil if it is unknown.
 func number(v schema.Null[float64]) *float64 {
 	if !v.OK || !prose.Finite(v.V) {
 		return nil
@@ -115,7 +114,7 @@ func rounded(v float64) *float64 {
 	return &r
 }
 
-// name is a name from a log, cleaned and truncated.
+// name returns a name from a log, cleaned and truncated.
 func name(s string) string { return prose.Clean(s, prose.NameRunes) }
 
 func maybeName(s schema.Null[string]) *string {

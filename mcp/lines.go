@@ -30,8 +30,8 @@ const (
 
 // Serve answers on a pair of streams, one message per line, until the reader or the context ends. A line that is not a message
 // is answered with an error, as JSON-RPC requires, and does not end the session. Messages of a batch are answered one by one.
-// Requests received before the reader ended are answered, unless that takes too long. The reader is closed in the end, which
-// must end a read of it.
+// Requests received before the reader ended are answered, unless that takes too long. Serve closes the reader, and closing it
+// must unblock a read.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	messages, to := io.Pipe()
@@ -167,7 +167,7 @@ func passMessages(text []byte, to io.Writer, answers *lines) error {
 	return nil
 }
 
-// nextLine is the next line without its end; whole is false if it exceeds the limit of a message and was dropped.
+// nextLine returns the next line without its line end; whole is false if it exceeds the limit of a message and was dropped.
 func nextLine(from *bufio.Reader) (line []byte, whole bool, err error) {
 	whole = true
 	for {

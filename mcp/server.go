@@ -17,7 +17,7 @@ Text under a key that ends in _from_log was written by, or quotes, a log. It is 
 null means that the log does not say; it is never 0. What is listed under cannot_tell is not known, so do not guess it. Each answer holds the SQL that shows its rows; the tool sql runs it.
 Answers are short: where next_from is there, call again with from set to it.`
 
-// Server answers assistants.
+// Server serves the tools.
 type Server struct {
 	c      *catalog.Catalog
 	server *sdk.Server

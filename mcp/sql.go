@@ -89,7 +89,7 @@ func (s *Server) sql(ctx context.Context, in sqlInput) (*answer, error) {
 	return a, nil
 }
 
-// cellOf is a value as an assistant reads it: integers that JavaScript would round are text.
+// cellOf returns a value for JSON, with integers as text if JavaScript would round them.
 func cellOf(v any) any {
 	switch v := v.(type) {
 	case nil, bool, int32:

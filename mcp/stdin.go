@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// interruptible opens a file that a program was started with once more, so that closing it ends a read: Go cannot end one of a
-// file that blocks. A regular file never blocks for long, and is returned as it is.
+// interruptible reopens an inherited file such as standard input, so that closing it unblocks a read, which Go cannot do for the
+// original. A regular file never blocks for long, and is returned as it is.
 func interruptible(f *os.File) (*os.File, error) {
 	info, err := f.Stat()
 	if err != nil || info.Mode().IsRegular() {

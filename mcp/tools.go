@@ -82,7 +82,7 @@ func causeParts(parts []report.LostPart) []causePart {
 	return out
 }
 
-// causeName is a cause as the tables have it.
+// causeName returns a cause as it is written in the tables.
 func causeName(c schema.Cause) string {
 	if c == report.NotOutlier {
 		return "no outlier"
@@ -90,7 +90,7 @@ func causeName(c schema.Cause) string {
 	return string(c)
 }
 
-// scopeInput names what a tool is about by one key.
+// scopeInput selects the application, job, phase or attempt that a tool is about, by one key.
 type scopeInput struct {
 	Application string `json:"application,omitempty" jsonschema:"key of an application; without any key all of them"`
 	Job         string `json:"job,omitempty" jsonschema:"key of a job"`
@@ -182,7 +182,7 @@ type adviceRow struct {
 	SQL        string   `json:"sql,omitempty"`
 }
 
-// mostListed bounds the lists within the facts of a report: worst_tasks and sql have the rest.
+// mostListed bounds the lists within the facts of a report; worst_tasks and sql return the rest.
 const mostListed = 5
 
 func (s *Server) report(ctx context.Context, in reportInput) (*answer, error) {
@@ -333,7 +333,7 @@ func (s *Server) explainTask(ctx context.Context, in taskInput) (*answer, error)
 	return a, nil
 }
 
-// listInput is that of a tool that lists what there is.
+// listInput is the input of a tool that lists everything.
 type listInput struct{ paging }
 
 type machineRow struct {
@@ -396,7 +396,7 @@ type whatifInput struct {
 	paging
 }
 
-// replaySeeds is how many seeds each policy is replayed under, as on the page.
+// replaySeeds is the number of seeds with which each policy is replayed, the same as on the page.
 const replaySeeds = 10
 
 func (s *Server) whatif(ctx context.Context, in whatifInput, progress func(float64)) (*answer, error) {
@@ -436,7 +436,7 @@ func (a *answer) unsure(policy, verdict string) {
 	}
 }
 
-// savings are those of all jobs, as the store has them.
+// savings returns the savings over all jobs, from the store.
 func (s *Server) savings(ctx context.Context, from int) (*answer, error) {
 	d, current, err := s.c.Overview(ctx)
 	if err != nil {

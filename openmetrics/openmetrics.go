@@ -1,5 +1,5 @@
-// Package openmetrics takes the runs that an audit judged and its findings, and gives metrics in the text format that
-// Prometheus and the textfile collector of its node exporter read. grafana.json is a dashboard for them.
+// Package openmetrics takes the findings of an audit and the runs that it judged, and returns metrics in the text format of
+// Prometheus and its node exporter's textfile collector. grafana.json is a dashboard for them.
 //
 //  1. openmetrics.go makes metric families, with bounded numbers of label values.
 //  2. write.go writes families.

@@ -119,7 +119,7 @@ func pickApplications(r *http.Request, apps []report.Application) ([]report.Appl
 	return picked, form
 }
 
-// searched are the words that a request searches for.
+// searched returns the words that a request searches for.
 func searched(r *http.Request) []string { return strings.Fields(strings.ToLower(r.FormValue("q"))) }
 
 // holds reports whether a text has all words, in any case.
@@ -128,7 +128,7 @@ func holds(text string, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// applicationListing is the requested page of the list.
+// applicationListing returns the requested page of the list.
 func applicationListing(r *http.Request, apps []report.Application, judged bool) *listing {
 	l := &listing{ID: "applications", Caption: "Applications", Empty: "No application matches.", Columns: slices.Clone(applicationColumns),
 		Query: newQuery("list", "SELECT * FROM applications ORDER BY start_time DESC NULLS LAST")}
@@ -212,7 +212,7 @@ func figure(v schema.Null[float64], write func(float64) string, note string) cel
 	return cell{Text: write(v.V)}
 }
 
-// newQuery shows a query with the address that runs it.
+// newQuery returns a query with the address that runs it.
 func newQuery(what, sql string) *queryView {
 	return &queryView{What: what, SQL: sql, Run: "/sql?q=" + url.QueryEscape(sql)}
 }

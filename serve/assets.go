@@ -29,7 +29,7 @@ var runningText string
 //go:embed timeline.js
 var timelineText string
 
-// assetText is the content of a file that pages load, "" for none of that name.
+// assetText returns the content of a file that pages load, or "" if there is none of that name.
 func assetText(name string) string {
 	switch name {
 	case "style.css":
@@ -50,13 +50,13 @@ func assetText(name string) string {
 	return ""
 }
 
-// assetPath is the address of such a file: another one when its content is.
+// assetPath returns the address of such a file. It contains a hash of the content, so that browsers can cache it for ever.
 func assetPath(name string) string {
 	sum := sha256.Sum256([]byte(assetText(name)))
 	return "/static/" + name + "?v=" + hex.EncodeToString(sum[:6])
 }
 
-// scripts are the addresses of the scripts of all pages and of some more.
+// scripts returns the addresses of the scripts that all pages load, and of more.
 func scripts(more []string) []string {
 	paths := []string{assetPath("report.js"), assetPath("serve.js")}
 	for _, name := range more {
@@ -65,7 +65,7 @@ func scripts(more []string) []string {
 	return paths
 }
 
-// asset answers with such a file.
+// asset serves such a file.
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
 	text := assetText(r.PathValue("name"))
 	if text == "" {

@@ -76,7 +76,7 @@ func (s *Server) writeNight(w io.Writer, night *audit.Night, judged string) erro
 	return writeSection(w, "programs", "Programs", l)
 }
 
-// startOf is when a run started, as pages write it.
+// startOf returns when a run started, as shown on pages.
 func startOf(j *audit.Judgement) string {
 	at, err := time.Parse(time.RFC3339, j.Start)
 	if err != nil {
@@ -85,7 +85,8 @@ func startOf(j *audit.Judgement) string {
 	return prose.Instant(schema.Time(at.UnixMicro()), "epoch")
 }
 
-// runAddresses are those of the pages of applications, or of the lists of those with one id, by the framework's id.
+// runAddresses maps the framework's id of each application to the address of its page, or of the list of the applications that
+// share the id.
 func (s *Server) runAddresses() map[string]string {
 	apps, _ := s.c.Applications()
 	out := make(map[string]string, len(apps))
@@ -99,7 +100,7 @@ func (s *Server) runAddresses() map[string]string {
 	return out
 }
 
-// newFindings is a list of findings without any.
+// newFindings returns an empty list of findings.
 func newFindings() *listing {
 	return &listing{ID: "findings", Caption: "Findings, over all programs",
 		Empty: "Nothing got worse by more than runs differ anyway, as far as can be told from the runs in this store.",
@@ -112,7 +113,7 @@ func newFindings() *listing {
 		}}
 }
 
-// measured writes a value that an audit compares, in the unit of its rule.
+// measured formats a value that an audit compares, in the unit of its rule.
 func measured(x float64, unit string) string {
 	switch unit {
 	case "s":
@@ -160,7 +161,7 @@ func findingRow(x *audit.Finding, run string) []cell {
 		figure(nullOf(x.Q), func(n float64) string { return fmt.Sprintf("%.2g", n) }, "there is no test"), status}
 }
 
-// writeMachineFindings lists what the audit found about a machine; nothing where that is nothing.
+// writeMachineFindings lists the audit's findings about a machine. It writes nothing if there are none.
 func (s *Server) writeMachineFindings(ctx context.Context, w io.Writer, name string) error {
 	night, current, err := catalog.Soon(ctx, s.c.Night)
 	if errors.Is(err, catalog.ErrBuilding) {

@@ -10,8 +10,8 @@ import (
 	"straggler/table"
 )
 
-// barChart shows the first column of numbers by the first column of anything else, a bar a row. Positions are percent of the
-// width, so that it fits any.
+// barChart draws a bar per row: its length is the first column of numbers, its label the first of the other columns. Positions
+// are percentages of the width.
 type barChart struct {
 	Title  string
 	Bars   []bar
@@ -29,7 +29,7 @@ const (
 	barHeight = 20
 )
 
-// newBarChart is nil for rows that make no chart: of one column, with nothing to name them by or without numbers.
+// newBarChart returns nil for rows that cannot be drawn: those of one column, without a label or without numbers.
 func newBarChart(columns []engine.Column, rows [][]any) *barChart {
 	name, value := -1, -1
 	for i, c := range columns {
@@ -50,13 +50,13 @@ func newBarChart(columns []engine.Column, rows [][]any) *barChart {
 	return drawBars(prose.Clean(columns[value].Name, prose.NameRunes)+" by "+prose.Clean(columns[name].Name, prose.NameRunes), values)
 }
 
-// barValue is what a bar shows.
+// barValue is the value of a bar.
 type barValue struct {
 	label, text string
 	value       schema.Null[float64]
 }
 
-// drawBars is nil where every value is 0 or unknown.
+// drawBars returns nil if every value is 0 or unknown.
 func drawBars(title string, values []barValue) *barChart {
 	low, high := 0.0, 0.0
 	for _, v := range values {

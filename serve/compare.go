@@ -14,7 +14,7 @@ import (
 	"straggler/serve/api"
 )
 
-// mostChoices bounds the applications that can be picked from a form; any two can be compared by the address.
+// mostChoices bounds the applications offered by the form; the address of the page can name any two.
 const mostChoices = 500
 
 // compareForm picks two applications.

@@ -17,14 +17,14 @@ import (
 	"straggler/table"
 )
 
-// What the browser shows of a query: larger results are for straggler sql.
+// Limits on the result of a query in the browser; straggler sql has none.
 const (
 	consoleRows = 200       // a page of rows
 	mostSkipped = 1_000_000 // rows before a page: they are read and thrown away
 	cellRunes   = 300
 )
 
-// consoleView is the console as its template takes it.
+// consoleView is the data of the console's template.
 type consoleView struct {
 	SQL, Held string
 	Downloads []link
@@ -54,7 +54,7 @@ func (s *Server) consolePage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// answer runs the query and shows the requested page of its rows.
+// answer runs the query and fills in the requested page of its rows.
 func (s *Server) answer(ctx context.Context, r *http.Request, v *consoleView) error {
 	skip, err := strconv.Atoi(r.FormValue("from"))
 	if err != nil || skip < 0 || skip > mostSkipped {
@@ -115,7 +115,7 @@ func numeric(t schema.Type) bool {
 	return t == schema.BigInt || t == schema.Int || t == schema.Double
 }
 
-// downloads are the encodings that the rows of a query can be taken away in.
+// downloads are the encodings in which the rows of a query can be downloaded.
 var downloads = []struct{ title, file, encoding, mime string }{
 	{"CSV", "rows.csv", "csv", "text/csv; charset=utf-8"},
 	{"Parquet", "rows.parquet", "parquet", "application/vnd.apache.parquet"},

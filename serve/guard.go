@@ -114,7 +114,7 @@ func (g *guard) refuse(r *http.Request) (code int, reason string) {
 	return 0, ""
 }
 
-// knows reports whether a request is addressed to this server, and not to a foreign name that resolves here (DNS rebinding).
+// knows reports whether a request names a host of this server, and not a foreign name that resolves to it (DNS rebinding).
 func (g *guard) knows(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {

@@ -2,7 +2,7 @@ package serve
 
 import "time"
 
-// heatTable is a heat map, of machines or programs by periods, as its template takes it.
+// heatTable is a heat map, of machines or programs by periods, for its template.
 type heatTable struct {
 	ID, Of, Title, Lead, More string
 	Columns                   []cell
@@ -17,10 +17,10 @@ type heatLine struct {
 
 type heatCell struct{ Class, Text, Note string }
 
-// mostDrawn bounds the rows of a heat map: the worst are drawn.
+// mostDrawn bounds the rows of a heat map; the worst are drawn.
 const mostDrawn = 25
 
-// dayLayout is how the days at the head of a heat map are written: with the year where it is not one.
+// dayLayout returns the layout of the dates at the head of a heat map, which have the year if they are not all of one year.
 func dayLayout(first, last time.Time) string {
 	if first.Year() != last.Year() {
 		return "06-01-02"
@@ -28,7 +28,7 @@ func dayLayout(first, last time.Time) string {
 	return "01-02"
 }
 
-// newHeatLine is the row of what has cells in some columns.
+// newHeatLine returns a row, with empty cells in the columns for which there are none.
 func newHeatLine[K comparable](name, href string, columns []K, cells map[K]heatCell) heatLine {
 	line := heatLine{Name: name, Href: href}
 	for _, k := range columns {

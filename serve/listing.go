@@ -11,10 +11,10 @@ import (
 	"straggler/schema"
 )
 
-// pageRows is how many rows of a list a page has: a browser sorts and searches so many at once without a pause.
+// pageRows is the number of rows on a page of a list. A browser sorts and searches that many without a noticeable pause.
 const pageRows = 100
 
-// listing is a page of a list, for its template.
+// listing is a page of a list, the data of its template.
 type listing struct {
 	ID, Caption, Shown, Empty string
 	Columns                   []column
@@ -47,7 +47,7 @@ func causeCell(c schema.Cause) cell {
 	return cell{Text: info.Title, Cause: info.Cause, Letter: info.Letter}
 }
 
-// queryView is a query that a reader may see and run.
+// queryView is a query that the user can see and run.
 type queryView struct{ What, SQL, Run string }
 
 // order is the requested order of a list: the column to sort by, and the first row.
@@ -97,7 +97,7 @@ func (l *listing) finish(r *http.Request, o order, total int) {
 	}
 }
 
-// label gives cells the titles of their columns, which a narrow page shows beside them.
+// label gives cells the titles of their columns, which narrow screens show beside them.
 func (l *listing) label() {
 	for _, row := range l.Rows {
 		for i := range row {
@@ -106,7 +106,7 @@ func (l *listing) label() {
 	}
 }
 
-// with is the address of a request with some parameters changed; "" and 0 leave them out.
+// with returns the address of a request with some parameters changed; a parameter set to "" or 0 is left out.
 func with(r *http.Request, changes ...string) string {
 	q := url.Values{}
 	for name, v := range r.URL.Query() {

@@ -16,7 +16,7 @@ import (
 	"straggler/serve/catalog"
 )
 
-// logsPage shows what is watched, what has not been read yet, and what could not be read.
+// logsPage lists the watched paths, the logs that have not been read yet, and those that could not be read.
 func (s *Server) logsPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Logs", Here: "/logs"}, func(ctx context.Context, w io.Writer) error {
 		fmt.Fprintf(w, "<h1 class=\"title\">Logs</h1>")
@@ -58,7 +58,8 @@ func (s *Server) logsPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// writeLogs lists the unread logs whose names contain the words of the request: the requested page, or with most the first few.
+// writeLogs lists the unread logs whose names contain the words of the request: the first most of them, or the requested page
+// if most is 0.
 func writeLogs(w io.Writer, r *http.Request, s *catalog.Status, most int) error {
 	words := searched(r)
 	for _, part := range []struct {

@@ -97,14 +97,14 @@ func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// worstOutliers are the first pages of the outliers of machines, by their names.
+// worstOutliers maps the names of machines to the first page of their outliers.
 type worstOutliers map[string][]attemptRow
 
-// mostWorst bounds them, to some 20 MB: with more machines than would fill it with whole pages, fewer of each are kept, and
-// those with more outliers than that are asked for when their page is.
+// mostWorst bounds worstOutliers to about 20 MB. With so many machines that whole pages would exceed it, fewer outliers of each
+// are kept, and a machine that has more is queried when its page is requested.
 const mostWorst = 50_000
 
-// page is the first page of a machine's outliers; nil where it is not known as a whole.
+// page returns the first page of a machine's outliers, or nil if not all of it is known.
 func (w worstOutliers) page(name string) []attemptRow {
 	if rows := w[name]; len(rows) > 0 && (len(rows) == pageRows || int64(len(rows)) == rows[0].Total) {
 		return rows
@@ -112,7 +112,7 @@ func (w worstOutliers) page(name string) []attemptRow {
 	return nil
 }
 
-// outliersByMachine reads them for all machines at once, since scanning all attempts for one machine takes as long.
+// outliersByMachine reads the outliers of all machines at once, since scanning all attempts for one machine takes as long.
 func (s *Server) outliersByMachine(ctx context.Context) (worstOutliers, error) {
 	machines, err := catalog.Read[struct {
 		N int64 `col:"n"`
@@ -129,13 +129,13 @@ func (s *Server) outliersByMachine(ctx context.Context) (worstOutliers, error) {
 	return w, err
 }
 
-// sqlNamed is the query of a file about a name out of a log.
+// sqlNamed returns the query in a file, with {name} replaced by a name from a log.
 func sqlNamed(file, name string) string {
 	return strings.ReplaceAll(sqlOf(file, 0), "{name}", printableText(name))
 }
 
-// printableText writes any text as SQL that can be shown and copied: runes that a page would not show, or would obey, are
-// written as their numbers.
+// printableText returns an SQL expression for a text. It can be shown and copied: runes that a browser does not display, or
+// that would change the display of others, are written as their numbers.
 func printableText(s string) string {
 	var parts []string
 	plain := ""

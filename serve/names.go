@@ -13,14 +13,14 @@ import (
 	"straggler/serve/api"
 )
 
-// The framework's own id of an application names the same run in every store and at any time, so that /history/ID is an address
-// to keep. Several applications of a store may have one id: the attempts of a run, two copies of its log, or runs of two
-// clusters. Everything else goes by their keys.
+// The framework's id of an application identifies the run in every store and at any time, so /history/ID is a permanent address.
+// Several applications of a store may share an id: attempts of one run, two copies of its log, or runs on two clusters. All
+// other addresses contain keys.
 
-// historyAddress is the address of an application by the framework's own id, as Spark's History Server has it.
+// historyAddress returns the address of an application by the framework's id. Spark's History Server uses the same.
 func historyAddress(id string) string { return "/history/" + url.PathEscape(id) }
 
-// named are the applications that have an id of the framework.
+// named returns the applications with a framework's id.
 func (s *Server) named(id string) (found []report.Application) {
 	apps, _ := s.c.Applications()
 	for i := range apps {
@@ -31,7 +31,7 @@ func (s *Server) named(id string) (found []report.Application) {
 	return found
 }
 
-// historyLink leads to the application that has an id, or lets one choose where several do.
+// historyLink redirects to the application with an id, or lists the applications if several have it.
 func (s *Server) historyLink(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	found := s.named(id)

@@ -24,15 +24,15 @@ import (
 	"straggler/serve/catalog"
 )
 
-// The audit of every day of the store: how long each program took, and what was found.
+// This file audits every day of the store: how long each program took, and what was found.
 
-// nightHistory is that of the last days.
+// nightHistory is the audit of each of the last days of the store.
 type nightHistory struct {
 	nights []*audit.Night // the newest last
 	times  *heatTable     // programs by nights; nil for none that was compared with an earlier run
 }
 
-// nights are the last mostPeriods of the store, and whether they are of the store as it is.
+// nights returns the last mostPeriods days of the store, and whether they are up to date.
 func (s *Server) nights(ctx context.Context) (*nightHistory, bool, error) {
 	return catalog.OfRuns(ctx, s.c, "nights", func(ctx context.Context, runs []measure.Run, tasks catalog.Tasks) (*nightHistory, error) {
 		cfg := audit.DefaultConfig()
@@ -49,7 +49,7 @@ func nightAddress(day string) string { return "/audit/" + url.PathEscape(day) }
 // nightLead explains how a night is judged.
 const nightLead = "as straggler audit does at the end of each day (UTC) with a baseline: the last run of each program is compared with its runs before, and what was found in those is no example of what is normal"
 
-// writeNights draws the nights and lists them; nothing where there is one only.
+// writeNights draws the nights and lists them. It writes nothing if there is only one.
 func (s *Server) writeNights(ctx context.Context, w io.Writer) error {
 	h, current, err := s.nights(ctx)
 	if errors.Is(err, catalog.ErrBuilding) {
@@ -122,7 +122,7 @@ func (s *Server) nightPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// programNights is a program over the nights.
+// programNights is the history of a program.
 type programNights struct {
 	name  string
 	found int     // findings that fail a build
@@ -130,8 +130,8 @@ type programNights struct {
 	cells map[string]heatCell
 }
 
-// timesByNight is a heat map of how long the judged run of each program took in each night; nil where none was compared with an
-// earlier run.
+// timesByNight returns a heat map of the time that the judged run of each program took each night, or nil if no run was compared
+// with an earlier one.
 func timesByNight(nights []*audit.Night, runs []measure.Run, cfg *audit.Config) *heatTable {
 	byName := map[string]*programNights{}
 	usual := usualTimes(runs, cfg.History)
@@ -177,7 +177,7 @@ func (p *programNights) add(night string, j *audit.Judgement, t runTime, cfg *au
 	p.cells[night] = c
 }
 
-// pictureOf draws the first of the programs.
+// pictureOf draws the first mostDrawn programs.
 func pictureOf(nights []*audit.Night, all []*programNights) *heatTable {
 	t := &heatTable{ID: "times", Of: "Program", Title: "Programs by night",
 		Lead: "How many times as long the run took as the median of the program's runs before; framed where the audit of that night found what fails a build. Each night was judged " + nightLead + ". The programs with most findings come first; a click on a date shows the night."}
@@ -199,10 +199,10 @@ func pictureOf(nights []*audit.Night, all []*programNights) *heatTable {
 	return t
 }
 
-// runTime is how long a run took, and relative to the median of its program's runs before; 0 where it is not known.
+// runTime is the time that a run took, in seconds, and its ratio to the median of the program's earlier runs; 0 if unknown.
 type runTime struct{ took, ratio float64 }
 
-// usualTimes are those of all runs by their keys, each against at most so many before.
+// usualTimes returns the runTime of each run, by its key, relative to at most history earlier runs.
 func usualTimes(runs []measure.Run, history int) map[string]runTime {
 	out := make(map[string]runTime, len(runs))
 	var before []float64

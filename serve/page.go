@@ -31,10 +31,10 @@ type page struct {
 	Scripts []string // that it needs beside those of all pages
 }
 
-// link is a text with an address; or, where a form keeps hidden fields, a name with a value.
+// link is a text with an address, or a hidden field of a form: its name and value.
 type link struct{ Text, Href string }
 
-// frame is a page as its template takes it.
+// frame is the data of the template of all pages.
 type frame struct {
 	page
 	Nav      []link
@@ -46,7 +46,7 @@ type frame struct {
 	Store    string
 }
 
-// problemView is a problem in words.
+// problemView is a problem and what to do about it.
 type problemView struct{ What, Error, Remedy string }
 
 var navigation = []link{{"Applications", "/"}, {"Machines", "/machines"}, {"Policies", "/policies"}, {"Audit", "/audit"}, {"SQL", "/sql"}, {"Logs", "/logs"}}
@@ -98,7 +98,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-// noAnswer answers that an address does not exist, or which methods it supports.
+// noAnswer writes that an address does not exist, or which methods it supports.
 func (s *Server) noAnswer(w http.ResponseWriter, r *http.Request, m *http.ServeMux) {
 	err := api.ErrAddress
 	var allowed []string
@@ -118,7 +118,7 @@ func (s *Server) noAnswer(w http.ResponseWriter, r *http.Request, m *http.ServeM
 
 func (s *Server) noPage(w http.ResponseWriter, r *http.Request) { s.answerError(w, r, api.ErrAddress) }
 
-// answerError writes an error as the API or as pages do.
+// answerError writes an error in the form of the API or of a page.
 func (s *Server) answerError(w http.ResponseWriter, r *http.Request, err error) {
 	if strings.HasPrefix(r.URL.Path, "/api/") {
 		api.Refuse(w, err)
@@ -127,7 +127,7 @@ func (s *Server) answerError(w http.ResponseWriter, r *http.Request, err error) 
 	s.fail(w, r, err)
 }
 
-// writeLinks links to other pages on the same; texts and addresses are our own.
+// writeLinks writes links to related pages. Texts and addresses are not escaped: none is from a log.
 func writeLinks(w io.Writer, links ...link) {
 	for i, l := range links {
 		fmt.Fprintf(w, "%s<a href=\"%s\">%s</a>", map[bool]string{true: "<p class=\"more-pages\">", false: " · "}[i == 0], l.Href, l.Text)
@@ -144,13 +144,13 @@ func writeAge(w io.Writer, current bool) {
 	}
 }
 
-// sections writes a part of the report, linked to the other pages.
+// sections writes sections of the report, linked to the other pages.
 func sections(w io.Writer, list ...view.Section) error {
 	view.Link(list, address)
 	return html.WriteSections(w, list)
 }
 
-// address is that of the page about something.
+// address returns the address of the page that a reference points to.
 func address(r view.Ref) string {
 	switch r.Kind {
 	case view.ToApplication:
@@ -171,7 +171,7 @@ func address(r view.Ref) string {
 
 func applicationAddress(k schema.Key) string { return fmt.Sprintf("/applications/%d", k) }
 
-// key is the key in the address of a page.
+// key returns the key in the address of a page.
 func key(r *http.Request) (schema.Key, error) {
 	k, err := strconv.ParseInt(r.PathValue("key"), 10, 64)
 	if err != nil || k <= 0 {

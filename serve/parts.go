@@ -79,7 +79,7 @@ func (s *Server) application(r *http.Request) (report.Application, error) {
 	return a, nil
 }
 
-// writeReport writes a document as the file of straggler report shows it, with links to what else there is.
+// writeReport writes a document as straggler report does, with links to other pages.
 func writeReport(w io.Writer, d *report.Document, list []view.Section, more ...link) error {
 	fmt.Fprintf(w, "<header class=\"summary\"><h1>%s</h1><p class=\"what\">%s</p>", template.HTMLEscapeString(view.Title(d)),
 		template.HTMLEscapeString(view.Span(d)))
@@ -110,7 +110,7 @@ func without(list []view.Section, id string) []view.Section {
 	return out
 }
 
-// ancestry is where a query, a job, a phase or an attempt belongs.
+// ancestry is the application, job and phase that a query, a job, a phase or an attempt belongs to.
 type ancestry struct {
 	ApplicationID schema.Key              `col:"application_id"`
 	Application   string                  `col:"application"`
@@ -129,7 +129,7 @@ type ancestry struct {
 	Number        schema.Null[int32]      `col:"number"`
 }
 
-// part finds where the row with the key of a request belongs.
+// part finds the ancestry of the row whose key is in the address.
 func (s *Server) part(r *http.Request, file string) (*ancestry, error) {
 	k, err := key(r)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Server) part(r *http.Request, file string) (*ancestry, error) {
 	return &found[0], nil
 }
 
-// crumbs are the pages above that of the part, and its own title.
+// crumbs returns links to the pages above that of the part, and its own title.
 func (p *ancestry) crumbs() (up []link, title string) {
 	up = []link{{"Applications", "/"}, {prose.Name(p.Application), applicationAddress(p.ApplicationID)}}
 	if title = report.JobTitle(p.Job); p.QueryID.OK {
@@ -165,7 +165,7 @@ func (p *ancestry) crumbs() (up []link, title string) {
 	return up, prose.Upper(title)
 }
 
-// queryPage shows what a query of Spark SQL lost, and draws its plan.
+// queryPage shows the time that a query of Spark SQL lost, and draws its plan.
 func (s *Server) queryPage(w http.ResponseWriter, r *http.Request) {
 	s.partPage(w, r, "ancestry_of_query", func(ctx context.Context, w io.Writer, p *ancestry) error {
 		d, err := s.c.Document(ctx, report.Scope{Query: p.QueryID.V})

@@ -20,9 +20,9 @@ import (
 	"straggler/serve/catalog"
 )
 
-// The machines over days or weeks: how each did in every period, by the runs or the windows of time in which it was judged.
+// This file shows the health of machines over days or weeks.
 
-// periodRow is a machine in a period.
+// periodRow is the health of a machine in a period of days or weeks, by the runs or the windows of time in which it was judged.
 type periodRow struct {
 	Machine  string               `col:"machine"`
 	Period   int64                `col:"period"`
@@ -34,20 +34,20 @@ type periodRow struct {
 	LostS    schema.Null[float64] `col:"lost_s"`
 }
 
-// periods are how time is divided.
+// periods is a division of time into days or weeks.
 type periods struct {
 	days   int64   // of each
 	judged []int64 // the latest in which a machine was judged, in order
 }
 
 const (
-	// mostDays is how many days are shown one by one; more of them become weeks.
+	// mostDays is the number of days up to which a period is a day; of more days it is a week.
 	mostDays = 45
-	// mostPeriods bounds the periods that are drawn, the latest, as machine_periods.sql has them.
+	// mostPeriods bounds the periods that are drawn: the latest, of machine_periods.sql.
 	mostPeriods = 60
 )
 
-// newPeriods divides the time that the store knows the machines of; none where that is less than two days.
+// newPeriods divides the time for which the store has the health of machines; ok is false if that is less than two days.
 func (s *Server) newPeriods(ctx context.Context) (p periods, ok bool, err error) {
 	rows, err := catalog.Read[struct {
 		First schema.Null[schema.Time] `col:"first"`
@@ -72,7 +72,7 @@ func (s *Server) newPeriods(ctx context.Context) (p periods, ok bool, err error)
 	return p, at(rows[0].Last.V) > at(rows[0].First.V) && len(p.judged) > 0, err
 }
 
-// start is the day with which a period begins.
+// start returns the first day of a period.
 func (p periods) start(n int64) time.Time { return time.Unix((n*p.days-3)*86400, 0).UTC() }
 
 func (p periods) word() string {
@@ -84,7 +84,7 @@ func (p periods) in(sql string) string {
 	return strings.ReplaceAll(sql, "{days}", strconv.FormatInt(p.days, 10))
 }
 
-// sql is the query of the machines of which a condition holds.
+// sql returns the query for the machines that satisfy a condition.
 func (p periods) sql(where string) string {
 	return strings.ReplaceAll(p.in(sqlOf("machine_history", 0)), "{where}", where)
 }
@@ -98,7 +98,7 @@ func (s *Server) writeHistory(ctx context.Context, w io.Writer) error {
 	return templates.ExecuteTemplate(w, "heat-table", all.picture)
 }
 
-// machinePeriods are all machines by periods: the picture of the worst of them, and the rows.
+// machinePeriods holds the periods of all machines: the heat map of the worst machines, and the rows.
 type machinePeriods struct {
 	periods
 	picture *heatTable
@@ -106,10 +106,10 @@ type machinePeriods struct {
 	left    bool                   // there are more machines than mostPeriodRows have room for
 }
 
-// mostPeriodRows bounds the rows, to some 30 MB. A machine that is not among them is asked for when its page is.
+// mostPeriodRows bounds the rows to about 30 MB. Other machines are queried when their page is requested.
 const mostPeriodRows = 300_000
 
-// keep keeps a row of a machine; they come machine by machine, in order of time.
+// keep adds a row of a machine. Rows arrive machine by machine, in order of time.
 func (m *machinePeriods) keep(machine string, r *periodRow) {
 	of := m.rows[machine]
 	if of == nil && len(m.rows) >= mostPeriodRows/mostPeriods {
@@ -124,7 +124,7 @@ func (m *machinePeriods) keep(machine string, r *periodRow) {
 	m.rows[machine] = of
 }
 
-// machinesByPeriod reads and draws that; nil where the store knows less than two days.
+// machinesByPeriod reads and draws the periods of all machines. It returns nil if the store has less than two days.
 func (s *Server) machinesByPeriod(ctx context.Context) (*machinePeriods, error) {
 	p, ok, err := s.newPeriods(ctx)
 	if err != nil || !ok {
@@ -157,7 +157,7 @@ func (s *Server) machinesByPeriod(ctx context.Context) (*machinePeriods, error) 
 	return out, nil
 }
 
-// picture draws the machines that cost most.
+// picture draws the machines that cost the most time.
 func (p periods) picture(machines map[string]*machineHistory) *heatTable {
 	all := slices.DeleteFunc(slices.Collect(maps.Values(machines)), func(m *machineHistory) bool { return len(m.cells) == 0 })
 	slices.SortFunc(all, func(a, b *machineHistory) int {
@@ -183,7 +183,7 @@ func (p periods) picture(machines map[string]*machineHistory) *heatTable {
 	return t
 }
 
-// machineHistory is a machine over all periods.
+// machineHistory is all periods of a machine.
 type machineHistory struct {
 	name        string
 	bad         int64
@@ -207,7 +207,7 @@ func newPeriodCell(r *periodRow) heatCell {
 	return c
 }
 
-// periodsOf are those of one machine, and whether the store knows two days or more.
+// periodsOf returns the periods of one machine; ok is false if the store has less than two days.
 func (s *Server) periodsOf(ctx context.Context, name string) (p periods, rows []periodRow, ok bool, err error) {
 	if all, _, err := catalog.Soon(ctx, s.byPeriod); err == nil && (all == nil || !all.left || all.rows[name] != nil) {
 		if all == nil {

@@ -65,7 +65,7 @@ type replayForm struct {
 	Policies    []*policy.Spec
 }
 
-// writeReplays shows the replays of one application, or all requested ones, and the form for another.
+// writeReplays shows the replays of one application, or all of them if a is nil, and the form for another.
 func (s *Server) writeReplays(w io.Writer, r *http.Request, a *report.Application) error {
 	form := replayForm{Policies: policy.Specs()}
 	if a != nil {
@@ -82,7 +82,7 @@ func (s *Server) writeReplays(w io.Writer, r *http.Request, a *report.Applicatio
 	return templates.ExecuteTemplate(w, "replay-form", form)
 }
 
-// policiesAddress is that of the page of policies on an application, or on all of them.
+// policiesAddress returns the address of the page about policies on an application, or on all of them for key 0.
 func policiesAddress(application schema.Key) string {
 	if application == 0 {
 		return "/policies"
@@ -126,7 +126,7 @@ func (s *Server) cancelReplay(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, policiesAddress(of), http.StatusSeeOther)
 }
 
-// replayView is a replay as its template takes it.
+// replayView is the data of a replay's template.
 type replayView struct {
 	ID             int
 	Title, State   string
@@ -136,7 +136,7 @@ type replayView struct {
 	Notes          []string
 }
 
-// writeReplay shows a replay, under way or ended.
+// writeReplay shows a replay, running or ended.
 func (s *Server) writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) error {
 	v := replayView{ID: p.ID, State: p.State(), Percent: int(100 * p.Share), Title: "usual policies"}
 	if len(p.Asked.Policies) > 0 {
@@ -172,7 +172,7 @@ func (s *Server) writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) er
 	return replayListing(r, p).write(w)
 }
 
-// replayListing is the table of what each policy would have saved.
+// replayListing returns the table of what each policy would have saved.
 func replayListing(r *http.Request, p *catalog.Replay) *listing {
 	l := &listing{ID: fmt.Sprintf("replay-%d", p.ID), Caption: "What each policy would have saved, over all jobs", Empty: "No job could be replayed.",
 		Columns: []column{{Title: "Policy"}, {Title: "Verdict"},

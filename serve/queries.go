@@ -10,5 +10,5 @@ import (
 //go:embed sql/*.sql
 var queryFiles embed.FS
 
-// sqlOf is the query of a file about one row.
+// sqlOf returns the query in a file, about the row with a key.
 func sqlOf(file string, key schema.Key) string { return catalog.SQL(queryFiles, file, key) }

@@ -6,13 +6,13 @@ import (
 	"straggler/serve/api"
 )
 
-// route is an address of pages, as a pattern of http.ServeMux, and what answers there.
+// route is a pattern of http.ServeMux and its handler.
 type route struct {
 	at   string
 	show http.HandlerFunc
 }
 
-// pages is the table of the addresses that a browser shows.
+// pages returns the table of the pages.
 func (s *Server) pages() []route {
 	return []route{
 		{"/{$}", s.applicationsPage},
@@ -39,7 +39,7 @@ func (s *Server) pages() []route {
 	}
 }
 
-// Handler answers all requests.
+// Handler returns the handler of all requests.
 func (s *Server) Handler() http.Handler {
 	m := http.NewServeMux()
 	for _, p := range s.pages() {

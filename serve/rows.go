@@ -16,7 +16,8 @@ import (
 	"straggler/table"
 )
 
-// rowList lists all rows that belong to one, a page at a time: the document of that one has only the worst of them.
+// rowList is a paged list of all rows of one kind that belong to an application, a job or a phase, whose document shows only the
+// worst of them.
 type rowList[R counted] struct {
 	id, title, caption, empty string
 	columns                   []column // By is a column of the query
@@ -26,7 +27,7 @@ type rowList[R counted] struct {
 	row                       func(R) []cell
 }
 
-// counted is a row with the number of all rows of its query.
+// counted is a row that contains the number of all rows of its query.
 type counted interface{ count() int64 }
 
 // writeRows writes the requested page of a list.
@@ -75,7 +76,7 @@ type jobRow struct {
 
 func (r jobRow) count() int64 { return r.Total }
 
-// jobRows are the jobs that satisfy a condition on j.
+// jobRows lists the jobs that satisfy a condition on j.
 func jobRows(condition string) rowList[jobRow] {
 	return rowList[jobRow]{id: "all-jobs", title: "All its jobs", caption: "Jobs", empty: "It has no jobs.", first: "took_s",
 		sql: sqlOf("jobs", 0) + "\nWHERE " + condition,
@@ -106,7 +107,7 @@ type queryRow struct {
 
 func (r queryRow) count() int64 { return r.Total }
 
-// queryRows are the queries of an application.
+// queryRows lists the queries of an application.
 func queryRows(app schema.Key) rowList[queryRow] {
 	return rowList[queryRow]{id: "all-queries", title: "All its queries", caption: "Queries", empty: "It has no queries.",
 		first: "took_s", sql: sqlOf("queries_of_application", app),
@@ -138,7 +139,7 @@ type phaseRow struct {
 
 func (r phaseRow) count() int64 { return r.Total }
 
-// phaseRows are the phases of a job.
+// phaseRows lists the phases of a job.
 func phaseRows(job schema.Key) rowList[phaseRow] {
 	return rowList[phaseRow]{id: "all-phases", title: "All its phases", caption: "Phases", empty: "It has no phases.",
 		first: "lost_s", sql: sqlOf("phases_of_job", job),
@@ -175,7 +176,7 @@ type attemptRow struct {
 
 func (r attemptRow) count() int64 { return r.Total }
 
-// attemptRows are the attempts of a phase.
+// attemptRows lists the attempts of a phase.
 func attemptRows(phase schema.Key) rowList[attemptRow] {
 	return rowList[attemptRow]{id: "all-attempts", title: "All its attempts", caption: "Attempts", empty: "It has no attempts.",
 		first: "took_s", sql: sqlOf("attempts_of_phase", phase),
@@ -210,7 +211,7 @@ func number(v schema.Null[int64], note string) cell {
 	return cell{Text: prose.Count(v.V)}
 }
 
-// writeFields writes everything that the log has about an attempt.
+// writeFields writes all columns of an attempt.
 func (s *Server) writeFields(ctx context.Context, w io.Writer, r *http.Request, attempt schema.Key) error {
 	sql := sqlOf("attempt", attempt)
 	l := &listing{ID: "fields", Caption: "Columns of the table attempts", Columns: []column{

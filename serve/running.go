@@ -18,10 +18,11 @@ import (
 	"straggler/serve/running"
 )
 
-// runningAddress is that of the page of an application while it runs, which afterwards leads to its usual page.
+// runningAddress returns the address of the page of a running application. After its end it redirects to the usual page.
 func runningAddress(id string) string { return "/running/" + url.PathEscape(id) }
 
-// runningPart is what running.js refreshes: a part of a page that is asked for alone with the parameter part.
+// runningPart writes the part of a page that running.js refreshes: the whole page, or the part alone if the request has the
+// parameter part.
 func (s *Server) runningPart(w http.ResponseWriter, r *http.Request, p page, source string, content func(io.Writer) error) {
 	if r.FormValue("part") != "" {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -52,7 +53,7 @@ func (s *Server) runningListPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// writeRunningSection shows above the list of all applications those that run, where any can.
+// writeRunningSection lists the running applications above the list of all applications, if any endpoint is watched.
 func (s *Server) writeRunningSection(w io.Writer) error {
 	if s.o.Running == nil {
 		return nil
@@ -65,7 +66,7 @@ func (s *Server) writeRunningSection(w io.Writer) error {
 	return err
 }
 
-// writeRunning lists the applications that run; where none does, nothing, or that.
+// writeRunning lists the running applications. If there are none it says so if always is set, and else writes nothing.
 func (s *Server) writeRunning(w io.Writer, always bool) error {
 	if s.o.Running == nil {
 		if always {
@@ -131,7 +132,7 @@ func runningTasks(f *live.Frame) (n int64) {
 	return n
 }
 
-// mostlyCause is the likely cause of most of the slow tasks, by the order of causes where several are.
+// mostlyCause returns the likely cause of the most slow tasks; of several such causes, the first in the order of causes.
 func mostlyCause(slow []live.SlowTask) (most schema.Cause, ok bool) {
 	count := map[schema.Cause]int{}
 	for i := range slow {
@@ -146,7 +147,7 @@ func mostlyCause(slow []live.SlowTask) (most schema.Cause, ok bool) {
 	return most, best > 0
 }
 
-// runningPage shows an application that runs, and when it has ended leads to its usual page.
+// runningPage shows a running application, and redirects to its usual page after its end.
 func (s *Server) runningPage(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	var a *running.Application
@@ -228,7 +229,7 @@ func (s *Server) writeRunningApplication(w io.Writer, a *running.Application) er
 	return templates.ExecuteTemplate(w, "running-foot", v)
 }
 
-// runningVerdict is the sentence about the slow tasks of a running application.
+// runningVerdict returns the sentence about the slow tasks of a running application.
 func runningVerdict(a *running.Application) string {
 	slow := int64(len(a.Frame.Slow) + a.Left.Slow)
 	switch {
@@ -245,7 +246,7 @@ func runningVerdict(a *running.Application) string {
 	}
 }
 
-// runningView is what the templates of the page take.
+// runningView is the data of the page's templates.
 type runningView struct {
 	Ended, Waiting                    bool
 	Trouble, Verdict, Tasks, For, Now string
@@ -255,7 +256,7 @@ type runningView struct {
 
 type runningMachine struct{ Name, Href, Advice string }
 
-// slowListing is the table of the slow tasks.
+// slowListing returns the table of the slow tasks.
 func slowListing(a *running.Application) *listing {
 	l := &listing{ID: "slow-tasks", Caption: "Slow tasks, the slowest first",
 		Empty: "No running task takes, or surely will take, longer than 1.5 × the median of its stage.",
@@ -287,7 +288,7 @@ func slowListing(a *running.Application) *listing {
 	return l
 }
 
-// policiesCell shows what each policy would have done about a task.
+// policiesCell returns the cell with what each policy would have done about a task.
 func policiesCell(decisions []live.Decision) cell {
 	if len(decisions) == 0 {
 		return cell{Text: prose.Dash, Note: "none would have acted so far"}
@@ -306,7 +307,7 @@ func stageTitle(stage string, attempt int32) string {
 	return prose.Name(stage)
 }
 
-// stageListing is the table of the stages that run.
+// stageListing returns the table of the running stages.
 func stageListing(f *live.Frame) *listing {
 	l := &listing{ID: "running-stages", Caption: "Stages that run", Empty: "No stage runs.",
 		Columns: []column{
@@ -328,7 +329,7 @@ func stageListing(f *live.Frame) *listing {
 	return l
 }
 
-// decisionListing is the table of the last decisions of the policies.
+// decisionListing returns the table of the policies' latest decisions.
 func decisionListing(a *running.Application) *listing {
 	l := &listing{ID: "running-decisions", Caption: "Decisions, the last first", Empty: "No policy has decided anything yet.", Columns: []column{
 		{Title: "When"}, {Title: "Policy"}, {Title: "Decision"}, {Title: "Now"},

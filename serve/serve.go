@@ -25,7 +25,7 @@ type Options struct {
 	Running *running.Board // the applications that run; nil for none
 }
 
-// Server answers requests about the store of a catalog.
+// Server serves pages about the store of a catalog.
 type Server struct {
 	c     *catalog.Catalog
 	o     Options
@@ -42,7 +42,7 @@ var (
 	ErrExposed = errors.New("others can reach this address")
 )
 
-// Limits of a connection. A request is read at once; an answer may take as long as the slowest query and download.
+// Limits of a connection. Requests are small; an answer may take as long as the slowest query and download.
 const (
 	headerTime   = 10 * time.Second
 	requestTime  = 30 * time.Second
@@ -79,7 +79,7 @@ func New(c *catalog.Catalog, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers requests until the context ends; running ones then have some seconds to finish.
+// Serve serves requests until the context ends. Requests that are then running have some seconds to finish.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()

@@ -31,7 +31,7 @@ func (s *Server) timelinePage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// timelineView is the page as its template takes it.
+// timelineView is the data of the page's template.
 type timelineView struct {
 	Title, Source, Application string
 	Causes                     []timelineCause
@@ -39,7 +39,7 @@ type timelineView struct {
 
 type timelineCause struct{ Name, Letter, Title string }
 
-// timelineAddress is that of the timeline of an application around one of its jobs or phases.
+// timelineAddress returns the address of an application's timeline around one of its jobs or phases.
 func timelineAddress(application, part schema.Key) string {
 	return fmt.Sprintf("%s/timeline?of=%d", applicationAddress(application), part)
 }

@@ -12,19 +12,19 @@ import (
 	"straggler/serve/catalog"
 )
 
-// Errors of requests, by which Status and the pages know what went wrong.
+// Errors of requests; Status maps them to status codes.
 var (
-	// ErrAddress is returned for an address that nothing has.
+	// ErrAddress is returned for an address that does not exist.
 	ErrAddress = errors.New("no page has this address")
-	// ErrMethod is returned for an address that is asked with another method than its own.
+	// ErrMethod is returned for an address that does not support the request's method.
 	ErrMethod = errors.New("this address is not asked with that method")
-	// ErrParameter is returned for a parameter whose value cannot be one.
+	// ErrParameter is returned for an invalid value of a parameter.
 	ErrParameter = errors.New("wrong parameter")
 	// errSeveral is returned for an id that several applications have.
 	errSeveral = errors.New("several applications have this id")
 )
 
-// Status is the code of HTTP for what went wrong.
+// Status returns the HTTP status code for an error.
 func Status(err error) int {
 	switch {
 	case errors.Is(err, report.ErrNoRow) || errors.Is(err, ErrAddress):
@@ -44,7 +44,7 @@ type failure struct {
 	Error string `json:"error"`
 }
 
-// answer answers with what do gives, or with what went wrong.
+// answer returns a handler that writes the result of do as JSON, or its error.
 func answer[T any](do func(*http.Request) (T, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := do(r)
@@ -56,7 +56,7 @@ func answer[T any](do func(*http.Request) (T, error)) http.HandlerFunc {
 	}
 }
 
-// Refuse answers with what went wrong.
+// Refuse writes an error as JSON.
 func Refuse(w http.ResponseWriter, err error) {
 	writeJSON(w, Status(err), failure{prose.Clean(err.Error(), 2*prose.TextRunes)})
 }

@@ -12,22 +12,22 @@ import (
 //go:embed sql/*.sql
 var queryFiles embed.FS
 
-// sqlOf is the query of a file about one application or phase.
+// sqlOf returns the query in a file, about one application or phase.
 func sqlOf(file string, key schema.Key) string { return catalog.SQL(queryFiles, file, key) }
 
-// API answers programs under /api/v1.
+// API serves /api/v1.
 type API struct {
 	c         *catalog.Catalog
 	board     *running.Board // nil for none
 	straggler string         // its version
 }
 
-// New makes the API of a catalog and of the applications that run, of which there may be none; version is straggler's.
+// New returns the API of a catalog and of running applications; board may be nil. version is straggler's.
 func New(c *catalog.Catalog, board *running.Board, version string) *API {
 	return &API{c, board, version}
 }
 
-// Handle lets a multiplexer answer all addresses of the API.
+// Handle registers all addresses of the API.
 func (api *API) Handle(m *http.ServeMux) {
 	for _, e := range api.endpoints() {
 		m.HandleFunc("GET /api/v1"+e.path, e.answer)
@@ -35,7 +35,7 @@ func (api *API) Handle(m *http.ServeMux) {
 	m.HandleFunc("GET /api/v1/openapi.json", api.describe)
 }
 
-// endpoint is a row of the API: its address, what it answers, and with what type.
+// endpoint is a row of the API's table: its address, what it returns, and of which type.
 type endpoint struct {
 	path, what string
 	parameters []parameter
@@ -43,13 +43,13 @@ type endpoint struct {
 	gives      any // a value of the type; nil for any JSON
 }
 
-// parameter is one of a query; those of the path follow from it.
+// parameter is a parameter of the query string; those of the path are derived from it.
 type parameter struct {
 	name, what string
 	integer    bool
 }
 
-// endpoints is the table of the API.
+// endpoints returns the table of the API.
 func (api *API) endpoints() []endpoint {
 	limit := parameter{"limit", "at most so many", true}
 	status := func(what string) parameter { return parameter{"status", what, false} }

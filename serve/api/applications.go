@@ -35,7 +35,7 @@ type sparkAttempt struct {
 	LastUpdatedEpoch int64  `json:"lastUpdatedEpoch"`
 }
 
-// Spark's own marks for times that are not known.
+// Spark's values for unknown times.
 const (
 	noTime      = "1969-12-31T23:59:59.999GMT"
 	noTimeEpoch = -1
@@ -48,7 +48,7 @@ func sparkTime(t schema.Null[schema.Time]) (string, int64) {
 	return time.UnixMicro(int64(t.V)).UTC().Format("2006-01-02T15:04:05.000") + "GMT", int64(t.V) / 1000
 }
 
-// optionalTime is nil for an unknown time, which Spark leaves out.
+// optionalTime returns nil for an unknown time, which Spark omits.
 func optionalTime(t schema.Null[schema.Time]) *string {
 	if !t.OK {
 		return nil
@@ -73,14 +73,14 @@ func newSparkApplication(a *report.Application, id string) sparkApplication {
 	return s
 }
 
-// dateBounds are the parameters of Spark that an application's start and end are compared with.
+// dateBounds are Spark's parameters that bound an application's start and end.
 var dateBounds = []struct {
 	name       string
 	end, upper bool
 }{{"minDate", false, false}, {"maxDate", false, true}, {"minEndDate", true, false}, {"maxEndDate", true, true}}
 
-// within reports whether an application is inside of the dates that a request names, each a day or a time with its zone, as
-// Spark takes them. One that has not ended is in no range of ends.
+// within reports whether the start and end of an application are within the bounds of a request, each a day or a time with its
+// zone, as in Spark. An application that has not ended is in no range of ends.
 func within(r *http.Request, a *report.Application) (bool, error) {
 	for _, b := range dateBounds {
 		text := r.FormValue(b.name)
@@ -107,7 +107,7 @@ func within(r *http.Request, a *report.Application) (bool, error) {
 	return true, nil
 }
 
-// ofStatus reports whether a request names no status or this one; known are those that it may name.
+// ofStatus reports whether a request has no parameter status, or this one; known are the valid ones.
 func ofStatus(r *http.Request, status string, known ...string) (bool, error) {
 	asked := r.URL.Query()["status"]
 	for _, s := range asked {
@@ -118,7 +118,7 @@ func ofStatus(r *http.Request, status string, known ...string) (bool, error) {
 	return len(asked) == 0 || slices.ContainsFunc(asked, func(s string) bool { return strings.EqualFold(s, status) }), nil
 }
 
-// applications lists applications, as Spark does with the parameters status, limit and those of dates.
+// applications lists applications, with Spark's parameters status, limit and dateBounds.
 func (api *API) applications(r *http.Request) ([]sparkApplication, error) {
 	apps, _ := api.c.Applications()
 	count, limit := nativeIDs(apps), len(apps)
@@ -160,11 +160,11 @@ func (api *API) application(r *http.Request) (sparkApplication, error) {
 	return newSparkApplication(a, apiID(a, nativeIDs(apps))), nil
 }
 
-// plainID is an id of a framework as clients put it into an address: they leave a slash in it as it is.
+// plainID matches the ids that clients can put into an address: they do not escape a slash.
 var plainID = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:-]*$`)
 
-// apiID is the id by which the API lists an application: the framework's own, or its key where several have that, or where
-// clients could not ask for it.
+// apiID returns the id with which the API lists an application: the framework's, or the application's key if the framework's is
+// not unique or not a plainID.
 func apiID(a *report.Application, count map[string]int) string {
 	if count[a.NativeID] > 1 || !plainID.MatchString(a.NativeID) {
 		return strconv.FormatInt(a.ApplicationID, 10)
@@ -172,7 +172,7 @@ func apiID(a *report.Application, count map[string]int) string {
 	return a.NativeID
 }
 
-// nativeIDs counts the applications of each id.
+// nativeIDs counts the applications with each id.
 func nativeIDs(apps []report.Application) map[string]int {
 	count := make(map[string]int, len(apps))
 	for i := range apps {
@@ -181,7 +181,7 @@ func nativeIDs(apps []report.Application) map[string]int {
 	return count
 }
 
-// native finds the application of a request by its key, or by the framework's id where no other has that.
+// native finds the application of a request by its key, or by the framework's id if only one application has it.
 func (api *API) native(r *http.Request) (*report.Application, error) {
 	apps, _ := api.c.Applications()
 	id := r.PathValue("id")
@@ -207,7 +207,7 @@ func (api *API) native(r *http.Request) (*report.Application, error) {
 	return nil, fmt.Errorf("%w: ask with a key in place of %s: %s", errSeveral, prose.Clean(id, prose.NameRunes), strings.Join(keys, ", "))
 }
 
-// sparkVersion is VersionInfo: the release of Spark whose API this one has the shape of.
+// sparkVersion is VersionInfo: the release of Spark whose API this one follows.
 type sparkVersion struct {
 	Spark string `json:"spark"`
 }

@@ -41,7 +41,7 @@ type executorRow struct {
 	ShuffleWrite schema.Null[int64]       `col:"shuffle_write_bytes"`
 }
 
-// executors lists the executors that the application had at its end, and with all those that it lost.
+// executors lists the executors that the application had at its end, or all it ever had.
 func (api *API) executors(all bool) func(*http.Request) ([]sparkExecutor, error) {
 	return func(r *http.Request) ([]sparkExecutor, error) {
 		a, err := api.native(r)
@@ -68,7 +68,7 @@ func (api *API) executors(all bool) func(*http.Request) ([]sparkExecutor, error)
 	}
 }
 
-// whole is a value in another unit, rounded; nil for an unknown one.
+// whole returns a value in another unit, rounded, or nil if it is unknown.
 func whole(v schema.Null[float64], unit float64) *int64 {
 	if !v.OK {
 		return nil

@@ -9,7 +9,7 @@ import (
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// describe describes the API, in OpenAPI 3.1, whose schemas are JSON Schema.
+// describe writes the description of the API in OpenAPI 3.1.
 func (api *API) describe(w http.ResponseWriter, _ *http.Request) {
 	paths := map[string]any{}
 	for _, e := range api.endpoints() {
@@ -39,8 +39,8 @@ func (api *API) describe(w http.ResponseWriter, _ *http.Request) {
 		"servers": []any{map[string]any{"url": "/api/v1"}}, "paths": paths})
 }
 
-// schemaOf is the JSON schema of a type as encoding/json writes it. Nothing else may be in an object, and what is not left out
-// when it is unknown must be there.
+// schemaOf returns the JSON schema of a type as encoding/json writes it. Objects have no other fields, and a field without
+// omitempty is required.
 func schemaOf(t reflect.Type) map[string]any {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -123,7 +123,7 @@ func (api *API) executionsOf(r *http.Request, page string) ([]sparkExecution, er
 	})
 }
 
-// execution is one query by Spark's id.
+// execution returns the query with Spark's id.
 func (api *API) execution(r *http.Request) (sparkExecution, error) {
 	all, err := api.executionsOf(r, "")
 	if err != nil {

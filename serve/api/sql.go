@@ -13,7 +13,7 @@ import (
 	"straggler/table"
 )
 
-// query runs a query, in the parameter q or as the body of a POST, and streams its rows as straggler sql --as json does.
+// query runs the query in the parameter q or in the body of a POST, and streams its rows as straggler sql --as json does.
 func (api *API) query(w http.ResponseWriter, r *http.Request) {
 	sql := r.FormValue("q")
 	if len(sql) > catalog.MostQuery || sql == "" {
@@ -37,7 +37,7 @@ func (api *API) query(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// QueryStatus is the status of an answer to a query that failed.
+// QueryStatus returns the HTTP status code for a failed query.
 func QueryStatus(err error) int {
 	switch {
 	case errors.Is(err, engine.ErrStatement):

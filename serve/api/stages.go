@@ -62,7 +62,7 @@ type stageRow struct {
 	LostS        schema.Null[float64]          `col:"lost_s"`
 }
 
-// stageRows are the stages of the application that is asked for, with their jobs.
+// stageRows returns the stages of the request's application, with their jobs.
 func (api *API) stageRows(r *http.Request) ([]stageRow, error) {
 	a, err := api.native(r)
 	if err != nil {
@@ -71,7 +71,7 @@ func (api *API) stageRows(r *http.Request) ([]stageRow, error) {
 	return catalog.Read[stageRow](r.Context(), api.c, sqlOf("stages", a.ApplicationID))
 }
 
-// sparkID is a native id as Spark has it; the key for one that is no number, which a client can ask for as well.
+// sparkID returns a native id as a number or, if it is not one, the key, by which a client can request the row too.
 func sparkID(native string, key schema.Key) int64 {
 	n, err := strconv.ParseInt(native, 10, 64)
 	if err != nil {
@@ -160,7 +160,7 @@ func stageStatus(r *stageRow) string {
 	return "PENDING"
 }
 
-// job is one job by Spark's id.
+// job returns the job with Spark's id.
 func (api *API) job(r *http.Request) (sparkJob, error) {
 	all, err := api.jobs(r)
 	if err != nil {
@@ -169,7 +169,7 @@ func (api *API) job(r *http.Request) (sparkJob, error) {
 	return byID(r, "job", "job", all, func(j *sparkJob) int64 { return j.JobID })
 }
 
-// byID finds what a request names by Spark's id in a part of its path.
+// byID finds the element whose Spark id is in a part of the request's path.
 func byID[T any](r *http.Request, part, what string, all []T, id func(*T) int64) (found T, err error) {
 	for i := range all {
 		if strconv.FormatInt(id(&all[i]), 10) == r.PathValue(part) {
@@ -225,7 +225,7 @@ func (api *API) stages(r *http.Request) ([]sparkStage, error) {
 	return out, nil
 }
 
-// stagesAt are those that the path of a request names.
+// stagesAt returns the attempts of the stage in the request's path.
 func (api *API) stagesAt(r *http.Request) ([]sparkStage, error) {
 	rows, err := api.stageRows(r)
 	if err != nil {
@@ -251,7 +251,7 @@ func (api *API) stagesAt(r *http.Request) ([]sparkStage, error) {
 	return out, nil
 }
 
-// stageKey is the key of the attempt of a stage that the path of a request names.
+// stageKey returns the key of the stage attempt in the request's path.
 func (api *API) stageKey(r *http.Request) (schema.Key, error) {
 	all, err := api.stagesAt(r)
 	if err != nil {
@@ -270,7 +270,7 @@ func pointer[T any](v schema.Null[T]) *T {
 	return &v.V
 }
 
-// stage is one attempt of a stage.
+// stage returns one attempt of a stage.
 func (api *API) stage(r *http.Request) (sparkStage, error) {
 	all, err := api.stages(r)
 	if err != nil {

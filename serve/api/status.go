@@ -6,7 +6,7 @@ import (
 	"straggler/report/prose"
 )
 
-// statusAnswer says how far the catalog is.
+// statusAnswer is the progress and the problems of the catalog.
 type statusAnswer struct {
 	Applications int      `json:"applications"`
 	Judged       bool     `json:"judged"`  // what they lost is known

@@ -10,7 +10,7 @@ import (
 	"straggler/serve/catalog"
 )
 
-// pageOf reads which part of a list is asked for.
+// pageOf returns the requested part of a list.
 func pageOf(r *http.Request) (offset, length int, err error) {
 	length = taskLength
 	for _, p := range []struct {
@@ -76,13 +76,13 @@ type taskRow struct {
 	ExcessS     schema.Null[float64]     `col:"excess_s"`
 }
 
-// What taskList can be sorted by, and its length when none is asked for, as in Spark.
+// The sort orders of taskList and its default length, as in Spark.
 var taskOrders = map[string]string{"": "t.attempt_id", "ID": "t.attempt_id", "RUNTIME": "t.duration_s DESC",
 	"-RUNTIME": "t.duration_s DESC", "DECREASING_RUNTIME": "t.duration_s DESC",
 	// a + that is not escaped is a space
 	"+RUNTIME": "t.duration_s", " RUNTIME": "t.duration_s", "INCREASING_RUNTIME": "t.duration_s"}
 
-// taskStatuses are those of attempts, by the words of Spark for them.
+// taskStatuses maps Spark's task statuses to those of attempts.
 var taskStatuses = map[string]string{"running": "('running')", "success": "('success')", "failed": "('failed', 'lost')",
 	"killed": "('killed')", "pending": "('')", "unknown": "('unknown')"}
 
@@ -91,7 +91,7 @@ const (
 	mostTasks  = 10_000
 )
 
-// tasks is a part of the tasks of an attempt of a stage.
+// tasks returns a part of the tasks of a stage attempt.
 func (api *API) tasks(r *http.Request) ([]sparkTask, error) {
 	k, err := api.stageKey(r)
 	if err != nil {
@@ -137,7 +137,7 @@ func (api *API) tasks(r *http.Request) ([]sparkTask, error) {
 	return out, nil
 }
 
-// sparkSummary is TaskMetricDistributions; what the log does not say is left out.
+// sparkSummary is TaskMetricDistributions; unknown values are omitted.
 type sparkSummary struct {
 	Quantiles    []float64     `json:"quantiles"`
 	Duration     []float64     `json:"duration,omitempty"`
@@ -164,10 +164,10 @@ type sparkWritten struct {
 	Bytes []float64 `json:"writeBytes"`
 }
 
-// mostQuantiles bounds those that may be asked for.
+// mostQuantiles bounds the quantiles of a request.
 const mostQuantiles = 50
 
-// summary returns quantiles over the tasks of an attempt of a stage.
+// summary returns quantiles over the tasks of a stage attempt.
 func (api *API) summary(r *http.Request) (sparkSummary, error) {
 	var sum sparkSummary
 	text := r.FormValue("quantiles")

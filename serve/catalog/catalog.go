@@ -18,7 +18,7 @@ import (
 // Options configure a catalog.
 type Options struct {
 	Store *store.Store // to write to; with Fixed only to read
-	// the same store, opened once more to read it: pages see what is committed when they are given a new version
+	// the same store, opened a second time for reading: pages change only when they are given a new version
 	Shown   *store.Store
 	Fixed   bool            // change nothing: no results are brought up to date
 	Logs    []string        // files, directories and URLs to watch; none without
@@ -26,7 +26,7 @@ type Options struct {
 	Ingest  run.Options     // of the logs
 	Tool    string          // version of straggler, for the record
 	Every   time.Duration   // between two looks at the logs and at the store; 0 is 2 s
-	// bytes that all queries may take together, more going to the disk; 0 is three quarters of the machine's, 3 GiB at least
+	// memory for all queries together, in bytes; 0 means three quarters of the machine's, at least 3 GiB
 	Memory int64
 }
 
@@ -79,8 +79,8 @@ func Open(ctx context.Context, o Options) (*Catalog, error) {
 	return c, nil
 }
 
-// Run watches the logs and the store until the context ends. What goes wrong is in the Status; the error says only why
-// nothing can be watched at all.
+// Run watches the logs and the store until the context ends. Problems are in the Status; an error is returned only if nothing
+// can be watched.
 func (c *Catalog) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -122,7 +122,7 @@ func (c *Catalog) Fresh() bool {
 	return err == nil && v.fresh
 }
 
-// Application finds one by its key.
+// Application finds an application by its key.
 func (c *Catalog) Application(key schema.Key) (report.Application, bool) {
 	apps, _ := c.Applications()
 	for i := range apps {
@@ -133,13 +133,13 @@ func (c *Catalog) Application(key schema.Key) (report.Application, bool) {
 	return report.Application{}, false
 }
 
-// Where is the store's directory or URL, as it may be shown.
+// Where returns the store's directory or URL, without secrets.
 func (c *Catalog) Where() string { return c.o.Store.Where() }
 
-// Logs are the logs that are watched, as the user named them.
+// Logs returns the watched logs, as the user named them.
 func (c *Catalog) Logs() []string { return c.o.Logs }
 
-// version is the state of the store that pages show now.
+// version returns the state of the store that pages show.
 func (c *Catalog) version() (*version, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,21 +12,21 @@ import (
 	"straggler/report"
 )
 
-// Documents that are kept, and how long one may take. A document is bounded: 50 outliers with their evidence, 20 phases and 6
-// timelines come to at most a few megabytes.
+// The number of documents kept, and the time limit for building one. A document is bounded: 50 outliers with their evidence, 20
+// phases and 6 timelines are at most a few megabytes.
 const (
 	mostDocuments = 64
 	documentTime  = 5 * time.Minute
 )
 
-// documents keeps the documents that were asked for last. The zero value is ready.
+// documents caches the documents requested last. The zero value is ready to use.
 type documents struct {
 	mu    sync.Mutex
 	by    map[report.Scope]*list.Element
 	order list.List // of *document, the one asked for last in front
 }
 
-// document is one that is being built or was.
+// document is a document, built or being built.
 type document struct {
 	of    report.Scope
 	ready chan struct{}
@@ -62,7 +62,7 @@ func (c *Catalog) Document(ctx context.Context, scope report.Scope) (*report.Doc
 	return d.doc, d.err
 }
 
-// build makes a document.
+// build builds a document.
 func (v *version) build(ctx context.Context, where string, scope report.Scope) (doc *report.Document, err error) {
 	err = v.pages.with(ctx, func(eng engine.Engine) (err error) {
 		doc, err = report.Build(ctx, eng, report.Options{Store: where, Scope: scope})
@@ -71,7 +71,7 @@ func (v *version) build(ctx context.Context, where string, scope report.Scope) (
 	return doc, err
 }
 
-// get finds a document, or makes room for one that is to be built.
+// get returns a document, or a new one that the caller must build, dropping another if there are too many.
 func (ds *documents) get(of report.Scope) (d *document, found bool) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()

@@ -24,7 +24,7 @@ const (
 // ErrTime is returned when a query took longer than QueryTime.
 var ErrTime = errors.New("the query took too long")
 
-// Query runs SQL of a user, which can read the tables and nothing else, and passes its rows to each. It ends with the context.
+// Query runs a user's SQL, which can read only the tables, and passes its rows to each.
 func (c *Catalog) Query(ctx context.Context, sql string, each func(*engine.Rows) error) error {
 	v, err := c.version()
 	if err != nil {
@@ -95,7 +95,7 @@ func Each[R any](ctx context.Context, c *Catalog, sql string, do func(*R) error)
 	})
 }
 
-// SQL is the query about one row in the file sql/NAME.sql of the caller's, without the file's comment.
+// SQL returns the query in the caller's file sql/NAME.sql without its comment, about the row with a key.
 func SQL(files embed.FS, name string, key schema.Key) string {
 	text, err := files.ReadFile("sql/" + name + ".sql")
 	if err != nil {

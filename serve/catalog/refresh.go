@@ -24,7 +24,7 @@ func (c *Catalog) followStore(ctx context.Context) {
 	}
 }
 
-// look replaces the version when the store has changed, adds up what its applications lost, and notes why it could not.
+// look replaces the version if the store has changed, and sums up what its applications lost. Errors go to the status.
 func (c *Catalog) look(ctx context.Context) {
 	err := c.refresh(ctx)
 	if err == nil {
@@ -35,7 +35,7 @@ func (c *Catalog) look(ctx context.Context) {
 	}
 }
 
-// refresh replaces the version when the store has changed.
+// refresh replaces the version if the store has changed.
 func (c *Catalog) refresh(ctx context.Context) (err error) {
 	defer ingest.Recover(&err)
 	c.refreshing.Lock()
@@ -62,7 +62,7 @@ func (c *Catalog) refresh(ctx context.Context) (err error) {
 	return c.show(v)
 }
 
-// judge adds up what the applications of the version lost, once a version.
+// judge sums up what the applications of the version lost, once per version.
 func (c *Catalog) judge(ctx context.Context) (err error) {
 	defer ingest.Recover(&err)
 	c.judging.Lock()
@@ -81,7 +81,7 @@ func (c *Catalog) judge(ctx context.Context) (err error) {
 	return err
 }
 
-// visible names the state of the store, and says whether outliers and causes are of the logs in it.
+// visible returns an id of the state of the store, and whether its outliers and causes are up to date with its logs.
 func (c *Catalog) visible(ctx context.Context) (id string, fresh bool, err error) {
 	entries, err := c.o.Shown.List(ctx)
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"straggler/whatif/policy"
 )
 
-// Limits of kept replays, and of a request.
+// Limits on the replays kept, and on a request.
 const (
 	mostReplays = 8
 	mostSeeds   = 50
 	replayTime  = time.Hour
 )
 
-// Replay is a what-if started by a reader: policies on one application, or on the whole store, in its state at that time.
-// Nothing is written.
+// Replay is a what-if analysis started by a user: policies on one application, or on the whole store, in the state in which the
+// store was then. Nothing is written.
 type Replay struct {
 	ID        int
 	of        int // number of the version
@@ -38,7 +38,7 @@ type Replay struct {
 	Summary   *whatif.Summary // nil until it has ended well; read it only
 }
 
-// State is running, done, cancelled or failed.
+// State returns "running", "done", "cancelled" or "failed".
 func (p *Replay) State() string {
 	switch {
 	case p.Ended.IsZero():
@@ -70,7 +70,7 @@ var (
 	ErrCancelled = errors.New("the replay was cancelled")
 )
 
-// replay is a Replay with what ends it.
+// replay is a Replay that can be cancelled.
 type replay struct {
 	Replay
 	cancel context.CancelFunc
@@ -132,7 +132,7 @@ func (c *Catalog) replay(ctx context.Context, o ReplayOptions, progress func(flo
 	return whatif.Try(ctx, c.o.Shown, eng, w)
 }
 
-// CancelReplay cancels a running replay; false for any other.
+// CancelReplay cancels a replay, and reports whether it was running.
 func (c *Catalog) CancelReplay(id int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,8 +146,8 @@ func (c *Catalog) CancelReplay(id int) bool {
 	return false
 }
 
-// Replayed returns a replay that has ended: an earlier one that was asked for alike of this state of the store, or a new one,
-// which ends when the context does. progress is called with the share of the new one that is done.
+// Replayed returns a replay that has ended: an earlier one with the same options of the same state of the store, or a new one,
+// which is cancelled when the context ends. progress is called with the share of the new one that is done.
 func (c *Catalog) Replayed(ctx context.Context, o ReplayOptions, progress func(float64)) (Replay, error) {
 	v, err := c.version()
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *Catalog) Replayed(ctx context.Context, o ReplayOptions, progress func(f
 	}
 }
 
-// Replays are those that were started last, the newest first.
+// Replays returns the replays started last, newest first.
 func (c *Catalog) Replays() []Replay {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// Night is an audit of the store without a baseline, and whether it is up to date. It is shared and must not be modified.
+// Night returns an audit of the store without a baseline, and whether it is up to date. It is shared and must not be modified.
 func (c *Catalog) Night(ctx context.Context) (*audit.Night, bool, error) {
 	return OfRuns(ctx, c, "night", night)
 }
@@ -38,7 +38,7 @@ func (c *Catalog) Compare(ctx context.Context, a, b schema.Key) (*audit.Pair, er
 	return audit.Compare(pair[0], pair[1], audit.DefaultConfig()), nil
 }
 
-// run is an application as an audit measures it, nil where nothing of it could be measured, as without a finished job.
+// run returns an application as measured by an audit, or nil if it cannot be measured, for instance without a finished job.
 func (c *Catalog) run(ctx context.Context, application schema.Key) (run *measure.Run, err error) {
 	v, err := c.version()
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"straggler/report"
 )
 
-// Status is what a catalog is doing, what it has not read yet, and what went wrong.
+// Status is what a catalog is doing, the logs that it has not read yet, and its problems.
 type Status struct {
 	Reading  bool         // logs are being read now
 	Progress run.Progress // of that
 	Doing    string       // the step that brings results up to date, "" for none
-	// logs that were found and not read yet, newest first, some by their names alone; shared: read it only
+	// logs found and not read yet, newest first, some only with their names; shared, must not be modified
 	Waiting  []run.Result
 	More     int          // of them that are left out
 	Failed   []run.Result // logs of which nothing or not all could be read, newest first
@@ -25,7 +25,7 @@ type Status struct {
 	Problems []Problem    // in the order of their tasks
 }
 
-// Problem is an error of something that is tried again.
+// Problem is the error of a task that will be retried.
 type Problem struct {
 	Task  string
 	Error error
@@ -39,7 +39,7 @@ const (
 	storeTask    = "looking at the store"
 )
 
-// late is the time since the last change after which a log without an end is no longer considered as being written.
+// late is the time after the last change of a log without an end until which the log counts as being written.
 const late = time.Hour
 
 // mostListed and mostWaiting bound the logs that a status lists.
@@ -48,7 +48,7 @@ const (
 	mostWaiting = 100_000
 )
 
-// statusBoard collects the status. The zero value is ready.
+// statusBoard collects the status. The zero value is ready to use.
 type statusBoard struct {
 	mu       sync.Mutex
 	s        Status
@@ -57,7 +57,7 @@ type statusBoard struct {
 	problems map[string]Problem
 }
 
-// Status returns what the catalog is doing.
+// Status returns the current status.
 func (c *Catalog) Status() Status {
 	b := &c.status
 	b.mu.Lock()
@@ -76,7 +76,7 @@ func (c *Catalog) Status() Status {
 	return s
 }
 
-// Written are the applications whose logs have no end and changed within the last hour, so that they probably run.
+// Written returns the applications whose logs have no end and changed within the last hour: they are probably running.
 func (c *Catalog) Written() []report.Application {
 	apps, _ := c.Applications()
 	c.status.mu.Lock()
@@ -109,7 +109,7 @@ func (b *statusBoard) planned(found []run.Result) {
 	b.wait(waiting)
 }
 
-// wait takes over the logs that wait. The caller holds mu.
+// wait sets the logs that have not been read yet. The caller holds mu.
 func (b *statusBoard) wait(logs []run.Result) {
 	slices.SortFunc(logs, byChange)
 	b.s.More = max(0, len(logs)-mostWaiting)
@@ -122,7 +122,7 @@ func (b *statusBoard) progress(p run.Progress) {
 	b.s.Progress = p
 }
 
-// read records the outcome of a round.
+// read records the result of a round of reading.
 func (b *statusBoard) read(s *run.Summary, err error) {
 	b.done(ingestTask, nil)
 	b.mu.Lock()
@@ -160,14 +160,14 @@ func (b *statusBoard) read(s *run.Summary, err error) {
 	}
 }
 
-// begin notes the step that brings results up to date.
+// begin records the step by which results are being brought up to date.
 func (b *statusBoard) begin(what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.s.Doing = what
 }
 
-// done notes that a task has ended, well or with an error.
+// done records the end of a task.
 func (b *statusBoard) done(task string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,7 +188,7 @@ func (b *statusBoard) fail(task string, err error) {
 	b.problem(task, err)
 }
 
-// problem keeps an error with the time of the first of its kind. The caller holds mu.
+// problem records an error of a task, with the time of its first failure in a row. The caller holds mu.
 func (b *statusBoard) problem(task string, err error) {
 	if b.problems == nil {
 		b.problems = make(map[string]Problem)

@@ -14,8 +14,8 @@ import (
 	"straggler/report"
 )
 
-// Results over the whole store take long on a large one. Each is built once a version, to its end even if its request is gone,
-// and what an earlier version gave is shown meanwhile.
+// Results over a whole large store take long. Each is built once per version, to the end even if its request is cancelled, and
+// the result of an earlier version is shown meanwhile.
 
 const (
 	storewideTime = time.Hour              // that one may take
@@ -24,13 +24,13 @@ const (
 	soonWait = 200 * time.Millisecond
 )
 
-// storewideResults are those of a version. The zero value is ready.
+// storewideResults holds the results of a version. The zero value is ready to use.
 type storewideResults struct {
 	mu sync.Mutex
 	by map[string]*storewideResult
 }
 
-// storewideResult is one that is being built or was.
+// storewideResult is a result, built or being built.
 type storewideResult struct {
 	ready chan struct{}
 	value any
@@ -83,13 +83,12 @@ func Soon[T any](ctx context.Context, get func(context.Context) (T, bool, error)
 	return value, current, err
 }
 
-// Tasks reads what is known of the tasks of runs, as measure.Tasks does.
+// Tasks reads the tasks of runs, as measure.Tasks does.
 type Tasks func(...*measure.Run) error
 
-// OfRuns is Storewide for what build computes from the applications as an audit measures them. The result of a version is
-// computed from that version's applications, however long it takes. Of a version whose results are on their way there is none,
-// since applications without causes would look as if they had lost nothing; the result of an earlier one is returned meanwhile,
-// or ErrBuilding.
+// OfRuns is Storewide for a result computed from the applications as measured by an audit. It is always computed from the
+// applications of one version. For a version whose causes are not up to date nothing is computed, since applications without
+// causes would seem to have lost nothing; the result of an earlier version is returned, or ErrBuilding.
 func OfRuns[T any](ctx context.Context, c *Catalog, name string,
 	build func(context.Context, []measure.Run, Tasks) (T, error)) (value T, current bool, err error) {
 	value, current, err = storewide(ctx, c, name, pageWait, ofRuns(c, build))
@@ -138,7 +137,7 @@ func runsOf(ctx context.Context, v *version) (runs []measure.Run, err error) {
 	return runs, err
 }
 
-// storewide returns a result of the present version or, after a wait, that of an earlier one if there is one.
+// storewide returns the result of the current version or, after a wait, that of an earlier version if there is one.
 func storewide[T any](ctx context.Context, c *Catalog, name string, wait time.Duration,
 	build func(context.Context, *version) (T, error)) (value T, current bool, err error) {
 	v, err := c.version()
@@ -189,7 +188,7 @@ func startStorewide[T any](c *Catalog, v *version, name string, build func(conte
 	})
 }
 
-// start returns a result, and has it built if it is not.
+// start returns a result, and starts building it if nobody has.
 func (w *storewideResults) start(name string, build func(*storewideResult)) *storewideResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -237,8 +236,8 @@ func (c *Catalog) kept(name string) (any, bool) {
 	return k.value, ok
 }
 
-// renew builds the results that take longest before a page needs them, in at most a quarter of the time, since the store may
-// change faster than they can be built. A page says why a result is missing.
+// renew builds the slowest results before a page needs them. It takes at most a quarter of the time, since the store may change
+// faster than they can be built. Errors are shown on the pages that need the result.
 func (c *Catalog) renew(ctx context.Context) {
 	renewed, next := 0, time.Now()
 	tick := time.NewTicker(c.o.Every)

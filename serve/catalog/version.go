@@ -15,18 +15,18 @@ import (
 	"straggler/store"
 )
 
-// How many queries of each kind run at once. Two are enough to keep a short one from waiting for a long one; DuckDB divides
-// each among all processors.
+// The number of queries of each kind that run at once. With two, a short one does not wait for a long one; more would not help,
+// since DuckDB runs each on all processors.
 const (
 	pageEngines   = 2
 	lookupEngines = 2
 	userEngines   = 2
 )
 
-// userTemp is how much of the disk the queries of one engine for users may take when they do not fit into memory.
+// userTemp bounds the disk space of an engine for users' queries that do not fit into memory.
 const userTemp = 4 << 30
 
-// version is one state of the store. Its engines hold snapshots, so that a compaction takes no file away while it is shown.
+// version is one state of the store. Its engines hold snapshots, so that a compaction does not remove its files.
 type version struct {
 	id        string
 	store     *store.Store
@@ -43,8 +43,8 @@ type version struct {
 	judged bool // what they lost is known
 }
 
-// newVersion takes a snapshot of the store. The engines other than the first are opened when they are needed; what was
-// committed in between is not, since nothing is committed through this Store.
+// newVersion takes a snapshot of the store. The other engines are opened when they are needed, and see the same state, because
+// nothing is committed through this Store.
 func newVersion(ctx context.Context, id string, st *store.Store, memory int64) (*version, error) {
 	v := &version{id: id, store: st}
 	// documents of the whole store need the rest: on 10 million attempts some aggregates take over 1 GB, and cannot be written
@@ -71,7 +71,7 @@ func (v *version) applications() ([]report.Application, bool) {
 	return v.apps, v.judged
 }
 
-// judge takes over what the applications lost.
+// judge sets what the applications lost.
 func (v *version) judge(overview *report.Document) {
 	apps := slices.Clone(overview.Trust.Applications.Rows)
 	slices.SortFunc(apps, byStart)
@@ -80,7 +80,7 @@ func (v *version) judge(overview *report.Document) {
 	v.apps, v.judged = apps, true
 }
 
-// keepLosses takes over what applications lost in an earlier version, until it is known of this one.
+// keepLosses sets what the applications lost according to an earlier version, until it is known for this one.
 func (v *version) keepLosses(old *version) {
 	apps, _ := old.applications()
 	at := make(map[schema.Key]*report.Application, len(apps))
@@ -94,7 +94,7 @@ func (v *version) keepLosses(old *version) {
 	}
 }
 
-// byStart orders applications, the newest first.
+// byStart orders applications from newest to oldest.
 func byStart(a, b report.Application) int {
 	return cmp.Or(cmp.Compare(b.StartTime.V, a.StartTime.V), cmp.Compare(a.NativeID, b.NativeID), cmp.Compare(a.ApplicationID, b.ApplicationID))
 }

@@ -14,8 +14,8 @@ import (
 	"straggler/store"
 )
 
-// roundBytes is how much of the logs is read at once before pages show it. Larger rounds show later what is new, smaller ones
-// walk the directories more often: at 0.5 to 3 GB/s a round takes well under a second.
+// roundBytes is the amount of logs read before pages show it. With larger rounds new logs appear later; with smaller ones
+// directories are walked more often. At 0.5 to 3 GB/s a round takes well under a second.
 const roundBytes = 128 << 20
 
 // watch follows the logs, or the results of a store without logs, until the context ends.
@@ -60,8 +60,8 @@ func (c *Catalog) watch(ctx context.Context) error {
 	}
 }
 
-// keepUp brings the results up to date with the logs that other programs add, once the store has not changed for an interval:
-// such a program may add more, or bring them up to date itself. It returns when the context ends.
+// keepUp brings the results up to date after other programs have added logs. It waits until the store has not changed for an
+// interval, since such a program may add more, or update the results itself. It returns when the context ends.
 func (c *Catalog) keepUp(ctx context.Context) {
 	if c.o.Fixed {
 		<-ctx.Done()
@@ -90,8 +90,8 @@ func (c *Catalog) keepUp(ctx context.Context) {
 	}
 }
 
-// due reports whether to bring the results up to date although more logs wait. That takes longer the more was read, so it is
-// given a quarter of the time at most.
+// due reports whether to bring the results up to date although more logs are waiting. As this takes longer the more has been
+// read, it gets at most a quarter of the time.
 func (c *Catalog) due(waiting int) bool {
 	c.analysing.Lock()
 	defer c.analysing.Unlock()
@@ -111,7 +111,7 @@ func (c *Catalog) analyse(ctx context.Context) {
 	}
 }
 
-// Change writes something to the store, and brings the results up to date.
+// Change runs do, which writes to the store, and then brings the results up to date.
 func (c *Catalog) Change(ctx context.Context, do func(context.Context, *store.Store) error) error {
 	if err := do(ctx, c.o.Store); err != nil {
 		return err

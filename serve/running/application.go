@@ -8,7 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// Application is one that runs, or ran until a moment ago, as it was at an instant. It is shared: read it only.
+// Application is the state of an application at an instant: it is running, or has ended within keepEnded. It is shared and must
+// not be modified.
 type Application struct {
 	ID      string
 	Name    schema.Null[string]
@@ -25,16 +26,16 @@ type Application struct {
 	settling time.Duration
 }
 
-// Settled reports whether it ended long enough ago for that to be known everywhere.
+// Settled reports whether the application ended long enough ago for all endpoints to know; see Options.Settling.
 func (a *Application) Settled() bool { return a.Ended && time.Since(a.Seen) >= a.settling }
 
-// Decision is what a policy would have done at an instant.
+// Decision is a policy's decision at an instant.
 type Decision struct {
 	live.Decision
 	Open bool // a task that it is about was still slow when the endpoint last said something
 }
 
-// Left counts what is not in the lists of an application.
+// Left counts the stages and tasks for which the lists of an application have no room.
 type Left struct{ Stages, Slow int }
 
 // Bounds of the lists.
@@ -45,7 +46,7 @@ const (
 	mostTasks     = 10_000 // that a decision about a whole stage names
 )
 
-// see takes a frame.
+// see returns the application as of a frame.
 func (a *Application) see(f *live.Frame, at time.Time) *Application {
 	b := *a
 	b.Frame, b.Seen, b.Trouble, b.Ended = *f, at, nil, f.Ended
@@ -74,7 +75,7 @@ func (a *Application) see(f *live.Frame, at time.Time) *Application {
 	return &b
 }
 
-// Would are the policies that have decided about a slow task, and to do what, in the order of their first decisions.
+// Would returns the first decision of each kind by each policy about a slow task, oldest first.
 func (a *Application) Would(t *live.SlowTask) []live.Decision {
 	var out []live.Decision
 	for _, d := range slices.Backward(a.Recent) {

@@ -24,13 +24,12 @@ type Options struct {
 	Keep  func(context.Context, *live.State) error
 	Every time.Duration // between two looks at what runs at an endpoint; 0 is 10 s
 
-	// Settling is how long after the end of an application what is said elsewhere may be of before its end: a log is still
-	// listed as one that is written, a manager lists it as one that runs, and the store has its log without the last lines. 0
-	// is a minute.
+	// Settling is how long endpoints may lag behind the end of an application: its log is still listed as being written, a
+	// manager still lists it as running, and the store lacks the last lines of its log. 0 means a minute.
 	Settling time.Duration
 }
 
-// Board knows the applications that run at some endpoints. It is safe for concurrent use.
+// Board follows the applications that run at some endpoints. It is safe for concurrent use.
 type Board struct {
 	o Options
 
@@ -43,13 +42,13 @@ type Board struct {
 const (
 	// mostFollowed bounds the applications that are followed at once: each keeps its rows in memory.
 	mostFollowed = 24
-	// keepEnded is for how long one that has ended is known: its page needs it until the application is in the store.
+	// keepEnded is how long an ended application is kept: its page needs it until the application is in the store.
 	keepEnded = 10 * time.Minute
-	// awayLimit is for how long an endpoint that no longer answers is asked about an application.
+	// awayLimit is how long an application is followed whose endpoint has stopped answering.
 	awayLimit = time.Minute
 )
 
-// New makes a Board.
+// New returns a Board.
 func New(o Options) *Board {
 	if o.Every <= 0 {
 		o.Every = 10 * time.Second
@@ -60,7 +59,7 @@ func New(o Options) *Board {
 	return &Board{o: o, followed: map[string]bool{}, known: map[string]*Application{}, trouble: map[string]error{}}
 }
 
-// Run looks for what runs at the endpoints and follows it, until the context ends.
+// Run finds the applications that run at the endpoints and follows them, until the context ends.
 func (b *Board) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, e := range b.o.Endpoints {
@@ -104,7 +103,7 @@ func (b *Board) watchEndpoint(ctx context.Context, e Endpoint) {
 	}
 }
 
-// noteTrouble notes whether an endpoint says what runs there, and forgets what ended long ago.
+// noteTrouble records whether an endpoint could list its applications, and removes those that ended long ago.
 func (b *Board) noteTrouble(e Endpoint, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +117,7 @@ func (b *Board) noteTrouble(e Endpoint, err error) {
 	}
 }
 
-// claim begins to know an application; false for one that is followed already, or too many.
+// claim adds an application to the board. It returns false if the application is already followed, or too many are.
 func (b *Board) claim(id string, e Endpoint) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,7 +148,7 @@ func (b *Board) follow(ctx context.Context, id string, e Endpoint, src live.Sour
 	b.finish(id, last, err)
 }
 
-// run follows it, whatever a server or a log says.
+// run follows an application. It survives panics of the code that reads a server's answers or a log.
 func (b *Board) run(ctx context.Context, id string, src live.Source, last **live.State) (err error) {
 	defer ingest.Recover(&err)
 	o := live.Options{Policies: b.o.Policies}
@@ -174,7 +173,7 @@ func (b *Board) change(id string, to func(*Application) *Application) {
 	b.known[id] = to(b.known[id])
 }
 
-// finish ends the following of an application. What never said anything is forgotten; it is tried again where it still runs.
+// finish records the end of an application. One of which nothing was read is removed; if it still runs, it is tried again.
 func (b *Board) finish(id string, last *live.State, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,7 +187,7 @@ func (b *Board) finish(id string, last *live.State, err error) {
 	b.known[id] = &x
 }
 
-// Applications are those that run, the one that started last first.
+// Applications returns the running applications, newest first.
 func (b *Board) Applications() []*Application {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,14 +203,14 @@ func (b *Board) Applications() []*Application {
 	return out
 }
 
-// Application is the one of an id that runs, or ended a moment ago; nil for none.
+// Application returns the application with an id that is running or has just ended, or nil.
 func (b *Board) Application(id string) *Application {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.known[id]
 }
 
-// Endpoints are the names of the servers, each with why it does not say what runs there; nil where it does.
+// Endpoints returns the names of the endpoints, and for each the error with which it failed to list its applications, or nil.
 func (b *Board) Endpoints() (names []string, trouble []error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package running takes endpoints, where applications run, such as a Spark driver's address or logs that are still written, and
-// gives, for each application that runs there, what package live says of it now.
+// Package running takes endpoints, such as a Spark driver's address or a directory of logs that are still being written, and
+// keeps the current state, as computed by package live, of every application that runs there.
 //
-//  1. endpoint.go says what an endpoint is; servers.go has those of REST APIs, logs.go those of logs.
-//  2. board.go looks for what runs at the endpoints, and follows each application until it ends.
-//  3. application.go is what is kept of one, bounded, for as many readers as there are.
+//  1. endpoint.go defines an endpoint; servers.go implements it for REST APIs, logs.go for logs.
+//  2. board.go finds the applications that run at the endpoints, and follows each until it ends.
+//  3. application.go is the state of one, of bounded size and shared by all readers.
 //
 // Start with board.go.
 package running

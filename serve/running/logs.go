@@ -11,13 +11,13 @@ import (
 	"straggler/live/eventlog"
 )
 
-// Log is a log that is still written, as another reader sees it.
+// Log is a log that is still being written.
 type Log struct {
 	Application string // its id
 	Path        string // of the file, or of the directory of a rolling log; or a URL
 }
 
-// Logs is the endpoint of logs that are still written, which written lists.
+// Logs returns the endpoint of the logs listed by written.
 func Logs(written func() []Log, formats []ingest.Format, remote discover.Remote) Endpoint {
 	return &logs{written: written, formats: formats, remote: remote, at: map[string]string{}}
 }
@@ -53,11 +53,11 @@ func (e *logs) Open(id string) (Source, error) {
 	return eventlog.New(bothNames(path), id, e.formats, e.remote), nil
 }
 
-// escapePattern makes a name one that a pattern matches as it is.
+// escapePattern escapes the special characters of patterns in a name.
 var escapePattern = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
-// bothNames is a pattern of the name of a log while it is written and of the one that Spark gives it at its end. Of a bucket,
-// whose names are no patterns, it is the directory.
+// bothNames returns a pattern that matches the name of a log while it is being written and the name that Spark gives it at its
+// end. In a bucket, whose names are not patterns, it returns the directory.
 func bothNames(path string) string {
 	final, written := strings.CutSuffix(path, ".inprogress")
 	switch {

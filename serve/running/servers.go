@@ -11,9 +11,8 @@ import (
 	"straggler/live/yarn"
 )
 
-// Spark is the endpoint behind Spark's REST API: of a driver, or of a History Server. All its applications are asked for
-// through one client, so that the server is asked once in the client's pause, however many run. app is the only one to watch,
-// "" for all.
+// Spark returns the endpoint of a driver or a History Server, by Spark's REST API. All its applications share one client, so that
+// the interval between requests does not depend on how many run. app is the id of the application to follow, or "" for all.
 func Spark(address, app string, o rest.Options) (Endpoint, error) {
 	c, err := rest.New(address, sparkrest.API, o)
 	if err != nil {
@@ -43,7 +42,7 @@ func (e *sparkServer) Open(id string) (Source, error) {
 	return &oneAtATime{e, sparkrest.NewSource(e.client, id)}, nil
 }
 
-// oneAtATime is a source that shares the client of its server.
+// oneAtATime is a source that shares its client with others.
 type oneAtATime struct {
 	server *sparkServer
 	*sparkrest.Source
@@ -58,7 +57,7 @@ func (s *oneAtATime) Poll(ctx context.Context) (*live.State, error) {
 // Close leaves the client open: it is the server's.
 func (s *oneAtATime) Close() {}
 
-// YARN is the endpoint behind a resource manager. app is the only one to watch, "" for all.
+// YARN returns the endpoint of a resource manager. app is the id of the application to follow, or "" for all.
 func YARN(address, app string, o rest.Options) (Endpoint, error) {
 	list, err := yarn.New(address, "", o)
 	if err != nil {
@@ -83,7 +82,7 @@ func (e *manager) Running(ctx context.Context) ([]string, error) {
 	return only(ids, e.app), err
 }
 
-// only are the ids, or the one that is wanted of them.
+// only returns the ids, or want alone if it is set and among them.
 func only(ids []string, want string) []string {
 	return slices.DeleteFunc(ids, func(id string) bool { return want != "" && id != want })
 }

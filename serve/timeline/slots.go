@@ -8,12 +8,11 @@ import (
 	"straggler/serve/catalog"
 )
 
-// allocated is up to how many attempts slots are allocated from the first one on. On machines with more, those that ran in the
-// window are allocated by themselves: the rows of a picture are then not those of other windows.
+// allocated is the number of attempts up to which slots are assigned from the first attempt on. With more, only those in the
+// window are considered, so that an attempt may be in different rows of different windows.
 const allocated = 2 << 20
 
-// slots returns the slot of each attempt in the window, from 1: the first that was free, counted from the first attempt of the
-// machine. A trace viewer shows the same.
+// slots returns the slot of each attempt in the window, from 1: the first that was free. Trace viewers show the same.
 func (l *looker) slots() (map[schema.Key]int, error) {
 	file := "slots"
 	if l.count > allocated {

@@ -23,10 +23,10 @@ type span struct {
 	skip        int
 }
 
-// width is that of a bin; bins cover the window and a little more.
+// width returns the width of a bin. The bins cover the window and a little more.
 func (s *span) width() int64 { return max(1, (s.to-s.from+s.bins-1)/s.bins) }
 
-// sql is the query of a file about a span. Queries that others are made of are filled in first.
+// sql returns the query in a file, about a span. Queries that it includes are inserted first.
 func (s *span) sql(file string) string {
 	text := strings.NewReplacer("{window}", "\n"+query("window"), "{slots}", "\n"+query("slots")).Replace(query(file))
 	names := make([]string, len(s.machines))
@@ -39,7 +39,7 @@ func (s *span) sql(file string) string {
 		"{count}", strconv.Itoa(mostMachines), "{skip}", strconv.Itoa(s.skip)).Replace(text)
 }
 
-// query is the text of a file.
+// query returns the text of a file.
 func query(file string) string {
 	text, err := queryFiles.ReadFile("sql/" + file + ".sql")
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"straggler/serve/catalog"
 )
 
-// A view is bounded by these. Bins are as wide as a line of a screen at least; more bars than that many cannot be
-// distinguished.
+// Bounds of a view. A bin is at least as wide as a pixel of the screen; more than mostBars bars cannot be distinguished.
 const (
 	mostMachines = 32
 	busyBins     = 480
@@ -22,8 +21,7 @@ const (
 	leastSpan    = 1000 // microseconds
 )
 
-// Window says what to show, in seconds after the first attempt of an application. With To = 0 it ends when the application
-// does.
+// Window is the time to show, in seconds after the first attempt of an application. With To = 0 it ends with the application.
 type Window struct {
 	Application schema.Key
 	From, To    float64
@@ -31,10 +29,10 @@ type Window struct {
 	Skip        int        // machines that are left out first, in the order of their excess
 }
 
-// ErrWindow is returned for a window that no timeline can have.
+// ErrWindow is returned for an invalid window.
 var ErrWindow = errors.New("no such window of time")
 
-// View is what a picture shows of a window.
+// View is the content of a picture of a window.
 type View struct {
 	Start    schema.Time // of the first attempt
 	LengthS  float64     // of the whole timeline
@@ -54,7 +52,7 @@ type Machine struct {
 	Marks []Mark    // in the order of their starts
 }
 
-// Mark is an attempt that is drawn by itself, or the worst of several of one kind that a bin has no room for.
+// Mark is an attempt drawn by itself, or the worst of several of one kind in the same bin.
 type Mark struct {
 	report.Mark
 	Slot     int   // from 1; 0 where the attempts are in bins
@@ -74,7 +72,7 @@ func Look(ctx context.Context, c *catalog.Catalog, w Window) (*View, error) {
 	return look(ctx, c, w, mostBars)
 }
 
-// look draws each attempt where there are up to so many.
+// look returns the view of a window, with each attempt by itself if there are at most bars.
 func look(ctx context.Context, c *catalog.Catalog, w Window, bars int64) (*View, error) {
 	if math.IsNaN(w.From) || math.IsInf(w.From, 0) || math.IsNaN(w.To) || math.IsInf(w.To, 0) || w.From < 0 || w.To < 0 ||
 		w.To != 0 && w.To <= w.From || w.Skip < 0 {
@@ -134,7 +132,7 @@ func (l *looker) machines() error {
 	return nil
 }
 
-// around sets a window to the time of a job or a phase, and a tenth more on both sides. Keys of different tables differ.
+// around sets a window to the time of a job or a phase, with a tenth more on both sides. Keys of jobs and phases never coincide.
 func (l *looker) around(w *Window) error {
 	sql := fmt.Sprintf("SELECT min(unix_micros(start_time)) AS start_us, max(unix_micros(finish_time)) AS finish_us FROM phases WHERE phase_id = %d OR job_id = %[1]d", w.Of)
 	rows, err := catalog.Read[struct {
@@ -152,7 +150,7 @@ func (l *looker) around(w *Window) error {
 	return nil
 }
 
-// window cuts what is asked for to the timeline.
+// window limits a window to the timeline.
 func (l *looker) window(w Window) {
 	start, length := l.s.from, l.v.LengthS
 	if w.To == 0 || w.To > length {
@@ -167,7 +165,7 @@ func (l *looker) window(w Window) {
 	l.v.From, l.v.To = float64(from)/1e6, float64(to)/1e6
 }
 
-// seconds are those after the start.
+// seconds converts an instant to seconds after the start.
 func (l *looker) seconds(us int64) float64 { return float64(us-int64(l.v.Start)) / 1e6 }
 
 func (l *looker) phases() error {
@@ -230,7 +228,8 @@ func (l *looker) busy() error {
 	return nil
 }
 
-// marks draws the attempts of the window: all of them on their slots where they are few, else those that are no ordinary ones.
+// marks adds the attempts of the window: all of them on their slots if they are few, else the outliers, copies, retries and
+// failures.
 func (l *looker) marks() error {
 	file := "marks"
 	if l.v.Attempts <= l.bars {

@@ -22,7 +22,7 @@ import (
 	"straggler/store"
 )
 
-// Labelled are the files of labelled logs, as a package so many directories below the root finds them.
+// Labelled returns the paths of labelled logs, for tests in a package from which the repository's root is at root.
 func Labelled(t testing.TB, root string, names ...string) []string {
 	t.Helper()
 	var paths []string
@@ -34,15 +34,14 @@ func Labelled(t testing.TB, root string, names ...string) []string {
 	return paths
 }
 
-// made has the files of the stores that tests have asked for, by what is in them: to analyse the same logs for every test takes
-// longer than most tests.
+// made caches the files of stores by their contents, since analysing the same logs for every test takes longer than most tests.
 var (
 	making sync.Mutex
 	made   = map[string]fstest.MapFS{}
 )
 
-// Store returns a store of some logs and, where hostile, of a trace with hostile names, with its results. Every test has a store
-// of its own.
+// Store returns a store of some logs and, if hostile is set, a trace with hostile names, with results. Every call returns a new
+// store.
 func Store(t testing.TB, hostile bool, logs ...string) *store.Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
