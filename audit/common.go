@@ -19,8 +19,8 @@ type common struct {
 
 func newCommon() *common { return &common{sharing.New(), map[schema.Key]string{}} }
 
-// slow is the duration above which a task of tonight is slow: 1.5 × the usual duration for its work, and longer than nearly all
-// tasks of the history, since some stages have such tasks every night.
+// slow returns the duration above which a task of tonight is slow: 1.5 × the usual duration for its work, and longer than nearly
+// all tasks of the history, since some stages have such tasks every night.
 func (u *usual) slow() float64 { return u.work * max(1.5*u.time, u.longest) }
 
 // add counts the tasks of a stage.
@@ -54,8 +54,8 @@ func (c *common) add(s *measure.Stage, limit float64) {
 	}
 }
 
-// say adds what the slow tasks have in common, and the racks whose machines are slow together: a rack that explains the slow
-// tasks at least as well as a machine, a node or a source does, with two machines that ran tasks.
+// say adds to s what the slow tasks have in common, and the racks whose machines are slow together. Such a rack explains the slow
+// tasks at least as well as any machine, node or source, and at least two of its machines ran tasks.
 func (c *common) say(s *Slowness, machines []SlowMachine, usuals map[int]*usual) {
 	s.InCommon = append([]sharing.Feature{}, c.tasks.Shared(c.names)...)
 	s.Tasks, s.SlowTasks = c.tasks.Count()

@@ -44,7 +44,7 @@ type comparing struct {
 	all     []comparison
 }
 
-// valuesOf gives the compared values of a run, if it has them.
+// valuesOf returns the compared values of a run, if it has them.
 type valuesOf func(*measure.Run) (measure.Values, bool)
 
 func wholeRun(r *measure.Run) (measure.Values, bool) { return r.Values, true }
@@ -128,7 +128,7 @@ func (c *comparing) add(of comparison, values valuesOf) {
 	}
 }
 
-// work is the work of a run or stage: the bytes it read, or its number of tasks if the log does not say.
+// work returns the work of a run or stage: the bytes it read, or its number of tasks if these are unknown.
 func work(v measure.Values) float64 {
 	for _, name := range []string{"input_bytes", "tasks", "attempts"} {
 		if v[name] > 0 {
@@ -149,7 +149,7 @@ func causesOf(r *measure.Run, history []*measure.Run) []string {
 	return slices.Compact(names)
 }
 
-// meanOf is the mean of each value over the history, in a fixed order.
+// meanOf returns the mean of each value over the history, summed in a fixed order.
 func meanOf(history []*measure.Run, of valuesOf) measure.Values {
 	out, n := measure.Values{}, map[string]float64{}
 	for _, h := range history {
@@ -274,7 +274,7 @@ func (c *comparison) large() bool {
 	return c.isFelt(c.series.tonight.value, c.normal(), c.tonight)
 }
 
-// wasFelt reports the same for a night of the history.
+// wasFelt is large for a night of the history.
 func (c *comparison) wasFelt(k int) bool {
 	return c.isFelt(c.series.history[k].value, c.usual(), c.past[k])
 }
@@ -298,7 +298,7 @@ func (c *comparison) isFelt(value, normal float64, of measure.Values) bool {
 	return by >= c.settings.MinAbs && by >= c.settings.MinChange*normal && by > 0
 }
 
-// normal is the median of the history, for the work of tonight.
+// normal returns the median of the history, adjusted to the work of tonight.
 func (c *comparison) normal() float64 { return c.usual() * math.Exp(c.more) }
 
 func (c *comparison) usual() float64 {

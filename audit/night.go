@@ -13,7 +13,7 @@ import (
 	"straggler/schema"
 )
 
-// Night is the outcome of an audit.
+// Night is the result of an audit.
 type Night struct {
 	Tool     string              `json:"tool"` // version of straggler
 	Date     string              `json:"date"`

@@ -7,7 +7,7 @@ import (
 	"straggler/audit/measure"
 )
 
-// number is a figure of an output; NaN and infinities are unknown.
+// number returns a figure for output: nil for NaN and infinities, which mean unknown.
 func number(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

@@ -89,7 +89,7 @@ func Compare(a, b *measure.Run, cfg *Config) *Pair {
 	return p
 }
 
-// before is what the other run has for the same thing.
+// before returns the values of the other run.
 func (c *comparison) before(a *measure.Run) measure.Values {
 	switch {
 	case c.rule.By == PerCause:
@@ -114,7 +114,7 @@ func (d *Difference) strength() float64 {
 	return s
 }
 
-// onlyIn are the stages of a that b does not have.
+// onlyIn returns the stages of a that b does not have.
 func onlyIn(a, b *measure.Run) []string {
 	only, matches := []string{}, measure.Match(a, []*measure.Run{b})
 	for i := range a.Stages {

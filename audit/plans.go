@@ -106,7 +106,7 @@ func orDefault(threshold string) string {
 	return threshold
 }
 
-// planBefore is the plan of the same query in the latest normal run; nil if no run had it.
+// planBefore returns the plan of the same query in the latest normal run, or nil if no run had it.
 func planBefore(p *measure.Plan, history []*measure.Run, skip func(*measure.Run) bool) *measure.Plan {
 	for _, h := range slices.Backward(history) {
 		if skip(h) {
@@ -121,7 +121,7 @@ func planBefore(p *measure.Plan, history []*measure.Run, skip func(*measure.Run)
 	return nil
 }
 
-// difference are the lines of a that b does not have, each as often as a has it more.
+// difference returns the lines of a that b does not have, as a difference of multisets.
 func difference(a, b []string) []string {
 	count := map[string]int{}
 	for _, s := range b {

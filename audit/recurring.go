@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// MachineRun is what is known of a machine in one run.
+// MachineRun is the health of a machine in one run.
 type MachineRun struct {
 	Run     string   `json:"run"`
 	Start   string   `json:"start"`
@@ -29,10 +29,10 @@ type window struct {
 	bad    float64                      // of these, in which it was slow
 }
 
-// recurringMachines adds the machines that were slow in several of the last runs, though perhaps in none of them for the first
-// time, and more often than the others. A machine has one finding: one that is a bad_machine tonight keeps that, with what is
-// known of it in each run, and one that was a bad_machine while it was slow, and is slow no longer, has none. The false discovery
-// rate is held over these findings alone, since most of what they rest on is not of tonight.
+// recurringMachines adds findings about the machines that were slow in several of the last runs, and more often than the others.
+// A machine has at most one finding: if it is a bad_machine tonight it keeps that finding, to which its health in each run is
+// added; if it was one until it recovered, it gets none. The false discovery rate is controlled over these findings alone,
+// because most of their data are from earlier nights.
 func (j *Judgement) recurringMachines(r *measure.Run, history []*measure.Run, cfg *Config, decisions map[string]baseline.Decision) {
 	rule, _ := RuleNamed("recurring_machine")
 	settings := cfg.settings(rule, r.Group, measure.Signature{})
@@ -73,7 +73,7 @@ func machineID(group, rule, name string) string {
 	return findingID(group, rule, measure.Signature{}, name)
 }
 
-// newWindow counts in the last runs, at most so many. Machines that are findings of tonight count as slow tonight.
+// newWindow returns the window of at most most runs. Machines that are findings of tonight count as slow tonight.
 func newWindow(r *measure.Run, history []*measure.Run, most int, tonight []Finding) *window {
 	w := &window{}
 	for _, h := range append(slices.Clone(history), r) {
@@ -105,13 +105,13 @@ func newWindow(r *measure.Run, history []*measure.Run, most int, tonight []Findi
 	return w
 }
 
-// isMachine reports whether a name among the slow machines of a run is that of one machine; see Finding.where.
+// isMachine reports whether a name among the slow machines of a run is the name of a single machine; see Finding.where.
 func isMachine(name string) bool {
 	return !strings.HasPrefix(name, "rack ") && name != (&Finding{Shared: true}).where()
 }
 
-// tonight lists the machines that were slow in some run of the window and judged in the last one: of a machine that is no longer
-// in use there is nothing to say.
+// tonight lists the machines that were slow in some run of the window and judged in the last one, which leaves out machines that
+// are not in use any more.
 func (w *window) tonight() []string {
 	last := len(w.runs) - 1
 	names := map[string]bool{}
@@ -125,8 +125,8 @@ func (w *window) tonight() []string {
 	return sortedKeys(names)
 }
 
-// wasOne reports whether a machine was slow without a healthy run in between, and was a finding then. Whether it is slow again and
-// again cannot be seen from that, and that it was slow has been reported.
+// wasOne reports whether all slow runs of a machine were one period, without a healthy run in between, in which it was a finding.
+// Such a machine is not recurring, and its slowness has been reported.
 func (w *window) wasOne(name, finding string) bool {
 	begun, healthy, flagged := false, false, false
 	for i, h := range w.runs {
@@ -142,9 +142,9 @@ func (w *window) wasOne(name, finding string) bool {
 	return flagged
 }
 
-// accepted reports whether it is normal that a machine is slow, by a decision about either of its findings, which begins with a
-// run (bad, again; "" without). As for other findings, normal is what the runs of the history from the decision on show: that it
-// is slow, or slow in at least so many runs of a window. Without such a run in the history it is a finding again.
+// accepted reports whether a decision makes it normal that a machine is slow. bad and again are the runs with which decisions
+// about its two possible findings begin, or "". As for other findings, the runs of the history from the decision on define what
+// is normal: being slow, or being slow in at least least runs of a window. Without such a run it is a finding again.
 func (w *window) accepted(f *Finding, least float64, bad, again string) bool {
 	var slow []float64 // runs before
 	k := 0.0
@@ -168,7 +168,7 @@ func (w *window) accepted(f *Finding, least float64, bad, again string) bool {
 	return false
 }
 
-// judge fills in what is known of a machine, and returns the p-value of the hypothesis that it is slow as often as the others.
+// judge fills in the runs of a machine, and returns the p-value of the hypothesis that it is slow as often as the others.
 func (w *window) judge(f *Finding) float64 {
 	k, healthy, least, most := 0, 0, math.Inf(1), 0.0
 	for i, h := range w.runs {
@@ -217,7 +217,7 @@ func fisherExact(k, n, bad, others float64) float64 {
 	return min(1, sum)
 }
 
-// logChoose is the logarithm of the binomial coefficient; of an impossible choice it is −∞.
+// logChoose returns the logarithm of the binomial coefficient; −∞ if that is 0.
 func logChoose(n, k float64) float64 {
 	if k < 0 || k > n {
 		return math.Inf(-1)
@@ -226,8 +226,8 @@ func logChoose(n, k float64) float64 {
 	return logOf(n) - logOf(k) - logOf(n-k)
 }
 
-// watched returns the machines that were slow in some run of each group: those whose healthy runs a baseline keeps, so that its
-// size is bounded by the machines that were ever slow times the runs kept.
+// watched returns the machines of each group that were slow in some run. A baseline keeps the healthy runs of these machines
+// only, which bounds its size.
 func watched(lists ...[]measure.Run) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for _, runs := range lists {

@@ -26,7 +26,7 @@ type Rule struct {
 	of       func(v, scale measure.Values) point
 }
 
-// Scope is what a rule compares, and how often.
+// Scope says for what a rule makes a comparison.
 type Scope int
 
 const (
@@ -135,7 +135,7 @@ const (
 	Off     Severity = "off"
 )
 
-// severities lists them, gravest first.
+// severities lists the severities, gravest first.
 func severities() []Severity { return []Severity{Error, Warning, Note, Off} }
 
 // logOf compares the logarithm, on which runs that are slower by a factor scatter alike whatever they measure. The
@@ -184,8 +184,8 @@ func excess(v, scale measure.Values) point {
 	return point{value: e, y: math.Log(e + c), w: max(sq, c*c) / ((e + c) * (e + c)), speed: true, ok: true, clock: max(1, v["tasks"]) * clock(v, e+c)}
 }
 
-// clock is the variance of the logarithm of a time by the resolution of the log's clock, where that is whole seconds: that of a
-// difference of two instants, each rounded, with 1/12 s² each.
+// clock returns the variance of the logarithm of a time that is due to a clock of whole seconds: a time is the difference of two
+// rounded instants, each with variance 1/12 s².
 func clock(v measure.Values, time float64) float64 {
 	tick := v["tick_s"]
 	return tick * tick / 6 / (time * time)

@@ -30,10 +30,10 @@ type azureBucket struct {
 	tries  int
 }
 
-// azureVersion is that of the API. Storage emulators and Azure Stack know it, too.
+// azureVersion is the version of the API. Storage emulators and Azure Stack support it, too.
 const azureVersion = "2021-12-02"
 
-// openAzure takes the credentials that the environment names, or those of Azure's own tools.
+// openAzure uses the credentials in the environment, or those of Azure's own tools.
 func openAzure(ctx context.Context, l location.Location, retries bool) (Bucket, error) {
 	account, err := azureAccountOf(l.Query)
 	if err != nil {
@@ -46,15 +46,15 @@ func openAzure(ctx context.Context, l location.Location, retries bool) (Bucket, 
 	return b, account.reach(ctx, b, l.Host)
 }
 
-// azureAccount is a storage account, and how to reach it.
+// azureAccount is a storage account, with its address and credentials.
 type azureAccount struct {
 	name, key, token, connection string
 	protocol, domain             string
 	cdn, emulator                bool
 }
 
-// azureAccountOf reads the variables of Azure's own tools. The parameters of a URL come before them; a signature of theirs
-// is sent to no other server.
+// azureAccountOf reads the variables of Azure's own tools. The parameters of a URL take precedence; a signature in the
+// variables is sent only to the server that the variables name.
 func azureAccountOf(parameters url.Values) (*azureAccount, error) {
 	a := &azureAccount{
 		name: os.Getenv("AZURE_STORAGE_ACCOUNT"), key: os.Getenv("AZURE_STORAGE_KEY"), token: os.Getenv("AZURE_STORAGE_SAS_TOKEN"),
@@ -106,7 +106,7 @@ func (a *azureAccount) set(name, value string) (err error) {
 	return err
 }
 
-// server is the URL of the account. That of an emulator has the account's name in its path.
+// server returns the URL of the account. That of an emulator has the account's name in its path.
 func (a *azureAccount) server() string {
 	protocol, domain := cmp.Or(a.protocol, "https"), cmp.Or(a.domain, "blob.core.windows.net")
 	switch {
@@ -118,7 +118,7 @@ func (a *azureAccount) server() string {
 	return protocol + "://" + a.name + "." + domain
 }
 
-// reach says where a container is, and how requests for it are signed.
+// reach sets the URL of a container, and how requests for it are signed.
 func (a *azureAccount) reach(ctx context.Context, b *azureBucket, name string) (err error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
@@ -152,8 +152,7 @@ func (a *azureAccount) reach(ctx context.Context, b *azureBucket, name string) (
 	return nil
 }
 
-// connected is what a connection string says
-// (learn.microsoft.com/azure/storage/common/storage-configure-connection-string).
+// connected parses the connection string (learn.microsoft.com/azure/storage/common/storage-configure-connection-string).
 func (a *azureAccount) connected() (server, key, token string, err error) {
 	said := map[string]string{}
 	for part := range strings.SplitSeq(strings.TrimRight(a.connection, ";"), ";") {
@@ -172,7 +171,7 @@ func (a *azureAccount) connected() (server, key, token string, err error) {
 	return server, key, token, err
 }
 
-// azureError is an answer that is a refusal. The text of its body may hold what was signed, so it is not kept.
+// azureError is an error response. The text of its body is not kept, because it may contain the signed text.
 type azureError struct {
 	status int
 	code   string
@@ -220,7 +219,7 @@ func (b *azureBucket) once(ctx context.Context, c call) (*http.Response, error) 
 	return nil, &azureError{r.StatusCode, r.Header.Get("X-Ms-Error-Code")}
 }
 
-// effect sends a request of which only the answer's status counts.
+// effect sends a request, and reads only the status of the response.
 func (b *azureBucket) effect(ctx context.Context, c call) error {
 	r, err := b.do(ctx, c)
 	if err != nil {
@@ -237,7 +236,7 @@ func (b *azureBucket) Stat(ctx context.Context, key string) (Object, error) {
 	return Object{Key: key, Size: r.ContentLength, Modified: modified(r)}, r.Body.Close()
 }
 
-// azureName is the name of a blob; one with characters that XML lacks is in percent-encoding.
+// azureName is the name of a blob. A name with characters that XML cannot represent is percent-encoded.
 type azureName struct {
 	Encoded bool   `xml:"Encoded,attr"`
 	Text    string `xml:",chardata"`
@@ -250,7 +249,7 @@ func (n azureName) key() (string, error) {
 	return url.PathUnescape(n.Text)
 }
 
-// azurePage is an answer to List Blobs.
+// azurePage is a response to List Blobs.
 type azurePage struct {
 	XMLName xml.Name `xml:"EnumerationResults"`
 	Blobs   []struct {
@@ -308,7 +307,7 @@ func (b *azureBucket) Read(ctx context.Context, key string, from, n int64) (*Rea
 	return &Reader{r.Body, wholeSize(r.ContentLength, r.Header.Get("Content-Range")), modified(r)}, nil
 }
 
-// Write puts what fits into one part at once, and of all else its blocks, of which a list makes the blob.
+// Write uploads data that fits into one part with one request, and other data as blocks followed by the list of them.
 func (b *azureBucket) Write(ctx context.Context, key, contentType string, data io.Reader, fresh bool) error {
 	header := map[string]string{}
 	if contentType != "" {
@@ -332,10 +331,10 @@ func (b *azureBucket) Write(ctx context.Context, key, contentType string, data i
 	return b.effect(ctx, call{method: http.MethodPut, key: key, query: url.Values{"comp": {"blocklist"}}, header: header, body: list})
 }
 
-// putBlocks sends a part and those after it as blocks, and gives the list of them.
+// putBlocks uploads a part and the parts after it as blocks, and returns the block list.
 func (b *azureBucket) putBlocks(ctx context.Context, key string, part []byte, data io.Reader) ([]byte, error) {
 	ids, err := sendParts(ctx, part, data, func(ctx context.Context, n int, part []byte) (string, error) {
-		// all ids of a blob are of one length
+		// all ids of a blob must have the same length
 		id := base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(n)))
 		return id, b.effect(ctx, call{method: http.MethodPut, key: key, query: url.Values{"comp": {"block"}, "blockid": {id}}, body: part})
 	})

@@ -27,10 +27,10 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// Tokens of Microsoft Entra ID for storage, from where Azure's own libraries look for them, in their order
-// (learn.microsoft.com/azure/developer/go/sdk/authentication/credential-chains). The first kind that is set up is used. What is
-// left out, and what does instead: PowerShell's log-in (az login), certificates in PKCS #12 (PEM), and the identities of Azure
-// Arc, Service Fabric, Machine Learning and the Cloud Shell (az login there, or a secret), which have protocols of their own.
+// Tokens of Microsoft Entra ID for storage. Credentials are looked for in the same order as by Azure's own libraries
+// (learn.microsoft.com/azure/developer/go/sdk/authentication/credential-chains), and the first kind that is set up is used. Not
+// supported, with the alternative: PowerShell's log-in (az login), certificates in PKCS #12 (PEM), and the identities of Azure
+// Arc, Service Fabric, Machine Learning and the Cloud Shell, which have protocols of their own (az login there, or a secret).
 
 const (
 	azureResource = "https://storage.azure.com"
@@ -40,8 +40,8 @@ const (
 // errNoCredential is returned by a kind of credential that is not set up here.
 var errNoCredential = errors.New("no credential")
 
-// azureKind is a kind of credential, by the name that AZURE_TOKEN_CREDENTIALS has for it. Its find gives nothing but
-// errNoCredential where it is not set up.
+// azureKind is a kind of credential, with its name in AZURE_TOKEN_CREDENTIALS. Its find returns errNoCredential if it is not set
+// up.
 type azureKind struct {
 	name, group string
 	find        func(ctx context.Context) (*oauth2.Token, error)
@@ -55,7 +55,7 @@ var azureKinds = []azureKind{
 	{"AzureDeveloperCLICredential", "dev", developerCLIToken},
 }
 
-// azureTokens returns tokens by the kinds that AZURE_TOKEN_CREDENTIALS names, all without it. It makes no request yet.
+// azureTokens returns a source of tokens by the kinds in AZURE_TOKEN_CREDENTIALS, or by all if it is not set. It makes no request.
 func azureTokens(ctx context.Context) (oauth2.TokenSource, error) {
 	kinds := azureKinds
 	if want := os.Getenv("AZURE_TOKEN_CREDENTIALS"); want != "" {
@@ -75,7 +75,7 @@ func kindNames(kinds []azureKind) string {
 	return strings.Join(names, ", ")
 }
 
-// azureChain is the first kind that gave a token, once one did.
+// azureChain tries the kinds in turn, and keeps to the first that returned a token.
 type azureChain struct {
 	ctx   context.Context
 	mu    sync.Mutex
@@ -105,7 +105,7 @@ func (c *azureChain) Token() (*oauth2.Token, error) {
 	return nil, fmt.Errorf("%w of Azure was found: %s", errNoCredential, strings.Join(missing, ", "))
 }
 
-// unset says which variable a kind lacks.
+// unset returns the error for a variable that is not set.
 func unset(name string) error { return fmt.Errorf("%w: %s is not set", errNoCredential, name) }
 
 // entra is an application that is registered with a tenant.
@@ -122,7 +122,7 @@ func entraOf() (entra, error) {
 	return e, nil
 }
 
-// tokenURL is where a tenant's tokens are asked for. Secrets go over TLS, or to this machine.
+// tokenURL returns the address of the tenant's token service. It must use TLS, or be on this machine, because secrets are sent.
 func (e entra) tokenURL() (string, error) {
 	host := os.Getenv("AZURE_AUTHORITY_HOST")
 	if host == "" {
@@ -135,7 +135,7 @@ func (e entra) tokenURL() (string, error) {
 	return at.JoinPath(url.PathEscape(e.tenant), "oauth2/v2.0/token").String(), nil
 }
 
-// ask asks the tenant for a token with a secret, or with what proves the application's identity else.
+// ask requests a token from the tenant, with a secret or another proof of the application's identity.
 func (e entra) ask(ctx context.Context, secret string, proof url.Values) (*oauth2.Token, error) {
 	at, err := e.tokenURL()
 	if err != nil {
@@ -151,7 +151,7 @@ func assertion(text string) url.Values {
 	return url.Values{"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}, "client_assertion": {text}}
 }
 
-// environmentToken is for an application with a secret or a certificate, or a user with a password.
+// environmentToken gets the token of an application with a secret or a certificate, or of a user with a password.
 func environmentToken(ctx context.Context) (*oauth2.Token, error) {
 	e, err := entraOf()
 	if err != nil {
@@ -244,7 +244,7 @@ func readPEM(file string) (certificates [][]byte, key *rsa.PrivateKey, err error
 	return nil, nil, errors.New("none of its certificates is that of its key")
 }
 
-// workloadToken is for a pod whose service account the tenant trusts; the file of its token changes.
+// workloadToken gets the token of a pod whose service account the tenant trusts. The file with the pod's own token changes.
 func workloadToken(ctx context.Context) (*oauth2.Token, error) {
 	file := os.Getenv("AZURE_FEDERATED_TOKEN_FILE")
 	if file == "" {
@@ -261,10 +261,10 @@ func workloadToken(ctx context.Context) (*oauth2.Token, error) {
 	return e.ask(ctx, "", assertion(strings.TrimSpace(string(signed))))
 }
 
-// metadataProbe is how long the service of virtual machines may take to answer at all: where there is none, nothing answers.
+// metadataProbe is how long to wait for the service of virtual machines, since nothing answers on a machine without it.
 const metadataProbe = time.Second
 
-// managedToken is for the identity of a virtual machine, a node of a cluster, a function or an app.
+// managedToken gets the token of the identity of a virtual machine, a node of a cluster, a function or an app.
 func managedToken(ctx context.Context) (*oauth2.Token, error) {
 	query := url.Values{"resource": {azureResource}}
 	if client := os.Getenv("AZURE_CLIENT_ID"); client != "" {
@@ -302,7 +302,7 @@ func managedToken(ctx context.Context) (*oauth2.Token, error) {
 // maxToken bounds the bytes of an answer with a token.
 const maxToken = 1 << 20
 
-// metadataToken asks a service of the machine.
+// metadataToken requests a token from a service of this machine.
 func metadataToken(ctx context.Context, client *http.Client, endpoint string, query url.Values, header http.Header) (*oauth2.Token, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"?"+query.Encode(), nil)
 	if err != nil {
@@ -339,7 +339,7 @@ func metadataToken(ctx context.Context, client *http.Client, endpoint string, qu
 	return token, nil
 }
 
-// cliToken is that of the user who has logged in with az login.
+// cliToken gets the token of the user who has logged in with az login.
 func cliToken(ctx context.Context) (*oauth2.Token, error) {
 	var said struct {
 		AccessToken string
@@ -359,7 +359,7 @@ func cliToken(ctx context.Context) (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: said.AccessToken, Expiry: expires}, nil
 }
 
-// developerCLIToken is that of the user who has logged in with azd auth login.
+// developerCLIToken gets the token of the user who has logged in with azd auth login.
 func developerCLIToken(ctx context.Context) (*oauth2.Token, error) {
 	var said struct {
 		Token     string
@@ -369,7 +369,7 @@ func developerCLIToken(ctx context.Context) (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: said.Token, Expiry: said.ExpiresOn}, err
 }
 
-// run runs a program that prints JSON. One that is not there, or without a login, has no credential.
+// run runs a program that prints JSON. If the program is missing or nobody is logged in, the error is errNoCredential.
 func run(ctx context.Context, into any, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.WaitDelay = time.Second

@@ -24,8 +24,8 @@ func (s *azureSigner) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.send.RoundTrip(r)
 }
 
-// azureSignature is that of a request (learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key): of its method,
-// eleven headers in this order, all headers of Azure's own, and what it is for.
+// azureSignature returns the signature of a request (learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key) over
+// its method, eleven headers in this order, all x-ms- headers, and its resource.
 func azureSignature(r *http.Request, account string, key []byte) string {
 	length := ""
 	if r.ContentLength > 0 {

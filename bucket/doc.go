@@ -11,10 +11,10 @@
 //  4. resume.go reads a file as a stream that resumes at the byte where a connection broke; retry.go is the policy: how often
 //     and how long to try.
 //
-// Credentials come from where the vendors' libraries look for them, the environment and the files of the vendors' own tools,
-// and from nowhere else. The S3 protocol was tried against servers of it that demand its signatures. Google's and Azure's were
-// not available: the tests simulate servers that require their tokens, signatures and conditions, and Blob Storage was
-// tried against the emulator Azurite, with every operation.
+// Credentials are looked for only where the vendors' libraries look for them: in the environment and in the files of the vendors'
+// own tools. The S3 protocol was tested with servers that require its signatures. Google's and Azure's services were not
+// available: the tests simulate servers that require their tokens, signatures and conditions, and all operations of Blob Storage
+// were tested with the emulator Azurite.
 //
 // Start with bucket.go.
 package bucket

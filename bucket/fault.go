@@ -26,8 +26,8 @@ var (
 	ErrReplaced = errors.New("the file was replaced while it was read")
 )
 
-// Fault is an error for people. It carries the kind of the library's error (location.ErrURL, ErrBroken, ErrReplaced,
-// errors.ErrUnsupported, those of fs, and of syscall about a disk) and not the error itself, whose text may hold a signed URL.
+// Fault is an error for people. It wraps the kind of the library's error (location.ErrURL, ErrBroken, ErrReplaced,
+// errors.ErrUnsupported, those of fs, and of syscall about a disk), not the error itself, whose text may contain a signed URL.
 type Fault struct {
 	Kind error
 	Text string
@@ -81,7 +81,7 @@ var refused = map[string]bool{"InvalidAccessKeyId": true, "SignatureDoesNotMatch
 	"TokenRefreshRequired": true, "AuthenticationFailed": true, "AuthorizationFailure": true,
 	"AuthorizationPermissionMismatch": true, noToken: true}
 
-// there are Azure's codes for an object that must not be there and is: a conflict, and not a failed condition.
+// there are Azure's codes for an object that must not exist and does, which are conflicts rather than failed conditions.
 var there = map[string]bool{"BlobAlreadyExists": true}
 
 // noToken is Google's refusal to issue a token for the credentials found.

@@ -31,8 +31,8 @@ func openGoogle(ctx context.Context, l location.Location, retries bool) (Bucket,
 	return openGoogleAt(ctx, server, l, retries)
 }
 
-// openGoogleAt takes Application Default Credentials (cloud.google.com/docs/authentication/application-default-credentials)
-// to a server; an emulator gets none.
+// openGoogleAt opens a bucket of a server with Application Default Credentials
+// (cloud.google.com/docs/authentication/application-default-credentials), or of an emulator without credentials.
 func openGoogleAt(ctx context.Context, server string, l location.Location, retries bool) (Bucket, error) {
 	anonymous := os.Getenv("STORAGE_EMULATOR_HOST") != ""
 	for name := range l.Query {
@@ -61,7 +61,7 @@ func openGoogleAt(ctx context.Context, server string, l location.Location, retri
 	b := &s3Bucket{
 		at: strings.TrimSuffix(server, "/") + "/" + l.Host, client: s3Client(send), tries: 1,
 		fresh: header{"X-Goog-If-Generation-Match", "0"}, // no generation: there is no such object
-		// or objects that are stored as gzip are sent without it, and in other lengths
+		// else objects that are stored as gzip would be decompressed by the server, and have other lengths
 		reads: map[string]string{"Accept-Encoding": "gzip"},
 	}
 	if retries {

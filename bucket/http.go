@@ -16,8 +16,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// What servers of the S3 protocol and Blob Storage have in common: answers that are final, pages of a listing, parts of
-// objects.
+// This file has what the S3 protocol and Blob Storage share: final responses, pages of a listing, parts of objects.
 
 // call is a request before it is signed.
 type call struct {
@@ -27,27 +26,27 @@ type call struct {
 	body        []byte
 }
 
-// passing are the answers of a server that may give another one later.
+// passing are the status codes after which a retry may succeed.
 var passing = map[int]bool{http.StatusRequestTimeout: true, http.StatusTooManyRequests: true, http.StatusInternalServerError: true,
 	http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true}
 
-// refusal is an error that a server answered with.
+// refusal is an error response of a server.
 type refusal interface {
 	error
 	answered() int // status of HTTP
 }
 
-// final reports whether asking again would give the same error.
+// final reports whether a retry would fail with the same error.
 func final(err error) bool {
 	var said refusal
 	var refused *oauth2.RetrieveError
 	return errors.As(err, &said) && !passing[said.answered()] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
 }
 
-// maxPage bounds the bytes of a page: 1 000 objects with names of 1 024 characters and all their properties are fewer.
+// maxPage bounds the bytes of a page. 1 000 objects with names of 1 024 characters and all their properties take less.
 const maxPage = 32 << 20
 
-// withGiven adds the parameters of a query that have a value.
+// withGiven adds to a query the values that are not empty.
 func withGiven(query url.Values, values map[string]string) url.Values {
 	for name, value := range values {
 		if value != "" {
@@ -66,12 +65,12 @@ func readPage(r *http.Response, page any) error {
 	return nil
 }
 
-// sortByKey puts objects and directories, which servers list apart, in one order.
+// sortByKey sorts objects and directories, which servers list separately.
 func sortByKey(objects []Object) {
 	slices.SortFunc(objects, func(a, b Object) int { return cmp.Compare(a.Key, b.Key) })
 }
 
-// byteRange asks for n bytes from one on (RFC 9110 §14.2), "" for all.
+// byteRange returns the Range header for n bytes from a byte on (RFC 9110 §14.2), or "" for all.
 func byteRange(from, n int64) string {
 	switch {
 	case n >= 0:
@@ -82,7 +81,7 @@ func byteRange(from, n int64) string {
 	return ""
 }
 
-// wholeSize is the size of an object that a server sends a part of: the end of bytes 10-14/27 (RFC 9110 §14.4).
+// wholeSize returns the size of an object of which a server sends a part: the 27 of bytes 10-14/27 (RFC 9110 §14.4).
 func wholeSize(length int64, contentRange string) int64 {
 	if _, whole, ok := strings.Cut(contentRange, "/"); ok {
 		if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
@@ -92,7 +91,7 @@ func wholeSize(length int64, contentRange string) int64 {
 	return length
 }
 
-// modified is when an object was written, the zero time where the answer does not say.
+// modified returns the time at which an object was written, or the zero time if it is unknown.
 func modified(r *http.Response) time.Time {
 	at, err := http.ParseTime(r.Header.Get("Last-Modified"))
 	if err != nil {

@@ -10,21 +10,20 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Large objects are sent in parts; this bounds the memory of that.
+// Large objects are sent in parts. These constants bound the memory used for them.
 const (
 	PartBytes   = 8 << 20
 	partsAtOnce = 2
 )
 
-// readPart reads up to PartBytes; its error is io.EOF when the data ends with them.
+// readPart reads up to PartBytes. Its error is io.EOF if the data ends with them.
 func readPart(data io.Reader) ([]byte, error) {
 	var part bytes.Buffer
 	_, err := io.CopyN(&part, data, PartBytes)
 	return part.Bytes(), err
 }
 
-// sendParts sends a part and those that follow it in the data, numbered from 0, several concurrently, and returns the answer to
-// each.
+// sendParts sends a part and the rest of the data as parts numbered from 0, several concurrently, and returns the result of each.
 func sendParts[T any](ctx context.Context, part []byte, data io.Reader, send func(ctx context.Context, n int, part []byte) (T, error)) ([]T, error) {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(partsAtOnce)

@@ -17,8 +17,8 @@ type Source interface {
 	Fault(err error) (explained error, final bool)
 }
 
-// progressBytes read without a break reset the count of broken connections: a file of any size is read over a network
-// that breaks now and then, and reading fails over one that breaks all the time.
+// progressBytes is the number of bytes read without a break after which the count of broken connections starts again, so that
+// occasional breaks do not prevent a large file from being read, but a connection that always breaks does.
 const progressBytes = 8 << 20
 
 // Stream reads a range of a file from start to end. A broken connection is reopened at the byte where it broke. Its errors are
@@ -40,7 +40,8 @@ type Stream struct {
 	err    error              // came with the last bytes
 }
 
-// NewStream reads the bytes from one to before another. All streams with the same version see the same state of the file.
+// NewStream returns a stream of the bytes from at to before end. All streams with the same Version read the same state of the
+// file.
 func NewStream(ctx context.Context, from Source, p RetryPolicy, at, end int64, same *Version) *Stream {
 	p = p.WithDefaults()
 	return &Stream{ctx: ctx, from: from, p: p, at: at, end: end, same: same, pauses: p.Backoff()}
@@ -71,7 +72,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 	return 0, nil
 }
 
-// once reads from the connection that there is, or from a new one.
+// once reads from the open connection, or from a new one.
 func (s *Stream) once(p []byte) (int, error) {
 	if s.body == nil {
 		ctx, cancel := context.WithCancel(s.ctx)
@@ -94,8 +95,8 @@ func (s *Stream) once(p []byte) (int, error) {
 	return n, err
 }
 
-// Version holds all connections to a file to the same state of it. What was listed is not asked: the listings of some
-// servers have other clocks.
+// Version ensures that all connections to a file read the same state of it, by the time with which the first one answered. The
+// time in the listing is not used, since some servers use another clock there.
 type Version struct {
 	mu    sync.Mutex
 	first time.Time
@@ -115,7 +116,7 @@ var Replaced error = &Fault{ErrReplaced, "it was replaced after it was listed; r
 
 var errEnded = errors.New("the connection ended too early")
 
-// again waits before the next try, or says why there is none.
+// again waits before the next try, or returns the error if there is none.
 func (s *Stream) again(err error) error {
 	if ctxErr := s.ctx.Err(); ctxErr != nil {
 		return ctxErr

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// RetryPolicy says how often and how long to try. The zero value is for real networks.
+// RetryPolicy is how often and how long to try. The zero value means the defaults, which are for real networks.
 type RetryPolicy struct {
 	Tries int           // before an operation fails; default 8
 	Pause time.Duration // at most, before the second try; twice as long before each further one; default 500 ms
 	Stall time.Duration // without an answer or a byte until a connection counts as broken; default 1 minute
 }
 
-// maxPause bounds the pauses between tries: with it the default policy bridges outages of half a minute on average, and
-// of a minute at most.
+// maxPause bounds the pauses between tries. With it the default policy survives outages of half a minute on average, and of a
+// minute at most.
 const maxPause = 30 * time.Second
 
 // WithDefaults fills in what is not set.
@@ -34,14 +34,13 @@ func (p RetryPolicy) WithDefaults() RetryPolicy {
 // Backoff returns the pauses between the tries of one operation.
 func (p RetryPolicy) Backoff() *Backoff { return NewBackoff(p.Pause, maxPause) }
 
-// Backoff waits for random times up to a bound that doubles, so that clients which failed together do not come back
-// together.
+// Backoff waits for random times up to a bound that doubles, so that clients that failed together do not retry together.
 type Backoff struct{ bound, max time.Duration }
 
 // NewBackoff waits at most first the first time, and never longer than max.
 func NewBackoff(first, max time.Duration) *Backoff { return &Backoff{first, max} }
 
-// Wait waits; the context ends it with its error.
+// Wait waits, or returns the error of the context when that ends.
 func (b *Backoff) Wait(ctx context.Context) error {
 	pause := time.NewTimer(1 + rand.N(b.bound))
 	defer pause.Stop()
@@ -57,7 +56,7 @@ func (b *Backoff) Wait(ctx context.Context) error {
 // firstPause bounds the pause before the second try of a request, as the vendors' libraries do.
 const firstPause = 800 * time.Millisecond
 
-// retried asks until there is an answer or a final error, at most so often.
+// retried calls ask until it succeeds or its error is final, at most tries times.
 func retried[T any](ctx context.Context, tries int, final func(error) bool, ask func() (T, error)) (T, error) {
 	pauses := NewBackoff(firstPause, maxPause)
 	for try := 1; ; try++ {

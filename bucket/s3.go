@@ -35,7 +35,7 @@ type s3Bucket struct {
 
 type header struct{ name, value string }
 
-// openS3 finds credentials and the region where the vendor's own tools do.
+// openS3 finds the credentials and the region in the same places as Amazon's own tools.
 func openS3(_ context.Context, l location.Location, retries bool) (Bucket, error) {
 	s, err := s3SettingsOf(l.Query)
 	if err != nil {
@@ -68,7 +68,7 @@ func s3Client(send http.RoundTripper) *http.Client {
 	return &http.Client{Transport: send, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// s3Error is an answer that is a refusal.
+// s3Error is an error response.
 type s3Error struct {
 	status        int
 	code, message string
@@ -78,10 +78,10 @@ func (e *s3Error) answered() int { return e.status }
 
 func (e *s3Error) Error() string { return e.code + ": " + e.message }
 
-// maxRefusal bounds the bytes of a refusal that are read.
+// maxRefusal bounds the bytes that are read of an error response.
 const maxRefusal = 64 << 10
 
-// refusalOf reads what a server says about why it refuses; to a request for headers alone it says the status only.
+// refusalOf reads an error response. The response to a HEAD request has only a status.
 func refusalOf(r *http.Response) *s3Error {
 	var said struct {
 		XMLName       xml.Name `xml:"Error"`
@@ -101,7 +101,7 @@ func refusalOf(r *http.Response) *s3Error {
 	return e
 }
 
-// passedOn are the answers of a region that the bucket is not in.
+// passedOn are the status codes with which a region responds for a bucket of another region.
 var passedOn = map[int]bool{http.StatusMovedPermanently: true, http.StatusTemporaryRedirect: true, http.StatusBadRequest: true}
 
 // do sends a request for an object, or for the bucket where key is "", until it is answered or fails for good.
@@ -136,7 +136,7 @@ func (b *s3Bucket) once(ctx context.Context, c call) (*http.Response, error) {
 	return nil, refusalOf(r)
 }
 
-// effect sends a request and reads what little is answered.
+// effect sends a request and reads the short response.
 func (b *s3Bucket) effect(ctx context.Context, c call) (*http.Response, []byte, error) {
 	r, err := b.do(ctx, c)
 	if err != nil {
@@ -155,7 +155,7 @@ func (b *s3Bucket) Stat(ctx context.Context, key string) (Object, error) {
 	return Object{Key: key, Size: r.ContentLength, Modified: modified(r)}, r.Body.Close()
 }
 
-// s3Page is an answer to ListObjectsV2.
+// s3Page is a response to ListObjectsV2.
 type s3Page struct {
 	XMLName xml.Name `xml:"ListBucketResult"` // a proxy's own page is not an empty listing
 	Objects []struct {
@@ -204,7 +204,7 @@ func (b *s3Bucket) Read(ctx context.Context, key string, from, n int64) (*Reader
 	return &Reader{r.Body, wholeSize(r.ContentLength, r.Header.Get("Content-Range")), modified(r)}, nil
 }
 
-// Write puts what fits into one part at once, and all else by a multipart upload.
+// Write uploads data that fits into one part with one request, and other data by a multipart upload.
 func (b *s3Bucket) Write(ctx context.Context, key, contentType string, data io.Reader, fresh bool) error {
 	headers := map[string]string{}
 	for name, value := range b.writes {
@@ -232,7 +232,7 @@ func (b *s3Bucket) Write(ctx context.Context, key, contentType string, data io.R
 
 const checksumHeader = "X-Amz-Checksum-Crc32"
 
-// checksum is the CRC-32 of RFC 1952 as the protocol writes it.
+// checksum returns the CRC-32 of RFC 1952 in the encoding of the protocol.
 func checksum(part []byte) string {
 	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(part)))
 }
@@ -244,7 +244,7 @@ type s3Part struct {
 	ChecksumCRC32 string `xml:",omitempty"`
 }
 
-// upload makes an object of a part and those after it. What was sent is given up when it fails.
+// upload creates an object of a part and the rest of the data. If that fails, it aborts the multipart upload.
 func (b *s3Bucket) upload(ctx context.Context, key string, headers map[string]string, part []byte, data io.Reader, fresh bool) (err error) {
 	if b.checksums {
 		headers["X-Amz-Checksum-Algorithm"] = "CRC32"

@@ -20,7 +20,7 @@ import (
 	"gopkg.in/ini.v1"
 )
 
-// s3Signer signs requests with credentials (AWS Signature Version 4), which are renewed over a client.
+// s3Signer signs requests by AWS Signature Version 4. The client renew is used to renew the credentials.
 func s3Signer(c *credentials.Credentials, renew *http.Client, region string) func(q *http.Request, body []byte) (*http.Request, error) {
 	return func(q *http.Request, body []byte) (*http.Request, error) {
 		v, err := c.GetWithContext(&credentials.CredContext{Client: renew, Context: q.Context()})
@@ -39,7 +39,7 @@ func s3Signer(c *credentials.Credentials, renew *http.Client, region string) fun
 // awsFiles are Amazon's own files (docs.aws.amazon.com/sdkref/latest/guide/file-format.html).
 type awsFiles struct{ config, credentials *ini.File }
 
-// readAWSFiles reads those that there are.
+// readAWSFiles reads the files that exist.
 func readAWSFiles() (awsFiles, error) {
 	home := ""
 	if u, err := os.UserHomeDir(); err == nil {
@@ -64,7 +64,7 @@ func readAWSFiles() (awsFiles, error) {
 	return f, err
 }
 
-// sections are those of a profile; what the first says counts.
+// sections returns the sections of a profile. For a setting in several, the first one counts.
 func (f awsFiles) sections(profile string) (out []*ini.Section) {
 	if s, err := f.credentials.GetSection(profile); err == nil {
 		out = append(out, s)
@@ -86,7 +86,7 @@ func (f awsFiles) get(profile, key string) string {
 	return ""
 }
 
-// service is the address that a profile has for one service: that of its section services.
+// service returns the address that a profile has for a service, in its section services.
 func (f awsFiles) service(profile, name string) string {
 	s, err := f.config.GetSection("services " + f.get(profile, "services"))
 	if err != nil || !s.HasKey(name) {
@@ -100,8 +100,8 @@ func (f awsFiles) service(profile, name string) string {
 	return ""
 }
 
-// credentials are looked for where Amazon's own libraries look, in their order
-// (docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html). It makes no request yet.
+// credentials looks for credentials in the same places and order as Amazon's own libraries
+// (docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html). It makes no request.
 func (s *s3Settings) credentials() (*credentials.Credentials, error) {
 	var found credentials.Provider
 	var err error
@@ -124,7 +124,7 @@ func (s *s3Settings) credentials() (*credentials.Credentials, error) {
 	return credentials.New(found), nil
 }
 
-// ofProfile returns what a profile of Amazon's files has; used are the profiles whose roles are taken with it.
+// ofProfile returns the credentials of a profile in Amazon's files. used are the profiles whose roles are assumed with it.
 func (s *s3Settings) ofProfile(name string, used []string) (credentials.Provider, error) {
 	if len(s.files.sections(name)) == 0 {
 		if name == "default" {
@@ -168,7 +168,7 @@ func (s *s3Settings) ofProfile(name string, used []string) (credentials.Provider
 	return s.ofMachine(), nil
 }
 
-// ofMachine asks the service of the container or virtual machine.
+// ofMachine returns the credentials that the service of the container or virtual machine provides.
 func (s *s3Settings) ofMachine() credentials.Provider {
 	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != ""
 	disabled, _ := strconv.ParseBool(os.Getenv("AWS_EC2_METADATA_DISABLED"))
@@ -181,19 +181,19 @@ func (s *s3Settings) ofMachine() credentials.Provider {
 	return &credentials.IAM{Endpoint: os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"), Client: &http.Client{Timeout: metadataProbe}}
 }
 
-// securityTokens is the address of the service that gives tokens for roles.
+// securityTokens returns the address of the service that issues tokens for roles.
 func (s *s3Settings) securityTokens() string {
 	return cmp.Or(os.Getenv("AWS_ENDPOINT_URL_STS"), os.Getenv("AWS_ENDPOINT_URL"), "https://sts."+cmp.Or(s.region, "us-east-1")+"."+awsDomain(s.region))
 }
 
-// ofToken takes a role for a token in a file, as pods of Kubernetes have one.
+// ofToken assumes a role with a token in a file, as in pods of Kubernetes.
 func (s *s3Settings) ofToken(file, role, session string) credentials.Provider {
 	p := &credentials.IAM{Endpoint: s.securityTokens()}
 	p.EKSIdentity.TokenFile, p.EKSIdentity.RoleARN, p.EKSIdentity.RoleSessionName = file, role, session
 	return p
 }
 
-// ofRole takes a role with other credentials, as a profile says, or none.
+// ofRole assumes a role with other credentials. profile may be "".
 func (s *s3Settings) ofRole(base credentials.Provider, role, profile string) (credentials.Provider, error) {
 	if s.region == "" {
 		return nil, errors.New("the role's server needs a region; set AWS_REGION")
@@ -207,7 +207,7 @@ func (s *s3Settings) ofRole(base credentials.Provider, role, profile string) (cr
 		ExternalID: s.files.get(profile, "external_id"), DurationSeconds: lasts}}}, nil
 }
 
-// assumedRole gives the credentials of a role, taken with those of a base, which expire as well.
+// assumedRole provides the credentials of a role, assumed with base credentials that may expire too.
 type assumedRole struct {
 	base *credentials.Credentials
 	sts  credentials.STSAssumeRole
@@ -246,7 +246,7 @@ func (p *awsProcess) RetrieveWithCredContext(cc *credentials.CredContext) (crede
 
 func (p *awsProcess) Retrieve() (credentials.Value, error) { return p.RetrieveWithCredContext(nil) }
 
-// IsExpired is true some time before requests would be refused.
+// IsExpired reports whether the credentials expire soon.
 func (p *awsProcess) IsExpired() bool {
 	return !p.expires.IsZero() && time.Until(p.expires) < time.Minute
 }

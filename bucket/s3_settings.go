@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// s3Settings say where a bucket is and what requests for it have, by the parameters of its URL, else by the environment, else
-// by the profile in Amazon's own files (docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html).
+// s3Settings are the address of a bucket and the properties of its requests. Each setting is from the parameters of the URL, else
+// from the environment, else from the profile in Amazon's files (docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html).
 type s3Settings struct {
 	files   awsFiles
 	profile string
@@ -31,13 +31,13 @@ type s3Settings struct {
 	tries                             int
 }
 
-// s3Tries is how often Amazon's own libraries ask.
+// s3Tries is the number of tries of Amazon's own libraries.
 const s3Tries = 3
 
-// s3Encryptions are what a bucket encrypts objects with.
+// s3Encryptions are the valid kinds of encryption.
 var s3Encryptions = []string{"AES256", "aws:kms", "aws:kms:dsse"}
 
-// s3SettingsOf reads the parameters of a URL; each has the meaning that it has in the Go Cloud Development Kit.
+// s3SettingsOf reads the parameters of a URL, which mean the same as in the Go Cloud Development Kit.
 func s3SettingsOf(q url.Values) (*s3Settings, error) {
 	s := &s3Settings{profile: cmp.Or(q.Get("profile"), os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"), "default"), named: q.Has("profile")}
 	var err error
@@ -66,10 +66,10 @@ func s3SettingsOf(q url.Values) (*s3Settings, error) {
 		s.endpoint = q.Get("endpoint")
 	}
 	if s.endpoint != "" {
-		// Servers other than Amazon's have no host name for each bucket and no regions, which their users forget to say.
+		// Servers other than Amazon's have no host name per bucket and no regions, and their users rarely set either.
 		s.pathStyle, s.region = true, cmp.Or(s.region, "us-east-1")
 	}
-	// Many do not know Amazon's checksums either; they see what was sent by the hash that is signed.
+	// Many do not support Amazon's checksums either; they verify the data by the signed hash.
 	s.checksums = cmp.Or(of("request_checksum_calculation", "AWS_REQUEST_CHECKSUM_CALCULATION"),
 		map[bool]string{true: whenRequired}[s.endpoint != ""]) != whenRequired
 	for _, name := range slices.Sorted(maps.Keys(q)) {
@@ -138,7 +138,7 @@ func (s *s3Settings) set(name, value string) error {
 	return notBool
 }
 
-// awsDomains are those of Amazon's partitions, by how the names of their regions begin
+// awsDomains are the domains of Amazon's partitions, by the prefix of the names of their regions
 // (docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html).
 var awsDomains = []struct{ region, domain string }{
 	{"cn-", "amazonaws.com.cn"}, {"us-iso-", "c2s.ic.gov"}, {"us-isob-", "sc2s.sgov.gov"}, {"us-isof-", "csp.hci.ic.gov"},
@@ -150,13 +150,13 @@ func awsDomain(region string) string {
 	return awsDomains[i].domain
 }
 
-// hostLabel is a bucket's name that can be the first label of a host's, under a certificate for all of them.
+// hostLabel matches the names of buckets that can be the first label of a host name under a wildcard certificate.
 var hostLabel = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
-// directoryBucket is how the names of S3 Express's buckets end, which want sessions instead of signatures.
+// directoryBucket is the suffix of the names of S3 Express buckets, which require sessions and are not supported.
 const directoryBucket = "--x-s3"
 
-// bucketURL is where a bucket is (docs.aws.amazon.com/general/latest/gr/s3.html).
+// bucketURL returns the URL of a bucket (docs.aws.amazon.com/general/latest/gr/s3.html).
 func (s *s3Settings) bucketURL(bucket string) (string, error) {
 	at := &url.URL{Scheme: "https"}
 	if s.plain {
@@ -185,7 +185,7 @@ func (s *s3Settings) bucketURL(bucket string) (string, error) {
 	return at.String() + "/", nil
 }
 
-// encryption are the headers of what is written.
+// encryption returns the encryption headers of an upload.
 func (s *s3Settings) encryption() map[string]string {
 	out := map[string]string{}
 	if s.sse != "" {
@@ -197,7 +197,7 @@ func (s *s3Settings) encryption() map[string]string {
 	return out
 }
 
-// s3Transport connects to servers, which AWS_CA_BUNDLE may name the authorities of.
+// s3Transport returns a transport that trusts the certificate authorities in AWS_CA_BUNDLE, if that is set.
 func s3Transport() (*http.Transport, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16

@@ -1,4 +1,4 @@
-// Package generate makes data to try straggler on: large logs, and traces whose truth is known.
+// Package generate makes data to try straggler on: large logs, and traces with known ground truth.
 //
 //  1. synthetic.go writes a scenario of package synth: into a store, as a Spark event log, or as a directory of logs.
 //     truth.go writes the truth next to it.

@@ -121,7 +121,7 @@ func ToStore(ctx context.Context, st *store.Store, o synth.Options, tool string,
 	return made, nil
 }
 
-// declare tells the transaction that an application is complete.
+// declare records an application in the transaction as a complete input.
 func declare(ctx context.Context, st *store.Store, tx *store.Tx, o *synth.Options, b *synth.Batch) error {
 	_, known, err := st.Input(ctx, b.Input)
 	if err != nil {

@@ -39,8 +39,8 @@ func (w *Watcher) why(t *SlowTask) {
 // resources if it saves some with a probability over 0.25).
 const helps, mayHelp = 0.5, 0.25
 
-// advise tells whether a copy would help. If the executor of a task has not reported what it has read, while others read
-// something, the task may simply have more to read.
+// advise describes whether a copy would help. If the executor of a task has not reported its input, while other tasks have some,
+// the task may simply have more to read.
 func (t *SlowTask) advise(unreported bool) {
 	c := &t.Copy
 	skewed := t.Size.OK && t.Size.V > schema.OutlierRatio
@@ -62,7 +62,7 @@ func (t *SlowTask) advise(unreported bool) {
 	}
 }
 
-// Left tells how long the task will still take, with the 90 % interval. A task that is as likely as not to end now is due.
+// Left describes how long the task will still take, with the 90 % interval. A task that is as likely as not to end now is due.
 func (t *SlowTask) Left() string {
 	switch {
 	case t.LeftHigh < 0.5:
@@ -115,7 +115,7 @@ func (d *Decision) say() {
 	}
 }
 
-// advise tells what to do about a slow machine. Spark's own spark.excludeOnFailure does not help, because tasks there are slow
+// advise describes what to do about a slow machine. Spark's own spark.excludeOnFailure does not help, because its tasks are slow
 // but do not fail.
 func (m *Machine) advise(master string) {
 	name := prose.Name(m.Machine)

@@ -1,6 +1,6 @@
-// Package live polls a source for the state of a running application and tells what to do about it: which tasks are slow or
-// almost certainly will be, when they will probably end, the likely cause so far, and what each policy of package whatif would
-// do now. It changes nothing in the cluster.
+// Package live polls a source for the state of a running application and reports which tasks are slow or almost certainly will
+// be, when they will probably end, the likely cause so far, and what each policy of package whatif would do now. It changes
+// nothing in the cluster.
 //
 //  1. run.go polls a source until the application ends or its source is gone. source.go defines what a source returns: the rows
 //     of the application so far, as its log would have them, and the time by the cluster's clock. Packages sparkrest, yarn and

@@ -1,5 +1,5 @@
-// Package audittest makes runs of applications to be audited, in tests: measured runs of a program that does the same
-// every night, with noise, and of which a stage can be made worse.
+// Package audittest makes runs for tests of audits: those of a program that does the same every night, with noise, and one of
+// whose stages can be made worse.
 //
 // Start with program.go.
 package audittest
@@ -15,7 +15,7 @@ import (
 	"straggler/distribution"
 )
 
-// Program is an application as a cluster runs it every night. What is assumed of the noise:
+// Program is an application that runs every night. Its noise is assumed to be as follows:
 //
 //   - a task takes its stage's normal time × exp(N(0, 0.08)): the spread of attempts in package synth's quiet cluster;
 //   - a twelfth of a stage's tasks are slow every night, 1.5 to 4 × normal: skewed partitions are the same partitions;
@@ -23,14 +23,14 @@ import (
 //   - the whole night is slower or faster by exp(N(0, 0.03)), and each stage by exp(N(0, 0.01)) more;
 //   - inputs grow and shrink by exp(N(0, 0.02)) a stage.
 //
-// Unlike makes its nights less alike than that.
+// Unlike adds further differences between nights.
 type Program struct {
 	Stages []Stage
 	Unlike Unlike
 	last   float64 // of the correlated noise
 }
 
-// Unlike is how nights differ more than by small independent noise; the zero Unlike is none of it.
+// Unlike describes differences between nights beyond small independent noise. The zero Unlike adds none.
 type Unlike struct {
 	Correlation float64 // between the speeds of nights that follow each other; their standard deviation is then 0.06
 	Tails       int     // degrees of freedom of Student's t, of the speeds of nights and stages; 0: normal
@@ -46,7 +46,7 @@ func (u Unlike) noise(r *rand.Rand) float64 {
 	return Student(r, u.Tails)
 }
 
-// Student draws from Student's t with df degrees of freedom: a normal value over the root of a mean of df squares of others.
+// Student draws from Student's t with df degrees of freedom: a normal value divided by the root mean square of df others.
 func Student(r *rand.Rand, df int) float64 {
 	z, sum := r.NormFloat64(), 0.0
 	for range df {
@@ -56,7 +56,7 @@ func Student(r *rand.Rand, df int) float64 {
 	return z / math.Sqrt(sum/float64(df))
 }
 
-// speed is the logarithm of the time of a night relative to the normal one.
+// speed returns the logarithm of the time of a night relative to a normal one.
 func (p *Program) speed(r *rand.Rand, n int) float64 {
 	z := p.Unlike.noise(r)
 	if c := p.Unlike.Correlation; c > 0 {
@@ -72,7 +72,7 @@ type Stage struct {
 	slow   []float64 // × normal, a task
 }
 
-// NewProgram draws a program with so many stages, of tasks/2 to 1.5 × tasks each.
+// NewProgram draws a program with a number of stages, of tasks/2 to 1.5 × tasks each.
 func NewProgram(r *rand.Rand, stages, tasks int) Program {
 	var p Program
 	for range stages {
@@ -88,7 +88,7 @@ func NewProgram(r *rand.Rand, stages, tasks int) Program {
 	return p
 }
 
-// Night runs the program once. What a task of stage worse takes above the normal time is multiplied by factor.
+// Night runs the program once. The time by which a task of stage worse exceeds its normal time is multiplied by factor.
 func (p *Program) Night(r *rand.Rand, n, worse int, factor float64) measure.Run {
 	run := measure.Run{Group: "nightly", ID: fmt.Sprint("app-", n), Start: time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC).Format(time.RFC3339), Complete: true,
 		Values: measure.Values{}, Causes: measure.Values{}, Machines: map[string]measure.Machine{}, JudgedMachines: 20}
@@ -146,7 +146,7 @@ func (p *Program) Night(r *rand.Rand, n, worse int, factor float64) measure.Run 
 	return run
 }
 
-// measured is what stages.sql and phase_stats say of tasks on 80 slots, in their order.
+// measured returns the figures of stages.sql and phase_stats for tasks that run in this order on 80 slots.
 func measured(d []float64) measure.Stage {
 	st := measure.Stage{Values: measure.Values{}, Causes: measure.Values{}}
 	sorted := slices.Clone(d)
@@ -179,7 +179,7 @@ func measured(d []float64) measure.Stage {
 	return st
 }
 
-// sink puts the first of a heap to where it belongs.
+// sink restores the order of a heap whose first element has changed.
 func sink(heap []float64) {
 	for i := 0; ; {
 		least := 2*i + 1
@@ -197,7 +197,7 @@ func sink(heap []float64) {
 	}
 }
 
-// Runs are the first nights of a program with three stages.
+// Runs returns the first n nights of a program with three stages.
 func Runs(n int) []measure.Run {
 	r := rand.New(rand.NewPCG(3, 3))
 	p := NewProgram(r, 3, 100)

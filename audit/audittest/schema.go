@@ -6,7 +6,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// CheckJSON holds a JSON text against a JSON schema.
+// CheckJSON validates a JSON text against a JSON schema.
 func CheckJSON(schema, text string) error {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
 	if err != nil {

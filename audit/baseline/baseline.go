@@ -16,11 +16,11 @@ var (
 	ErrChanged = errors.New("the baseline was changed while the audit ran")
 )
 
-// Baseline is what is normal: the last runs of each group, the open findings, and the decisions.
+// Baseline is the last runs of each group, the open findings, and the decisions.
 //
-// Its file has one JSON object a line, sorted, so that a night adds lines and a review shows them: a header, then decisions,
-// open findings, and runs each followed by its stages. Two files merged line by line (git's merge=union) are the union of both:
-// of lines about the same thing the later counts.
+// Its file has one JSON object per line: a header, then decisions, open findings, and runs, each followed by its stages. They are
+// sorted, so that the diff of a night consists of added lines. Two files merged line by line (git's merge=union) are the union of
+// both; of several lines about the same thing the last one counts.
 type Baseline struct {
 	Runs      []measure.Run // in order
 	Open      []Open
@@ -29,7 +29,7 @@ type Baseline struct {
 	read []byte // as it was
 }
 
-// Open is a finding that was there when the baseline was last updated.
+// Open is a finding that was open when the baseline was last updated.
 type Open struct {
 	ID      string `json:"id"`
 	Group   string `json:"group"`
@@ -48,8 +48,7 @@ type Decision struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Add puts runs into their groups, each in place of one of its key, and drops the oldest runs of each group beyond the number
-// kept.
+// Add adds runs to their groups, replacing runs with the same key, and drops the oldest runs of each group beyond keep.
 func (b *Baseline) Add(keep int, runs ...measure.Run) {
 	at := make(map[string]int, len(b.Runs))
 	for i := range b.Runs {
@@ -128,5 +127,5 @@ func (b *Baseline) sort() {
 	}
 }
 
-// OneLine is a text that cannot begin a line of its own.
+// OneLine returns a text with all white space, such as line ends, replaced by single spaces.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

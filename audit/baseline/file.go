@@ -139,8 +139,8 @@ func (p *parser) addStages() {
 	}
 }
 
-// Save replaces the file by this baseline, all of it or nothing, unless the file is not as it was read. Of
-// several processes that save the same file at once, one succeeds.
+// Save replaces the file atomically, unless it has changed since it was read. Of several processes that save the same file at
+// once, one succeeds.
 func (b *Baseline) Save(name string) (err error) {
 	data, err := b.Bytes()
 	if err != nil {
@@ -170,7 +170,7 @@ func (b *Baseline) Save(name string) (err error) {
 	return nil
 }
 
-// Bytes is the file.
+// Bytes returns the content of the file.
 func (b *Baseline) Bytes() ([]byte, error) {
 	b.sort()
 	var out bytes.Buffer
@@ -194,7 +194,7 @@ func (b *Baseline) Bytes() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// line is a line of the file: one of its fields is there.
+// line is a line of the file. Exactly one of its fields is set.
 type line struct {
 	Version  int          `json:"straggler_baseline,omitempty"`
 	Decision *Decision    `json:"decision,omitempty"`

@@ -9,11 +9,11 @@ import (
 	"straggler/schema"
 )
 
-// ErrGrouping is returned for a pattern that is no regular expression.
+// ErrGrouping is returned for a pattern that is not a regular expression.
 var ErrGrouping = errors.New("wrong --group-by")
 
-// Grouping decides which runs belong together. The zero Grouping uses the application's name without what differs in each run,
-// like the history of stages (schema.Lasting).
+// Grouping decides which runs are of one program. The zero Grouping uses the application's name without the parts that differ in
+// each run, like the history of stages (schema.Lasting).
 type Grouping struct{ pattern *regexp.Regexp }
 
 // NewGrouping groups by the match of a regular expression in the name: its first capturing group, or the whole match.
@@ -38,7 +38,7 @@ func (g Grouping) of(name string) string {
 	return schema.Lasting(name)
 }
 
-// match is what the pattern takes from a name; "" where there is no pattern, or the name does not match it.
+// match returns the group that the pattern finds in a name, or "" if there is no pattern or the name does not match it.
 func (g Grouping) match(name string) string {
 	if g.pattern == nil {
 		return ""
@@ -52,8 +52,8 @@ func (g Grouping) match(name string) string {
 	return ""
 }
 
-// session reports whether a name is that of interactive sessions, which are no runs of one program. A pattern that matches the
-// name knows better.
+// session reports whether a name is that of interactive sessions, which are not runs of one program. A pattern that matches the
+// name overrides this.
 func (g Grouping) session(name string) bool {
 	return g.match(name) == "" && slices.Contains(schema.SessionNames(), name)
 }

@@ -28,7 +28,7 @@ func Match(r *Run, others []*Run) *Matches {
 	return m
 }
 
-// Stage is the counterpart of a stage in another run; nil if it has none.
+// Stage returns the counterpart of a stage in another run, or nil if there is none.
 func (m *Matches) Stage(h *Run, s *Stage) *Stage {
 	i, ok := m.index[s]
 	if !ok || m.of[h] == nil {
@@ -56,9 +56,9 @@ func (r *Run) planned() bool {
 	return slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Operator.Name != "" })
 }
 
-// sameOperator lists criteria by which operators of two runs are the same, the strictest first; stages unmatched by one are
-// matched by the next. A query whose plan changed keeps its shape; one that scans another table keeps what it does with the
-// rest; one whose line of the program moved has another name.
+// sameOperator lists criteria by which operators of two runs are the same, the strictest first. Stages unmatched by one are
+// matched by the next. They allow for a query whose plan changed but not its shape, for one that scans another table, and for one
+// whose name changed because its line in the program moved.
 var sameOperator = []func(o *Operator) Operator{
 	func(o *Operator) Operator { return Operator{Query: o.Query, Plan: o.Plan, Node: o.Node} },
 	func(o *Operator) Operator { return Operator{Query: o.Query, Shape: o.Shape, Name: o.Name} },
@@ -95,7 +95,7 @@ func (p *pairing) byOperator(same func(*Operator) Operator) {
 	}
 }
 
-// inPlace are the stages with operators, in the order of their plans.
+// inPlace returns the stages with operators, in the order of their plans.
 func (r *Run) inPlace() []int {
 	var at []int
 	for i := range r.Stages {

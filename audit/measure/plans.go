@@ -82,7 +82,7 @@ func (m *measuring) plans() error {
 	})
 }
 
-// scanned adds what a scan of a table read; other operators have no table.
+// scanned adds the input of a scan of a table. Operators without a table are ignored.
 func (p *Plan) scanned(table string, rows, bytes float64) {
 	if table == "" {
 		return

@@ -102,13 +102,13 @@ type Part struct {
 	CPUSeconds, Wait schema.Null[float64] // processor time; time that the task waited for its input
 }
 
-// Shared is what tasks of a stage have in common: how many of them, by how long they took.
+// Shared counts the tasks of a stage that have something in common, by their duration.
 type Shared struct {
 	Dimension, Value string
 	Bin, Tasks       int64 // ten bins to a factor of e; of a table or path, which are the stage's, neither
 }
 
-// Seconds is the middle of the bin.
+// Seconds returns the middle of the bin.
 func (s *Shared) Seconds() float64 { return math.Exp((float64(s.Bin) + 0.5) / 10) }
 
 // Before is the order of runs: by group, then by time.

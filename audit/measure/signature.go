@@ -32,7 +32,7 @@ type Operator struct {
 	Place int `json:"place,omitempty"`
 }
 
-// String is the signature in one line, for patterns and for people.
+// String returns the signature in one line, for patterns and for people.
 func (s Signature) String() string {
 	o := s.Operator
 	if o.Name == "" {
@@ -48,7 +48,7 @@ func (s Signature) String() string {
 	return text
 }
 
-// Named is the signature in one line as it is without a plan.
+// Named returns the signature in one line, without the operator.
 func (s Signature) Named() string {
 	var b strings.Builder
 	if s.Job != "" && s.Job != s.Stage {
@@ -76,23 +76,23 @@ func (s Signature) Less(t Signature) bool {
 		cmp.Compare(s.Depth, t.Depth), cmp.Compare(s.Nth, t.Nth)) < 0
 }
 
-// WithoutOperator is the signature as it is without a plan.
+// WithoutOperator returns the signature without the operator.
 func (s Signature) WithoutOperator() Signature {
 	s.Operator = Operator{}
 	return s
 }
 
-// What a run keeps of its stages.
+// Limits on the stages of a run.
 const (
 	// with the same name, or the same operator: a loop that runs until it converges has a different number of rounds each night
 	mostAlike  = 32
 	mostByPlan = 1000 // that only their operators distinguish from others of the same name
 )
 
-// lasting is a name without what differs in each run, truncated.
+// lasting returns a name without the parts that differ in each run, truncated.
 func lasting(name string) string { return short(schema.Lasting(name)) }
 
-// short cuts a name from a log to what a baseline keeps of it.
+// short truncates a name from a log to maxName.
 func short(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	if r := []rune(name); len(r) > maxName {

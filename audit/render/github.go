@@ -35,7 +35,7 @@ func Annotations(w io.Writer, n *audit.Night, cfg *audit.Config) error {
 	return out.Flush()
 }
 
-// How workflow commands escape: what ends a line or begins an escape, and in properties what ends them.
+// Escapes of workflow commands: for line ends and the escape character and, in properties, for their delimiters.
 var (
 	message  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

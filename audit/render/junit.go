@@ -10,7 +10,7 @@ import (
 	"straggler/audit"
 )
 
-// The JUnit report, as CI systems read it: a suite a run, a case a rule, and one for each finding.
+// A JUnit report as CI systems read it: a suite per run, and a case per rule and per finding.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -104,7 +104,7 @@ func newSuite(j *audit.Judgement, cfg *audit.Config) junitSuite {
 	return s
 }
 
-// xmlSafe keeps what XML 1.0 allows and what does not reorder or hide text; encoding/xml escapes the rest.
+// xmlSafe removes the characters that XML 1.0 forbids and those that reorder or hide text; encoding/xml escapes the rest.
 func xmlSafe(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -65,7 +65,7 @@ func Markdown(w io.Writer, n *audit.Night) error {
 	return out.Flush()
 }
 
-// evidence folds the figures of each finding away under its title.
+// evidence writes the figures of each finding as a collapsed section under its title.
 func evidence(out *bufio.Writer, j *audit.Judgement, md func(string) string) {
 	for k := range j.Findings {
 		f := &j.Findings[k]

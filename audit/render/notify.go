@@ -7,7 +7,7 @@ import (
 	"straggler/notify"
 )
 
-// Changes are the findings of a night that somebody has to know of: those that fail the build, and those that are fixed.
+// Changes returns the findings of a night to notify about: those that fail the build, and those that are fixed.
 func Changes(n *audit.Night, cfg *audit.Config) []notify.Change {
 	var out []notify.Change
 	for _, j := range n.Runs {
@@ -31,7 +31,7 @@ func Changes(n *audit.Night, cfg *audit.Config) []notify.Change {
 	return out
 }
 
-// Notice is the message about changes of a night.
+// Notice returns the message about changes of a night.
 func Notice(n *audit.Night, news []notify.Change) *notify.Message {
 	open := 0
 	for _, c := range news {

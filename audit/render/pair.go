@@ -12,7 +12,7 @@ import (
 	"straggler/table"
 )
 
-// pairLines is how many differences a text lists; Markdown, HTML and JSON have all.
+// pairLines is the number of differences in a text; Markdown, HTML and JSON have all of them.
 const pairLines = 25
 
 // PairText writes the differences for a terminal.
@@ -52,7 +52,7 @@ func PairMarkdown(w io.Writer, p *audit.Pair) error {
 	return writeLists(p, w, md, "\n%s:\n\n", "- %s\n")
 }
 
-// writeLists writes what is no table.
+// writeLists writes everything but the table.
 func writeLists(p *audit.Pair, w io.Writer, escape func(string) string, head, item string) error {
 	out := bufio.NewWriter(w)
 	for _, list := range pairLists(p) {
@@ -67,7 +67,7 @@ func writeLists(p *audit.Pair, w io.Writer, escape func(string) string, head, it
 	return out.Flush()
 }
 
-// differences are what differs by more than the last digit that is shown.
+// differences are the measures that differ by more than the last digit shown.
 type differences struct {
 	rows           []pairRow
 	same, unknown  int // measures that do not differ; that a log, or both, do not say
@@ -106,7 +106,7 @@ func differencesOf(p *audit.Pair) differences {
 
 func percentWords(change float64) string { return signed("%+.1f %%", 100*change) }
 
-// sentences say what a reader wants to know first.
+// sentences returns the summary, most important first.
 func (d *differences) sentences(p *audit.Pair) (out []string) {
 	for i := range p.Differences {
 		x := &p.Differences[i]
@@ -152,7 +152,7 @@ func (d *differences) table(most int) table.Rows {
 	return t
 }
 
-// PairHTML writes the differences as one page that needs nothing else.
+// PairHTML writes the differences as one page that loads nothing else.
 func PairHTML(w io.Writer, p *audit.Pair) error {
 	d := differencesOf(p)
 	t, err := template.New("pair").Parse(pairPage)

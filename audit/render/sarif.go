@@ -74,8 +74,8 @@ type (
 
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-// SARIF writes the night for code scanners. A finding is located at the call site of its stage, one without a call
-// site at the baseline, because a result needs a file. Fixed findings are absent: code scanners close what is missing.
+// SARIF writes the night for code scanners. A finding is located at the call site of its stage or, since a result needs a file,
+// in the baseline if there is no call site. Fixed findings are left out: code scanners close findings that are missing.
 func SARIF(w io.Writer, n *audit.Night) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "straggler", Version: n.Tool}}, Results: []sarifResult{}}
 	index := map[string]int{}
@@ -122,7 +122,7 @@ func newLocation(f *audit.Finding, baseline string) sarifLocation {
 	return l
 }
 
-// relativeURI is a file name as a URI of the repository; of a file elsewhere, its base name.
+// relativeURI returns a file name as a URI relative to the repository; for a file elsewhere, its base name.
 func relativeURI(name string) string {
 	if name == "" {
 		return "baseline"

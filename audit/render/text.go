@@ -60,7 +60,7 @@ func Text(w io.Writer, n *audit.Night, color bool) error {
 	return out.Flush()
 }
 
-// fullFindings is how many findings of a run are shown with their evidence.
+// fullFindings is the number of findings of a run that are shown with their evidence.
 const fullFindings = 5
 
 func writeFinding(f *audit.Finding, out io.Writer, full bool, paint func(code, s string) string) {

@@ -10,7 +10,7 @@ import (
 	"straggler/table"
 )
 
-// title says in one line what happened. It holds names of the log as they are.
+// title returns one line about a finding. It contains names from the log, unescaped.
 func title(f *audit.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", f.Rule, f.Subject())
@@ -25,7 +25,7 @@ func title(f *audit.Finding) string {
 	return b.String()
 }
 
-// evidenceOf returns what the finding rests on, a sentence a line.
+// evidenceOf returns the evidence for a finding, a sentence per line.
 func evidenceOf(f *audit.Finding) []string {
 	var out []string
 	if f.Value != nil && !f.OnMachines() {
@@ -57,7 +57,7 @@ func evidenceOf(f *audit.Finding) []string {
 	return out
 }
 
-// expected says where a run like those before would lie.
+// expected describes the range in which a normal run would be.
 func expected(f *audit.Finding) string {
 	s := fmt.Sprintf("95 %% of runs like the %d before", f.Runs)
 	if f.Rule == "stage_time" || f.Rule == "stage_late" || f.Rule == "stage_lost_time" {
@@ -70,7 +70,7 @@ func expected(f *audit.Finding) string {
 	return s + " would lie between " + low + " and " + high
 }
 
-// machineRuns says what is known of a machine in each of the last runs.
+// machineRuns describes the health of a machine in each of the last runs.
 func machineRuns(runs []audit.MachineRun) string {
 	var parts []string
 	for _, r := range runs {
@@ -90,7 +90,7 @@ func machineRuns(runs []audit.MachineRun) string {
 	return "runs, oldest first: " + strings.Join(parts, "; ")
 }
 
-// callPlace is where in a program a stage is called.
+// callPlace is the call site of a stage.
 type callPlace struct {
 	File string
 	Line int
@@ -98,7 +98,7 @@ type callPlace struct {
 
 var callSite = regexp.MustCompile(`(?:^|[\s(])at ([A-Za-z0-9_$.<>-]{1,120}\.(?:scala|java|py|kt|sql|R|r|go|clj)|<console>|<stdin>):(\d{1,7})\)?$`)
 
-// place is the call site that a stage's name ends in, as in 'collect at Main.scala:42'.
+// place returns the call site at the end of a stage's name, as in 'collect at Main.scala:42'.
 func place(name string) (callPlace, bool) {
 	m := callSite.FindStringSubmatch(strings.TrimSpace(name))
 	if m == nil || strings.ContainsAny(m[1], "<>") {
@@ -111,7 +111,7 @@ func place(name string) (callPlace, bool) {
 	return callPlace{m[1], line}, true
 }
 
-// safe makes a text fit for a terminal, on one line and of bounded length.
+// safe returns a text that is safe on a terminal, on one line and of bounded length.
 func safe(s string) string {
 	s = table.Printable(s)
 	if r := []rune(s); len(r) > 1200 {
@@ -120,7 +120,7 @@ func safe(s string) string {
 	return s
 }
 
-// verdictOf is the night in one sentence.
+// verdictOf summarises the night in one sentence.
 func verdictOf(n *audit.Night) string {
 	learning := 0
 	for _, j := range n.Runs {
@@ -141,7 +141,7 @@ func verdictOf(n *audit.Night) string {
 	return "clean"
 }
 
-// judgedBy says how a run was judged.
+// judgedBy describes how a run was judged.
 func judgedBy(j *audit.Judgement) string {
 	switch {
 	case j.Session:
@@ -160,8 +160,8 @@ func judgedBy(j *audit.Judgement) string {
 	return s
 }
 
-// against says how the tasks compare with the history, a sentence a line: how much longer they took and why, and what the slow
-// ones have in common.
+// against compares the tasks with the history, a sentence per line: how much longer they took and why, and what the slow ones
+// have in common.
 func against(x *audit.Slowness) []string {
 	if s := slower(x); s != "" {
 		return append([]string{s}, x.Words()...)
@@ -169,7 +169,7 @@ func against(x *audit.Slowness) []string {
 	return x.Words()
 }
 
-// whereTo is what tasks that were slow against the history spent the time on.
+// whereTo describes what tasks that were slower than usual spent the time on.
 func whereTo(kind string) string {
 	switch kind {
 	case "disk":
@@ -182,7 +182,7 @@ func whereTo(kind string) string {
 	return "the " + kind
 }
 
-// slower says how much longer the tasks took than usual, and what slowed them.
+// slower describes how much longer than usual the tasks took, and what slowed them.
 func slower(x *audit.Slowness) string {
 	if x == nil || x.Factor == nil || *x.Factor < audit.Worth {
 		return ""
@@ -206,7 +206,7 @@ func slower(x *audit.Slowness) string {
 	return s
 }
 
-// alike says how alike the nights of the history were, and what is left out of them.
+// alike describes how much the nights of the history differ, and which are left out.
 func alike(a *audit.Alike) string {
 	s := ""
 	if a == nil {
@@ -245,7 +245,7 @@ func alike(a *audit.Alike) string {
 	return s
 }
 
-// figure is a value with its unit, for people.
+// figure formats a value with its unit.
 func figure(x *float64, unit string) string {
 	if x == nil {
 		return "unknown"
@@ -269,7 +269,7 @@ func signed(format string, x float64) string {
 	return strings.Replace(fmt.Sprintf(format, x), "-", "−", 1)
 }
 
-// plural is a number with its noun.
+// plural formats a number with its noun.
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -28,8 +28,8 @@ import (
 // Token is the token that requests must carry. It must never be shown.
 const Token = "averysecrettokenofthetests"
 
-// Server simulates Google: it issues a token to the service account that signs a request for one, and answers requests of the
-// XML API that carry it. It refuses what is Amazon's alone.
+// Server simulates Google: it issues a token to the service account that signs a request for one, and accepts requests of the
+// XML API that carry it. It rejects headers that only Amazon's servers support.
 type Server struct {
 	*httptest.Server
 	Tokens    atomic.Int64 // issued

@@ -1,4 +1,4 @@
-// Package location takes apart the URLs of object stores and file systems, and links no library of theirs.
+// Package location parses the URLs of object stores and file systems, and links none of their libraries.
 package location
 
 import (
@@ -11,7 +11,7 @@ import (
 // ErrURL is returned when a URL cannot be used.
 var ErrURL = errors.New("wrong URL")
 
-// Location is a URL taken apart. Nothing in it is percent-decoded: people write keys as the vendors' tools show them.
+// Location is a parsed URL. Nothing in it is percent-decoded, because people write keys as the vendors' tools show them.
 type Location struct {
 	Scheme string // lower case
 	Host   string // bucket, container, or server with its port
@@ -25,7 +25,7 @@ func IsURL(text string) bool {
 	return ok && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-") == ""
 }
 
-// Parse takes a URL apart. It returns ErrURL where it cannot.
+// Parse parses a URL. Its errors are ErrURL.
 func Parse(text string) (Location, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	l := Location{Scheme: strings.ToLower(scheme)}
@@ -63,13 +63,13 @@ func (l *Location) checkFile() error {
 	return nil
 }
 
-// Hints are what to set when the server does not answer, or denies access.
+// Hints returns what to set if the server does not answer, or denies access.
 func (l Location) Hints() Hints { return hints[l.Scheme] }
 
-// Root is the URL of the bucket, as it is shown; the parameters are not.
+// Root returns the URL of the bucket to show, without parameters.
 func (l Location) Root() string { return l.Scheme + "://" + l.Host }
 
-// String is the URL as it is shown.
+// String returns the URL to show, without parameters.
 func (l Location) String() string {
 	if l.Scheme == "file" || l.Path == "" {
 		return l.Root() + l.Path
@@ -77,16 +77,16 @@ func (l Location) String() string {
 	return l.Root() + "/" + l.Path
 }
 
-// Identity is equal for the same bucket of the same server, and only then.
+// Identity returns a text that two locations share if and only if they are the same bucket of the same server.
 func (l Location) Identity() string { return l.Root() + "?" + l.Query.Encode() }
 
 // Hints are what users can set to mend an error.
 type Hints struct{ Credentials, Address string }
 
-// ThenCredentials is what to do about credentials as the end of a sentence, "" where nothing is known.
+// ThenCredentials returns what to do about credentials as the end of a sentence, or "" if that is unknown.
 func (h Hints) ThenCredentials() string { return asEnd(h.Credentials) }
 
-// ThenAddress is what to do about the address as the end of a sentence, "" where nothing is known.
+// ThenAddress returns what to do about the address as the end of a sentence, or "" if that is unknown.
 func (h Hints) ThenAddress() string { return asEnd(h.Address) }
 
 func asEnd(hint string) string {
@@ -96,7 +96,7 @@ func asEnd(hint string) string {
 	return "; " + hint
 }
 
-// hints of the object stores.
+// hints are the hints for each scheme.
 var hints = map[string]Hints{
 	"s3": {
 		Credentials: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or append ?anonymous=true for what is public",

@@ -1,4 +1,4 @@
-// Package s3test is an S3 server on loopback, in memory, for tests, which can change its answers.
+// Package s3test is an in-memory S3 server on loopback for tests, which can change its responses.
 package s3test
 
 import (
@@ -92,7 +92,7 @@ func (s *Server) Swallow(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// Changes reports whether a request changes something.
+// Changes reports whether a request can change something.
 func Changes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
 // KeepsSecrets fails the test if a text contains a secret.

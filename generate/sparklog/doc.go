@@ -1,7 +1,7 @@
-// Package sparklog takes the events of a generated trace and gives a Spark event log, as Spark 3.5 writes it: its events,
-// its keys, its order of keys.
+// Package sparklog takes the events of a generated trace and writes an event log like Spark 3.5: the same events, with the same
+// keys in the same order.
 //
-//  1. writer.go writes what a log has once: the application, its environment, its executors.
+//  1. writer.go writes what occurs once in a log: the application, its environment, its executors.
 //  2. stage.go writes jobs and stages, task.go attempts and their metrics.
 //
 // Start with writer.go.

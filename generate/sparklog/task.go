@@ -102,7 +102,7 @@ func (l *Writer) reason(e *synth.Event) {
 	}
 }
 
-// The metrics of a task that a generated trace fills, in the order of Spark's accumulators.
+// The metrics of a task that are in a generated trace, in the order of Spark's accumulators.
 const (
 	mDeserialize = iota
 	mDeserializeCPU
@@ -129,7 +129,7 @@ const (
 	mOutputRecords
 )
 
-// metrics are their names as accumulables, and their ids counted from the first of their stage. A stage has 35.
+// metrics has the names of the metrics as accumulables, and their ids relative to the first of their stage, which has 35.
 var metrics = [...]struct {
 	name string
 	id   int64
@@ -146,8 +146,8 @@ var metrics = [...]struct {
 	{"internal.metrics.output.recordsWritten", 34},
 }
 
-// measure turns a row into Spark's metrics. The run time of an attempt that succeeded is what the rest leaves of it, so
-// that a reader finds the scheduler delay again.
+// measure converts a row to Spark's metrics. The run time of an attempt that succeeded is the rest of its duration, so that
+// a reader computes the same scheduler delay.
 func measure(a *schema.Attempt, s *stage) (v [len(metrics)]int64) {
 	millis := func(x schema.Null[float64]) int64 { return int64(math.Round(x.V * 1000)) }
 	v[mDeserialize], v[mSerialize], v[mGC] = millis(a.DeserializeS), millis(a.ResultS), millis(a.GCS)
@@ -169,7 +169,7 @@ func measure(a *schema.Attempt, s *stage) (v [len(metrics)]int64) {
 	return v
 }
 
-// blocks is how many blocks of a shuffle some bytes are: one at least.
+// blocks returns the number of shuffle blocks for a number of bytes, at least one.
 func blocks(bytes int64) int64 { return (bytes + 4<<20 - 1) / (4 << 20) }
 
 // accumulables writes the metrics that are not zero, with the sums of the stage so far.

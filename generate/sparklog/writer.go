@@ -10,10 +10,10 @@ import (
 	"straggler/schema/synth"
 )
 
-// What a Spark log cannot say of a generated trace: racks, platforms and memory of machines, the order of attempts in
-// which keys were allocated, when a copy was asked for, how a Spark 3 application ended, and bytes by place of storage.
+// A Spark log has no room for these parts of a generated trace: racks, platforms and memory of machines, the order of attempts
+// in which keys were allocated, the time at which a copy was requested, how a Spark 3 application ended, and bytes by location.
 
-// ErrOneApplication is returned at a second application: a log holds one.
+// ErrOneApplication is returned for a second application in a log.
 var ErrOneApplication = errors.New("a Spark log holds one application; write each to a file of its own")
 
 // Options of a Writer.
@@ -33,7 +33,7 @@ type Writer struct {
 	phases  map[schema.Key]*sent // submissions, of the same jobs
 }
 
-// stage is what a job's start said about a stage.
+// stage is a stage as announced at the start of its job.
 type stage struct {
 	id      int64
 	job     schema.Key
@@ -72,7 +72,7 @@ func (l *Writer) flush() {
 	l.buf = l.buf[:0]
 }
 
-// Event writes what a log has of an event: nothing, a line, or several.
+// Event writes the lines of the log for an event, if any.
 func (l *Writer) Event(e *synth.Event) error {
 	at := int64(e.Time) / 1000
 	switch e.Kind {
@@ -145,7 +145,7 @@ func (l *Writer) text(s string) *Writer {
 	return l
 }
 
-// head writes what a log begins with.
+// head writes the beginning of a log.
 func (l *Writer) head(e *synth.Event, at int64) {
 	a := e.Application
 	l.raw(`{"Event":"SparkListenerLogStart","Spark Version":`).text(a.FrameworkVersion.Or("3.5.6")).raw("}\n")

@@ -300,8 +300,8 @@ func (s *Source) name(t *schema.Trace) {
 	}
 }
 
-// state returns what a log says. Its time is that of the last event by its writer's clock, plus the time that has passed here
-// since it grew.
+// state returns the state of a log's application. Its time is that of the last event, by the clock of the log's writer, plus the
+// time that has passed here since the log grew.
 func (l *log) state() *live.State {
 	app := &l.trace.Applications[0]
 	st := &live.State{Trace: l.trace, Now: l.last, Ended: app.Complete,

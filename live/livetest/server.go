@@ -1,5 +1,5 @@
-// Package livetest takes the trace of an application that has run, and gives tests a server of Spark's REST API that answers
-// as a driver would have at any time of the run.
+// Package livetest takes the trace of an application that has run, and provides a server of Spark's REST API for tests that
+// responds as a driver would have at any time of the run.
 //
 // Start with Server.
 package livetest
@@ -22,7 +22,7 @@ import (
 	"straggler/schema"
 )
 
-// Server answers as the driver of a trace's application at the time given to the last Set.
+// Server responds as the driver of a trace's application would have at the time of the last Set.
 type Server struct {
 	*httptest.Server
 	Attempt   string           // of the application, for a driver started by YARN; "": none
