@@ -133,14 +133,14 @@ func (p *part) work(ctx context.Context, tx *store.Tx, eng engine.Engine, chunkA
 		p.attempts, err = countAttempts(ctx, eng, phaseStats)
 	}
 	if err == nil {
-		err = writeRows(ctx, tx, eng, p, phaseStats, "phase_id", p.attempts, phaseOfStats)
+		err = statsRows.write(ctx, p.output(tx, eng), phaseStats)
 	}
 	if err != nil {
 		return fmt.Errorf("phase statistics: %w", err)
 	}
 	seen := append(p.seen(span{all: true}), engine.Seen{Table: "phase_stats", SQL: phaseStats})
 	err = engine.UseParts(ctx, eng, "detected_outliers", outliersSQL, func(sql string) error {
-		return writeRows(ctx, tx, eng, p, sql, "phase_id, attempt_id, rule", p.attempts, phaseOfOutlier)
+		return outlierRows.write(ctx, p.output(tx, eng), sql)
 	}, seen...)
 	if err != nil {
 		return fmt.Errorf("outliers: %w", err)

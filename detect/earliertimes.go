@@ -24,17 +24,13 @@ var taskTimesSQL string
 // keepTimes writes task_times of the executions to do, as selected by detected_stages, which may be restricted.
 func (p *part) keepTimes(ctx context.Context, tx *store.Tx, eng engine.Engine, stages ...engine.Seen) error {
 	err := engine.UseParts(ctx, eng, "detected_times", taskTimesSQL, func(sql string) error {
-		return writeRows(ctx, tx, eng, p, sql, timesOrder, p.attempts, phaseOfTime)
+		return timeRows.write(ctx, p.output(tx, eng), sql)
 	}, append(p.seen(span{all: true}), stages...)...)
 	if err != nil {
 		return fmt.Errorf("what later executions are compared with: %w", err)
 	}
 	return nil
 }
-
-const timesOrder = "phase_id, task, duration_s, input_bytes, input_records"
-
-func phaseOfTime(t *schema.TaskTime) schema.Key { return t.PhaseID }
 
 // setStrides marks the new executions of a stage that later ones may be compared with.
 func (p *part) setStrides(stage []stageExecution) {

@@ -75,7 +75,7 @@ func (t *stageTables) write(ctx context.Context, tx *store.Tx) error {
 		own += " UNION ALL SELECT " + ownColumns + ", NULL AS note FROM stage_history WHERE phase_id IN (" + schema.KeyList(t.again) + ")"
 	}
 	return engine.UseParts(ctx, t.eng, "detected_history", stageHistorySQL, func(sql string) error {
-		return writeRows(ctx, tx, t.eng, t.part, sql, "phase_id", t.part.attempts, phaseOfHistory)
+		return historyRows.write(ctx, t.part.output(tx, t.eng), sql)
 	}, engine.Seen{Table: "detected_own", SQL: own})
 }
 

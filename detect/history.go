@@ -273,19 +273,20 @@ func (p *part) copy(ctx context.Context, tx *store.Tx, eng engine.Engine, but []
 	where := " WHERE phase_id & " + blockBits + " IN (" + schema.KeyList(p.again.Blocks("phases")) + ")"
 	stats := "SELECT * FROM phase_stats" + where
 	attempts, err := countAttempts(ctx, eng, stats)
-	if err == nil {
-		err = writeRows(ctx, tx, eng, p, stats, "phase_id", attempts, phaseOfStats)
-	}
 	if err != nil {
 		return err
 	}
+	to := output{tx, eng, p, attempts}
+	if err := statsRows.write(ctx, to, stats); err != nil {
+		return err
+	}
 	slow := "SELECT * FROM outliers" + where + " AND (rule <> 'slower_than_usual' OR phase_id NOT IN (" + schema.KeyList(but) + "))"
-	if err := writeRows(ctx, tx, eng, p, slow, "phase_id, attempt_id, rule", attempts, phaseOfOutlier); err != nil {
+	if err := outlierRows.write(ctx, to, slow); err != nil {
 		return err
 	}
 	where += " AND phase_id NOT IN (" + schema.KeyList(but) + ")"
-	if err := writeRows(ctx, tx, eng, p, "SELECT * FROM stage_history"+where, "phase_id", attempts, phaseOfHistory); err != nil {
+	if err := historyRows.write(ctx, to, "SELECT * FROM stage_history"+where); err != nil {
 		return err
 	}
-	return writeRows(ctx, tx, eng, p, "SELECT * FROM task_times"+where, timesOrder, attempts, phaseOfTime)
+	return timeRows.write(ctx, to, "SELECT * FROM task_times"+where)
 }

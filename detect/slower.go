@@ -57,7 +57,7 @@ func (p *part) slower(ctx context.Context, tx *store.Tx, eng engine.Engine) erro
 	if err != nil {
 		return err
 	}
-	return writeRows(ctx, tx, eng, p, slower, "phase_id, attempt_id", p.attempts, phaseOfOutlier)
+	return outlierRows.write(ctx, p.output(tx, eng), slower)
 }
 
 // comparedWith returns the inputs of the executions that candidates are compared with.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 
 	"straggler/engine"
@@ -19,27 +18,46 @@ const fileAttempts = 2_000_000
 // chunk is the number of rows appended at once.
 const chunk = 4096
 
-// writeRows writes the rows of a query into the transaction in an order that begins with phase_id, each under the key of the
-// input that its phase came from. The machines of an engine of many machines write them themselves; attempts is the approximate
-// number of attempts that the rows are about.
-func writeRows[R any](ctx context.Context, tx *store.Tx, eng engine.Engine, p *part, sql, order string, attempts int64, phaseOf func(*R) schema.Key) error {
-	if many, ok := eng.(engine.RemoteRunner); ok {
-		r := copies.Rows{Table: schema.TableOf[R](), SQL: sql, Order: order, Partitions: int(attempts/fileAttempts) + 1, Tool: tx.Tool(), Inputs: p.inputsByBlock()}
-		if err := r.Write(ctx, tx, many); !errors.Is(err, errors.ErrUnsupported) {
+// resultRows says how the rows of a result table are written.
+type resultRows[R any] struct {
+	order   string // columns, of which phase_id is the first
+	phaseOf func(*R) schema.Key
+}
+
+var (
+	statsRows   = resultRows[schema.PhaseStats]{"phase_id", func(s *schema.PhaseStats) schema.Key { return s.PhaseID }}
+	outlierRows = resultRows[schema.Outlier]{"phase_id, attempt_id, rule", func(o *schema.Outlier) schema.Key { return o.PhaseID }}
+	historyRows = resultRows[schema.StageHistory]{"phase_id", func(h *schema.StageHistory) schema.Key { return h.PhaseID }}
+	timeRows    = resultRows[schema.TaskTime]{"phase_id, task, duration_s, input_bytes, input_records",
+		func(t *schema.TaskTime) schema.Key { return t.PhaseID }}
+)
+
+// output is where results are written.
+type output struct {
+	tx       *store.Tx
+	eng      engine.Engine
+	part     *part
+	attempts int64 // approximate number of attempts that the rows are about, on an engine of many machines
+}
+
+func (p *part) output(tx *store.Tx, eng engine.Engine) output { return output{tx, eng, p, p.attempts} }
+
+// write writes the rows of a query, each under the key of the input that its phase came from. The machines of an engine of many
+// machines write them themselves.
+func (r resultRows[R]) write(ctx context.Context, to output, sql string) error {
+	if many, ok := to.eng.(engine.RemoteRunner); ok {
+		rows := copies.Rows{Table: schema.TableOf[R](), SQL: sql, Order: r.order, Partitions: int(to.attempts/fileAttempts) + 1,
+			Tool: to.tx.Tool(), Inputs: to.part.inputsByBlock()}
+		if err := rows.Write(ctx, to.tx, many); !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
 	}
-	return appendRows(tx, p, engine.Read[R](ctx, eng, ordered(sql, order)), phaseOf)
-}
-
-// appendRows appends rows, each under the key of the input that its phase came from.
-func appendRows[R any](tx *store.Tx, p *part, from iter.Seq2[*R, error], phaseOf func(*R) schema.Key) error {
-	rows := inputRows[R]{tx: tx, p: p}
-	for r, err := range from {
+	rows := inputRows[R]{tx: to.tx, p: to.part}
+	for row, err := range engine.Read[R](ctx, to.eng, ordered(sql, r.order)) {
 		if err != nil {
 			return err
 		}
-		if err := rows.add(phaseOf(r), *r); err != nil {
+		if err := rows.add(r.phaseOf(row), *row); err != nil {
 			return err
 		}
 	}
@@ -77,7 +95,7 @@ func (a *inputRows[R]) flush() error {
 	return err
 }
 
-// ordered returns the rows of a query in an order.
+// ordered returns a query for the rows of another in an order.
 func ordered(sql, order string) string {
 	return fmt.Sprintf("%s ORDER BY %s NULLS LAST", sql, strings.ReplaceAll(order, ",", " NULLS LAST,"))
 }
@@ -103,7 +121,3 @@ func count(ctx context.Context, eng engine.Engine, sql string) (n int64, err err
 	}
 	return n, nil
 }
-
-func phaseOfStats(s *schema.PhaseStats) schema.Key     { return s.PhaseID }
-func phaseOfOutlier(o *schema.Outlier) schema.Key      { return o.PhaseID }
-func phaseOfHistory(h *schema.StageHistory) schema.Key { return h.PhaseID }
