@@ -367,10 +367,11 @@ func (w *words) amount(x float64, unit string) *words {
 }
 
 // rate writes a coefficient ± its error, in seconds per million units.
-func (w *words) rate(coef, se float64, unit string) *words {
+func (w *words) rate(coef, se float64, unit string) {
 	w.digits(coef*1e6, 3).say(" ± ").digits(se*1e6, 1)
 	if unit == "bytes" {
-		return w.say(" s per MB")
+		w.say(" s per MB")
+		return
 	}
-	return w.say(" s per million ").say(unit)
+	w.say(" s per million ").say(unit)
 }
