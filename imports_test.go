@@ -64,7 +64,7 @@ func readRules(t *testing.T) []rule {
 	return rules
 }
 
-// ruleOf is the row that a package is under: its own, that of all sub-packages of its parent, which ends in /*, or that of
+// ruleOf returns the row that a package is under: its own, that of all sub-packages of its parent, which ends in /*, or that of
 // the nearest package above it.
 func ruleOf(rules []rule, pkg string) *rule {
 	for p := pkg; p != "."; p = path.Dir(p) {
@@ -257,7 +257,7 @@ func TestProgramIsLight(t *testing.T) {
 	}
 }
 
-// dependencies are the packages that a package and its tests are built from.
+// dependencies returns the packages that a package and its tests are built from.
 func dependencies(t *testing.T, pkg string) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", pkg).Output()
@@ -299,7 +299,7 @@ func TestReadmeNamesDependencies(t *testing.T) {
 	}
 }
 
-// repository is how the README names the module of a package: owner/name on GitHub, else the module as go.mod has it.
+// repository returns how the README names the module of a package: owner/name on GitHub, else the module as go.mod has it.
 func repository(modules []string, p string) string {
 	best := p
 	for _, m := range modules {

@@ -66,9 +66,8 @@ type resamples struct {
 	out  map[string]bool // the unusual ones, which are left out
 }
 
-// surprise is the probability that the largest surprise of a night like those before is as large as this one: Westfall and
-// Young's single-step maxT (1993, §2.5), with nights as the resamples. It holds however the comparisons of a night depend on
-// each other.
+// surprise returns the probability that the largest surprise of a night like the earlier ones is at least x: Westfall and Young's
+// single-step maxT (1993, §2.5), with nights as the resamples. It is valid for any dependence between the comparisons of a night.
 func (n *resamples) surprise(x float64) float64 { return tail(x, n.kept()) }
 
 // mostNights is the share of normal nights that may have a finding.
@@ -130,7 +129,7 @@ func resample(all []comparison, history []*measure.Run, most float64) *resamples
 	return n
 }
 
-// unitOf is what the surprises of a rule's series and nights are divided by: their root mean square, at least 1. This brings
+// unitOf returns the divisor of the surprises of a rule's series and nights: their root mean square, at least 1. This brings
 // rules whose values have heavier tails, such as the ratio to the slowest task, to the scale of the others, as in Westfall and
 // Young's minP. Surprises are truncated at most.
 func unitOf(surprises []float64, most float64) float64 {
@@ -258,7 +257,7 @@ func changePoint(y []float64) (at int, by float64) {
 	return at, by
 }
 
-// deviation is the sum of absolute deviations from the median.
+// deviation returns the sum of absolute deviations from the median.
 func deviation(y []float64) float64 {
 	m, sum := distribution.Median(slices.Clone(y)), 0.0
 	for _, v := range y {

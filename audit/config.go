@@ -22,7 +22,7 @@ var ErrConfig = errors.New("configuration")
 //go:embed straggler.schema.json
 var configSchema []byte
 
-// ConfigSchema is the JSON schema of straggler.yaml, for editors.
+// ConfigSchema returns the JSON schema of straggler.yaml, for editors.
 func ConfigSchema() []byte { return slices.Clone(configSchema) }
 
 // Config is the content of straggler.yaml; DefaultConfig holds without one.
@@ -123,7 +123,7 @@ type Settings struct {
 	MinShare          float64
 }
 
-// change is the least change that a rule allows, as a logarithm.
+// change returns the least change that a rule allows, as a logarithm.
 func (s Settings) change() float64 { return math.Log1p(s.MinChange) }
 
 func (c *Config) settings(r Rule, group string, sig measure.Signature) Settings {

@@ -140,7 +140,8 @@ func (j *Judgement) stages(r *measure.Run, history []*measure.Run, tonight *meas
 	}
 }
 
-// detectable is the median over the stages of the least relative change of lost time that would have been a finding by itself.
+// detectable returns the median over the stages of the least relative change of lost time that would have been a finding by
+// itself.
 func detectable(tested []*comparison, a *Alike) *float64 {
 	var v []float64
 	for _, c := range tested {

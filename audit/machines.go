@@ -54,7 +54,7 @@ func (m *machineFindings) add(f Finding, p float64) {
 	m.findings, m.p = append(m.findings, f), append(m.p, p)
 }
 
-// finding is a finding about a machine, without an ID if the machine was slow before or is hardly slower than the others.
+// finding returns a finding about a machine, without an ID if the machine was slow before or is hardly slower than the others.
 func (m *machineFindings) finding(name string, factor, p float64) Finding {
 	f := Finding{ID: findingID(m.run.Group, m.rule.Name, measure.Signature{}, name), Rule: m.rule.Name,
 		Severity: m.settings.Severity, Group: m.run.Group, Run: m.run.ID,
@@ -66,7 +66,7 @@ func (m *machineFindings) finding(name string, factor, p float64) Finding {
 	return f
 }
 
-// againstHistory is a finding about a machine, or a rack, whose tasks are compared with the history of their stages.
+// againstHistory returns a finding about a machine, or a rack, whose tasks are compared with the history of their stages.
 func (m *machineFindings) againstHistory(name string, s *SlowMachine) Finding {
 	f := m.finding(name, s.factor/m.others, s.p)
 	if s.excess < m.settings.MinShare*m.run.Values["slot_s"] {

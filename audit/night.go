@@ -134,7 +134,7 @@ const (
 	batchAttempts = 1_000_000
 )
 
-// batchOf is the number of runs in the next batch, at least one.
+// batchOf returns the number of runs in the next batch, at least one.
 func batchOf(runs []candidate) int {
 	attempts := 0.0
 	for i := range runs {

@@ -70,7 +70,7 @@ func spreadOf(history []point) spread {
 	return out
 }
 
-// madSD is the median absolute deviation, scaled to the standard deviation of a normal distribution.
+// madSD returns the median absolute deviation, scaled to the standard deviation of a normal distribution.
 func madSD(y []float64, centre float64) float64 {
 	d := make([]float64, len(y))
 	for i, v := range y {
@@ -79,8 +79,8 @@ func madSD(y []float64, centre float64) float64 {
 	return 1.4826 * distribution.Median(d)
 }
 
-// levels is the variance of what persists for several nights, because of drift or autocorrelation: the component between blocks
-// of consecutive nights in a one-way analysis of variance; 0 if there are too few nights.
+// levels returns the variance of what persists for several nights, because of drift or autocorrelation: the component between
+// blocks of consecutive nights in a one-way analysis of variance, or 0 if there are too few nights.
 func levels(y []float64, s2 float64) float64 {
 	blocks := blocksOf(len(y))
 	if len(blocks) == len(y) {
@@ -122,7 +122,7 @@ type verdict struct {
 	mean     float64 // of y before
 }
 
-// interval is the 95 % prediction interval of y.
+// interval returns the 95 % prediction interval of y.
 func (v *verdict) interval() (low, high float64) {
 	q := distribution.Student{DF: v.df}.Quantile(0.975)
 	return v.mean - q*v.se, v.mean + q*v.se
@@ -168,8 +168,8 @@ func (s *series) leftOut(pr prior) []float64 {
 	return out
 }
 
-// tail is the probability of a value of at least x given n observed values: by rank among them, and by a Pareto tail beyond the
-// largest. So n values support no p-value much below 1/(n + 1): a thousandth of that requires a value four times the largest.
+// tail returns the probability of a value of at least x given n observed values: by rank among them, and by a Pareto tail beyond
+// the largest. So n values support no p-value much below 1/(n + 1): a thousandth of that requires a value four times the largest.
 func tail(x float64, seen []float64) float64 {
 	larger, most := 0, float64(leastSurprise)
 	for _, s := range seen {
@@ -190,7 +190,7 @@ func tail(x float64, seen []float64) float64 {
 // TestPower are found; nights of index 3, in TestUnlikeNights, raise no more alarms than others.
 const tailIndex = 5
 
-// beyond is the least value that has tail p, the inverse of tail for p below 1/(n + 1).
+// beyond returns the least value that has tail p, the inverse of tail for p below 1/(n + 1).
 func beyond(p float64, seen []float64) float64 {
 	most := float64(leastSurprise)
 	for _, s := range seen {

@@ -97,7 +97,7 @@ func trigammaInverse(y float64) float64 {
 	return x
 }
 
-// trigamma is the second derivative of log Γ, for x > 0: recurrence up to 6, then the asymptotic series
+// trigamma returns the second derivative of log Γ, for x > 0: recurrence up to 6, then the asymptotic series
 // (Abramowitz and Stegun 6.4.6, 6.4.12).
 func trigamma(x float64) float64 {
 	if !(x > 0) {

@@ -199,8 +199,8 @@ func (w *window) judge(f *Finding) float64 {
 	return p
 }
 
-// fisherExact is the p-value of Fisher's exact test (1935), one-sided: the probability that of n runs of one machine k or more
-// are slow, given that of its runs and those of the others, n + others, k + bad are, and any of them as likely as any other.
+// fisherExact returns the p-value of Fisher's exact test (1935), one-sided: the probability that of n runs of one machine k or
+// more are slow, given that of its runs and those of the others, n + others, k + bad are, and any of them as likely as any other.
 //
 //	p = Σ_{x ≥ k} C(K, x)·C(N − K, n − x) / C(N, n),  K = k + bad,  N = n + others
 //

@@ -59,7 +59,7 @@ func RuleNamed(name string) (Rule, bool) {
 	return Rule{}, false
 }
 
-// Rules is the table of rules, in the order in which findings are shown.
+// Rules returns the table of rules, in the order in which findings are shown.
 func Rules() []Rule {
 	return []Rule{
 		{Name: "run_time", Unit: "s", Severity: Error, MinChange: 0.10, MinAbs: 1, Work: true, of: logOf("time_s", 0.1),
@@ -150,7 +150,7 @@ func logOf(name string, c float64) func(v, _ measure.Values) point {
 	}
 }
 
-// lost is the delay of the end of a stage. It depends on a single task, so its variance is large.
+// lost returns the delay of the end of a stage. It depends on a single task, so its variance is large.
 func lost(v, scale measure.Values) point {
 	x, ok := v["lost_s"]
 	c := max(0.05, 0.05*scale["time_s"])
@@ -160,7 +160,7 @@ func lost(v, scale measure.Values) point {
 	return point{value: x, y: math.Log(x + c), w: 1, speed: true, ok: true, clock: clock(v, x+c)}
 }
 
-// stageExcess is the excess of a stage in units of its median, since stage_time finds stages that are slower as a whole.
+// stageExcess returns the excess of a stage in units of its median, since stage_time finds stages that are slower as a whole.
 func stageExcess(v, scale measure.Values) point {
 	m := v["median_s"]
 	p := excess(v, measure.Values{"slot_s": scale["slot_s"] / max(scale["median_s"], 1e-9) * m})
@@ -171,7 +171,7 @@ func stageExcess(v, scale measure.Values) point {
 	return p
 }
 
-// excess is the time lost to slow tasks. If the slow tasks of a run were a random sample, the variance of the sum of their
+// excess returns the time lost to slow tasks. If the slow tasks of a run were a random sample, the variance of the sum of their
 // excesses e would be about Σe² (a Poisson bootstrap of them), and that of its logarithm Σe² / (Σe)²; stages whose
 // slow tasks are the same every night scatter less by a factor, which the pool of stages tells.
 func excess(v, scale measure.Values) point {

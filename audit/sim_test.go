@@ -119,7 +119,7 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// assessed is a night of runs whose assessment reads nothing and so cannot fail.
+// assessed returns a night of runs whose assessment reads nothing and so cannot fail.
 func assessed(n *Night, err error) *Night {
 	if err != nil {
 		panic(err)

@@ -176,8 +176,8 @@ func (m *SlowMachine) judge(others float64, usuals map[int]*usual) {
 	m.P = number(m.p)
 }
 
-// sharedChance is the p-value of the hypothesis that the tasks of all machines are as usual: Simes' (1986) for several tests of
-// one hypothesis.
+// sharedChance returns the p-value of the hypothesis that the tasks of all machines are as usual: Simes' (1986) for several tests
+// of one hypothesis.
 func sharedChance(machines []SlowMachine) float64 {
 	var p []float64
 	for i := range machines {
@@ -191,7 +191,7 @@ func sharedChance(machines []SlowMachine) float64 {
 	return least
 }
 
-// chiSquaredSurvival is the upper tail of χ² with 2k degrees of freedom: that of a Poisson process (Abramowitz and Stegun
+// chiSquaredSurvival returns the upper tail of χ² with 2k degrees of freedom: that of a Poisson process (Abramowitz and Stegun
 // 26.4.21).
 func chiSquaredSurvival(x float64, k int) float64 {
 	term, sum := 1.0, 1.0
@@ -202,9 +202,9 @@ func chiSquaredSurvival(x float64, k int) float64 {
 	return min(1, math.Exp(-x/2)*sum)
 }
 
-// base is the lower quartile of the factors of machines, at least 1: if it is large, something that they share is slow (a data
-// source, the network, the time of day), and a machine is slow only relative to it. It is a quartile because samples are small:
-// of four machines one is as fast as usual by chance, and two slow ones may be a rack.
+// base returns the lower quartile of the factors of machines, at least 1: if it is large, something that they share is slow (a
+// data source, the network, the time of day), and a machine is slow only relative to it. It is a quartile because samples are
+// small: of four machines one is as fast as usual by chance, and two slow ones may be a rack.
 func base(machines []SlowMachine) float64 {
 	if len(machines) == 0 {
 		return 1
@@ -285,9 +285,9 @@ func (u *usual) part(q measure.Part) part {
 	return p
 }
 
-// chance is the probability that half of n tasks take at least a multiple of the usual time, estimated from the share of such
-// tasks in the history, at least 1/(N + 1), so that a single slow task does not make its machine slow. beyond extends that by a
-// tail beyond the slowest task of the history.
+// chance returns the probability that half of n tasks take at least a multiple of the usual time, estimated from the share of
+// such tasks in the history, at least 1/(N + 1), so that a single slow task does not make its machine slow. beyond extends that
+// by a tail beyond the slowest task of the history.
 func (u *usual) chance(ratio float64, n int) (rank, beyond float64) {
 	slower, tasks, most := 0.0, 0.0, 1.1
 	for _, s := range u.past {
@@ -312,7 +312,7 @@ var sketched = [...]float64{0, 0.25, 0.5, 0.75, 0.9, p99: 0.99, 6: 1}
 
 const p99 = 5
 
-// above is the share of a sketch's tasks that took at least x: its quantiles joined by straight lines.
+// above returns the share of a sketch's tasks that took at least x: its quantiles joined by straight lines.
 func above(sketch []float64, x float64) float64 {
 	at := sketched
 	if len(sketch) != len(at) || x <= sketch[0] {
@@ -330,7 +330,7 @@ func above(sketch []float64, x float64) float64 {
 	return 0
 }
 
-// binomialTail is the probability of k or more successes of n.
+// binomialTail returns the probability of k or more successes of n.
 func binomialTail(n, k int, p float64) float64 {
 	if p >= 1 {
 		return 1
@@ -404,7 +404,7 @@ func kindOf(machines []SlowMachine, shared, rack bool) string {
 	return name
 }
 
-// spent is how much longer the slow parts of machines took, and how much of that was waiting for input and processor time.
+// spent returns how much longer the slow parts of machines took, and how much of that was waiting for input and processor time.
 func spent(machines []SlowMachine) (extra, staged, cpu float64) {
 	for i := range machines {
 		for _, p := range machines[i].parts {
@@ -449,7 +449,7 @@ func (s *sample) add(x float64) {
 	s.squares += x * x
 }
 
-// evidence is the logarithm of the marginal likelihood, up to a constant, of values around a mean with a normal prior of the
+// evidence returns the logarithm of the marginal likelihood, up to a constant, of values around a mean with a normal prior of the
 // given standard deviation at 0; the values scatter by a factor of e. Parts of one stage on many machines are not independent,
 // so together they count as at most ten.
 func (s *sample) evidence(prior float64) float64 {

@@ -26,7 +26,7 @@ func TestPublishedTails(t *testing.T) {
 	}
 }
 
-// slowNight is a night whose stages ran on ten machines; slow gives the factor of each machine in a stage, and the part of
+// slowNight returns a night whose stages ran on ten machines; slow gives the factor of each machine in a stage, and the part of
 // the extra time that is spent waiting for input.
 func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiting float64)) measure.Run {
 	run := audittest.Runs(1)[0]

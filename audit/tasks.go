@@ -7,7 +7,7 @@ import (
 	"straggler/distribution"
 )
 
-// byTasks is a lower bound of p from the tasks.
+// byTasks returns a lower bound of p from the tasks.
 func (c *comparison) byTasks() float64 {
 	n := float64(len(c.past) + 1)
 	least := max(0.005*c.scale["slot_s"], 1e-3)
@@ -106,7 +106,7 @@ func chance(g growth, ok bool, n float64) float64 {
 	return math.Pow(n, -g.k)
 }
 
-// missing is the probability that so many of k newly slow tasks are not visible in the number of outliers; 1 if unknown.
+// missing returns the probability that so many of k newly slow tasks are not visible in the number of outliers; 1 if unknown.
 func (c *comparison) missing(k float64) float64 {
 	if _, ok := c.tonight["outliers"]; !ok || len(c.past) < 3 || math.IsInf(k, 1) {
 		return 1
@@ -124,7 +124,7 @@ func (c *comparison) missing(k float64) float64 {
 	return distribution.Student{DF: n - 1}.Survival(max(0, short) / sd)
 }
 
-// longest is the probability that so many of tonight's tasks are longer, in units of the median, than any of earlier runs.
+// longest returns the probability that so many of tonight's tasks are longer, in units of the median, than any of earlier runs.
 func (c *comparison) longest(n float64) float64 {
 	most := 0.0
 	for _, v := range c.past {

@@ -146,7 +146,7 @@ func (e entra) ask(ctx context.Context, secret string, proof url.Values) (*oauth
 	return c.Token(ctx)
 }
 
-// assertion is a signed claim to be an application (RFC 7523 §2.2).
+// assertion returns a signed claim to be an application (RFC 7523 §2.2).
 func assertion(text string) url.Values {
 	return url.Values{"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}, "client_assertion": {text}}
 }

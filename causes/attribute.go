@@ -120,7 +120,7 @@ type line struct {
 	top     term     // the largest of its terms
 }
 
-// sd is the standard deviation of the seconds.
+// sd returns the standard deviation of the seconds.
 func (l *line) sd() float64 { return math.Sqrt(l.errors.variance() + l.model*l.model) }
 
 // shared groups the errors of the seconds by the tasks that share them.

@@ -45,8 +45,8 @@ func byRules(r *labelled) []schema.Cause {
 	return out
 }
 
-// byLeastSquares is the model of MANTRI §4.2 as published: duration = a + b·input + c·remote bytes by ordinary least squares.
-// A task within 20 % of the prediction is explained by the predictor with more of its excess; the rest are stragglers by
+// byLeastSquares returns the model of MANTRI §4.2 as published: duration = a + b·input + c·remote bytes by ordinary least
+// squares. A task within 20 % of the prediction is explained by the predictor with more of its excess; the rest are stragglers by
 // their machine or by chance, which the model does not distinguish: called transient.
 func byLeastSquares(r *labelled) []schema.Cause {
 	stages := map[string][]int{}

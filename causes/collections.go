@@ -176,7 +176,7 @@ func collectionsOf(t *schema.Trace, names []string) *collections {
 	return m
 }
 
-// overlappingPhases are those that ran at the same time as another phase of their application.
+// overlappingPhases returns the phases that ran at the same time as another phase of their application.
 func overlappingPhases(all []schema.Phase, application map[schema.Key]schema.Key) map[schema.Key]bool {
 	phases := make([]*schema.Phase, 0, len(all))
 	for i := range all {

@@ -49,7 +49,7 @@ const (
 	onWorkOverMachine // a coefficient, before the machine, where the log does not measure work
 )
 
-// readingOf is the reading of a verdict and its runner-up, given by their largest terms; the value terms stands for no
+// readingOf returns the reading of a verdict and its runner-up, given by their largest terms; the value terms stands for no
 // runner-up.
 func readingOf(top, second term, measured bool) reading {
 	switch {
@@ -83,7 +83,7 @@ type claim struct {
 	logit    float64 // of the posterior probability of what it names, if that has one
 }
 
-// claimOf is the claim of the first line; ok is false if that names no cause, or has no error.
+// claimOf returns the claim of the first line; ok is false if that names no cause, or has no error.
 func claimOf(lines []line, s *split) (c claim, ok bool) {
 	top := lines[0].top
 	second := terms
@@ -124,7 +124,7 @@ func (l logistic) probability(c claim) float64 {
 	return 1 / (1 + math.Exp(-min(mostLogOdds, odds)))
 }
 
-// confidence is the probability that the verdict, the first of the lines, is right; NULL where it names no cause.
+// confidence returns the probability that the verdict, the first of the lines, is right, or NULL if it names no cause.
 func confidence(lines []line, s *split) schema.Null[float64] {
 	c, ok := claimOf(lines, s)
 	if !ok {
@@ -133,8 +133,8 @@ func confidence(lines []line, s *split) schema.Null[float64] {
 	return schema.Some(sureness[c.of].probability(c))
 }
 
-// lead is the lead of the first line over the second in standard deviations of their difference; ok is false where that has no
-// error.
+// lead returns the lead of the first line over the second in standard deviations of their difference; ok is false where that has
+// no error.
 func lead(lines []line) (z float64, ok bool) {
 	seconds, errors, v := lines[0].seconds, lines[0].errors, stats.Square(lines[0].model)
 	if len(lines) > 1 && lines[1].seconds > 0 {

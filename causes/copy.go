@@ -101,7 +101,7 @@ func (g *given) next() {
 	clear(g.collections.application)
 }
 
-// worker is what a step does with a phase.
+// worker returns what a step does with a phase.
 func worker(ctx context.Context, step, file string) (func(*given, *copies.Writer) error, error) {
 	if window, ok := strings.CutPrefix(step, stepObserve+"="); ok {
 		seconds, err := strconv.ParseFloat(window, 64)

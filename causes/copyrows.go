@@ -96,7 +96,7 @@ func (r *run) attributedSQL(c *chunk) string {
 	}, " UNION ALL ")
 }
 
-// rowsOf is the query of rows of copyColumns, those without an expression NULL.
+// rowsOf returns the query of rows of copyColumns, those without an expression NULL.
 func rowsOf(about int, expressions map[string]string, from string) string {
 	list := make([]string, len(copyColumns))
 	for i, name := range copyColumns {
@@ -109,7 +109,7 @@ func rowsOf(about int, expressions map[string]string, from string) string {
 	return "SELECT " + strings.Join(list, ", ") + " FROM " + from
 }
 
-// taskExpressions are the columns of a row of tasks.sql; the query of these comes first and has the types.
+// taskExpressions returns the columns of a row of tasks.sql; the query of these comes first and has the types.
 func taskExpressions(share string) map[string]string {
 	of := map[string]string{}
 	for _, name := range copyColumns {
@@ -201,7 +201,7 @@ func (f *fieldReader) text() schema.Null[string] {
 	return schema.Some(s)
 }
 
-// float is NaN for NULL.
+// float returns NaN for NULL.
 func (f *fieldReader) float() float64 {
 	x := f.next()
 	if !x.OK {
@@ -212,7 +212,7 @@ func (f *fieldReader) float() float64 {
 	return v
 }
 
-// truth is false for NULL.
+// truth returns false for NULL.
 func (f *fieldReader) truth() bool {
 	x := f.next()
 	if !x.OK && !f.required {

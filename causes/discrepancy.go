@@ -21,7 +21,7 @@ var discrepancy = map[schema.Cause]struct{ measured, unmeasured float64 }{
 	schema.UnexplainedCause: {0.500, 0.50},
 }
 
-// discrepancyOf is the discrepancy of one cause of a task's excess, in seconds.
+// discrepancyOf returns the discrepancy of one cause of a task's excess, in seconds.
 func (s *split) discrepancyOf(c schema.Cause) float64 {
 	if s.workMeasured {
 		return discrepancy[c].measured * s.excess

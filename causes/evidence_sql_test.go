@@ -228,7 +228,7 @@ func first(t table, i int) float64 {
 	return 1
 }
 
-// machineRatio is the median, over the phases of the job or in the attempt's phase only, of the ratio of the body of the
+// machineRatio returns the median, over the phases of the job or in the attempt's phase only, of the ratio of the body of the
 // machine's tasks to that of the median machine's tasks.
 func machineRatio(c *claim, t table, here bool) float64 {
 	machines, phases, means := slices.Index(t.columns, "machine"), t.of("phase_id"), t.of("body_s")

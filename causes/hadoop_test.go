@@ -16,8 +16,8 @@ import (
 	"straggler/store"
 )
 
-// lostMapHistory is a job history in the layout of Hadoop 2 (Avro as JSON): twelve maps of ten seconds, and twelve reduces of
-// ten that start at 20 s. The output of map 3 on m3 cannot be fetched: reduce 2 reports it, the map runs again on m5 from 25
+// lostMapHistory returns a job history in the layout of Hadoop 2 (Avro as JSON): twelve maps of ten seconds, and twelve reduces
+// of ten that start at 20 s. The output of map 3 on m3 cannot be fetched: reduce 2 reports it, the map runs again on m5 from 25
 // to 45 s, and the reduces 2 and 7, which still lacked it, end at 50 s.
 func lostMapHistory() string {
 	var b strings.Builder

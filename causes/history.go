@@ -133,7 +133,7 @@ func (h *historySplitter) append(rows []schema.HistoryAttribution, a *usualAttem
 	return rows
 }
 
-// beyond is the amount by which a part of the duration exceeds its usual value.
+// beyond returns the amount by which a part of the duration exceeds its usual value.
 func beyond(is, usual schema.Null[float64], work float64) (more schema.Null[float64]) {
 	if is.OK && usual.OK {
 		more = schema.Some(is.V - usual.V*work)

@@ -12,7 +12,7 @@ import (
 	"straggler/schema/synth"
 )
 
-// mixedTrace is a generated trace with all faults.
+// mixedTrace returns a generated trace with all faults.
 func mixedTrace(t *testing.T, scenario string, seed uint64) *schema.Trace {
 	t.Helper()
 	s, ok := synth.ByName(scenario)

@@ -183,8 +183,8 @@ func (a *Attributor) tiedWith(shared float64) bool {
 	return ok && z <= tied
 }
 
-// sharedWait is the part of the wait of task i beyond the median that tasks on most other machines have at the same time; ok if
-// it is at least half: all of them read over the same slow link.
+// sharedWait returns the part of the wait of task i beyond the median that tasks on most other machines have at the same time; ok
+// if it is at least half: all of them read over the same slow link.
 func (a *Attributor) sharedWait(i int) (seconds float64, ok bool) {
 	b := &a.phase.Fitter
 	own := b.Machines.Of[i]

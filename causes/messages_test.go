@@ -64,7 +64,7 @@ var (
 	}
 )
 
-// sampleModel is the model of a generated cluster.
+// sampleModel returns the model of a generated cluster.
 func sampleModel(t *testing.T) *model.Model {
 	trace := mixedTrace(t, "mixed", 1)
 	phases, names := phasesOf(trace, nil)

@@ -197,7 +197,7 @@ func (n *neighbours) start(all []*linkedTask, i, slot int, at float64, phase sch
 	}
 }
 
-// largest is the injected cause of most of a task's excess, "-" where none is of a fifth; usual is the median wait.
+// largest returns the injected cause of most of a task's excess, "-" where none is of a fifth; usual is the median wait.
 func (n *neighbours) largest(t *fit.Task, usual float64) schema.Cause {
 	of, most := schema.Cause("-"), 0.2*t.Excess
 	for _, c := range []schema.Cause{schema.BadMachine, schema.Network, schema.Transient} {

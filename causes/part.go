@@ -118,7 +118,7 @@ const (
 	learnt                // it is learnt from and attributed
 )
 
-// inputOf is the input that a key of a table came from, under which rows about it are stored; 0 if that is not recorded.
+// inputOf returns the input that a key of a table came from, under which rows about it are stored, or 0 if that is not recorded.
 func (p *part) inputOf(table string, key schema.Key) schema.Key {
 	input, _ := p.owners.Of(table, key)
 	return input
@@ -158,7 +158,7 @@ func (r *run) findExecutors(ctx context.Context) error {
 	return engine.MaterializeParts(ctx, r.eng, "causes_executors", executors, r.seen...)
 }
 
-// attempts is the name of the table of the selected attempts.
+// attempts returns the name of the table of the selected attempts.
 func (r *run) attempts() string {
 	if r.part.whole {
 		return "attempts"

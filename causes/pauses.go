@@ -189,7 +189,8 @@ func (w *pauses) load(a *Attributor) {
 	}
 }
 
-// waitThatStandsOut is the wait of task i beyond the median, if it exceeds a threshold and is long enough to be due to a link.
+// waitThatStandsOut returns the wait of task i beyond the median, if it exceeds a threshold and is long enough to be due to a
+// link.
 func (a *Attributor) waitThatStandsOut(i int32, bar float64) (over float64, ok bool) {
 	wait := a.phase.Part[fit.FetchWait][i]
 	over = wait - a.mid[fit.FetchWait]
@@ -338,8 +339,8 @@ func (w *pauses) countIdle(a *Attributor, wait, bar float64) {
 	}
 }
 
-// server is the other machine that collected longest while task i ran, for at least half of the task's wait, provided that few
-// machines did so.
+// server returns the other machine that collected longest while task i ran, for at least half of the task's wait, provided that
+// few machines did so.
 func (w *pauses) server(a *Attributor, i int32) (machine int32, ok bool) {
 	b := &a.phase.Fitter
 	t := &b.Tasks[i]
@@ -397,7 +398,7 @@ func (w *pauses) near(t schema.Time) []pause {
 	return w.order[max(0, at-nearCollections):min(len(w.order), at+nearCollections)]
 }
 
-// collected is the longest possible collection by a task on machine k while task i ran.
+// collected returns the longest possible collection by a task on machine k while task i ran.
 func (w *pauses) collected(b *fit.Fitter, i, k int32) float64 {
 	t := &b.Tasks[i]
 	if !t.Start.OK {
@@ -407,7 +408,7 @@ func (w *pauses) collected(b *fit.Fitter, i, k int32) float64 {
 	return w.during[k]
 }
 
-// within is the longest possible collection by the task within a time span.
+// within returns the longest possible collection by the task within a time span.
 func (p *pause) within(from, to schema.Time) float64 {
 	start, end := max(p.start, from), min(p.end, to)
 	if end <= start {
@@ -424,7 +425,7 @@ func (p *pause) seen(from, to schema.Time) float64 {
 	return p.within(from, to)
 }
 
-// left is how much of the collection remained for a task that began during it, using the times narrowed by narrowTimes.
+// left returns how much of the collection remained for a task that began during it, using the times narrowed by narrowTimes.
 func (p *pause) left(from, to schema.Time) float64 {
 	if !p.waited || from < p.from {
 		return 0

@@ -70,7 +70,7 @@ func (r *run) readPhases(ctx context.Context) error {
 	return nil
 }
 
-// phase is the phase with a key; nil where there is none.
+// phase returns the phase with a key, or nil if there is none.
 func (r *run) phase(key schema.Key) *phaseRow {
 	at, ok := slices.BinarySearchFunc(r.phases, key, func(p phaseRow, key schema.Key) int { return cmp.Compare(p.ID, key) })
 	if !ok {

@@ -51,7 +51,7 @@ func (m *losses) joinGaps() {
 	}
 }
 
-// overlapS is how many seconds of a time span fall into gaps, which are sorted and disjoint.
+// overlapS returns how many seconds of a time span fall into gaps, which are sorted and disjoint.
 func overlapS(gaps []gap, from, to schema.Time) (s float64) {
 	for _, g := range gaps {
 		if a, b := max(g.from, from), min(g.to, to); a < b {

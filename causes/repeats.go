@@ -163,7 +163,7 @@ func (r *repeats) sort() {
 	r.events = r.events[:min(len(r.events), maxRepeats)]
 }
 
-// inOrder is the length of the sorted prefix.
+// inOrder returns the length of the sorted prefix.
 func inOrder(events []skewEvent) int {
 	for i := 1; i < len(events); i++ {
 		if events[i-1].compare(events[i]) > 0 {
@@ -287,7 +287,7 @@ func (s *stageNumbers) order(of []stageTask) []int32 {
 	return counted(order, len(s.stages), func(i int32) int64 { return of[i].stage })
 }
 
-// counted is a stable counting sort of indices by keys below a bound.
+// counted sorts indices by keys from 0 to keys - 1, stably, by counting.
 func counted(places []int32, keys int, key func(int32) int64) []int32 {
 	starts, out := make([]int32, keys+1), make([]int32, len(places))
 	for _, i := range places {

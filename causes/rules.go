@@ -208,7 +208,7 @@ func (a *Attributor) firstToConvert(i int) bool {
 // alike is the share of a task's own time above which the time of others counts as similar.
 const alike = 0.5
 
-// missingInput is how long outputs that the task reads were missing while it ran. In frameworks that log waits for blocks, a
+// missingInput returns how long outputs that the task reads were missing while it ran. In frameworks that log waits for blocks, a
 // reader that misses a block fails, so the waits they log are due to the network.
 func (a *Attributor) missingInput(t *fit.Task) float64 {
 	gaps := a.losses.gaps[t.Phase]

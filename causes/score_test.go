@@ -221,7 +221,7 @@ func (s *score) f1(c schema.Cause) (precision, recall, f float64, n int) {
 	return precision, recall, f, tp + fn
 }
 
-// macroF1 is the mean F1 of the injected causes.
+// macroF1 returns the mean F1 of the injected causes.
 func (s *score) macroF1() float64 {
 	var sum, n float64
 	for _, c := range injected {

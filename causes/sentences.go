@@ -218,7 +218,7 @@ var duringMedian = [fit.Parts]string{
 	fit.SchedulerDelay: "the median task was delayed ", fit.Conversion: "the median task spent ",
 }
 
-// neighbours is the median of a measured part over the other successful tasks on the machine, at least two.
+// neighbours returns the median of a measured part over the other successful tasks on the machine, at least two.
 func (a *Attributor) neighbours(i, part int) (n int, others float64, ok bool) {
 	b := a.phase
 	k := b.Machines.Of[i]
@@ -344,7 +344,7 @@ func (w *words) seconds(s float64) *words {
 	return w.fixed(s, 0).say(" s")
 }
 
-// amount is a number of bytes or records.
+// amount writes a number of bytes or records.
 func (w *words) amount(x float64, unit string) *words {
 	prefix := ""
 	for _, p := range [...]struct {

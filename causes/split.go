@@ -193,7 +193,7 @@ func (e *estimate) move(j source, d, q float64) {
 	e.scatter -= (1 - q) * d
 }
 
-// middle is the median task: the medians of the parts, and as its body the remainder of the median duration.
+// middle returns the median task: the medians of the parts, and as its body the remainder of the median duration.
 func (a *Attributor) middle(median float64) (m [fit.Parts + 1]float64) {
 	m[fit.Parts] = median
 	for k, v := range a.mid {

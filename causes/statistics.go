@@ -266,7 +266,7 @@ func (r *run) known(s *schema.MachineStatistics, machine int64) {
 	_, _, _, s.WithRack = r.model.Machines.SlowRack(machine)
 }
 
-// under is the estimate for a stage without the contribution of the application itself.
+// under returns the estimate for a stage without the contribution of the application itself.
 func (r *run) under(signature uint64, own model.Stage) (s schema.StageStatistics) {
 	p := r.model.Priors(signature, own)
 	s.WorkPrior, s.WorkPrecision, s.SpillPrior, s.SpillPrecision, s.SigmaPrior = p.Work.Mean, p.Work.Precision, p.Spill.Mean, p.Spill.Precision, p.Sigma.Mean

@@ -153,7 +153,7 @@ func signature(program, kind, name string) uint64 {
 	return d.Sum64()
 }
 
-// signatureOf is signature of the names with slashes between them.
+// signatureOf returns the signature of names joined by slashes.
 func signatureOf(names string) uint64 { return xxhash.Sum64String(names) }
 
 // lossesOf returns the outputs that were lost and recomputed.

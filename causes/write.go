@@ -72,7 +72,7 @@ func (r *run) jobCosts(ctx context.Context, tx *store.Tx) error {
 	return store.Append(tx, input, rows)
 }
 
-// took is how long the job of some phases ran, a bound of its costs; infinite if the log does not say.
+// took returns how long the job of some phases ran, a bound of its costs; infinite if the log does not say.
 func took(phases []*phaseRow) float64 {
 	if of := phases[0].JobS; of.OK && of.V >= 0 {
 		return of.V

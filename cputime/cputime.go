@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Used is what the process has used of all cores so far, in user and system mode.
+// Used returns the processor time of the process so far, on all cores, in user and system mode.
 func Used() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -79,7 +79,7 @@ func (g *attemptGroup) has(input schema.Key) bool {
 	return !slices.Contains(g.slice.Hidden, input)
 }
 
-// mayHave is false if no row is part of the table, by the range of the inputs.
+// mayHave returns false if no row is part of the table, by the range of the inputs.
 func (g *attemptGroup) mayHave() bool {
 	low, high, ok := g.Range(store.InputColumn)
 	return !ok || g.slice.Chosen == nil || slices.ContainsFunc(g.slice.Chosen, func(k schema.Key) bool { return low <= int64(k) && int64(k) <= high })

@@ -91,7 +91,7 @@ func detectOnce(b *testing.B, st *store.Store) Summary {
 	return s
 }
 
-// millions is the size of a benchmark in millions of attempts.
+// millions returns the size of a benchmark in millions of attempts.
 func millions(b *testing.B) int {
 	s := os.Getenv("STRAGGLER_MILLIONS")
 	if s == "" {

@@ -55,7 +55,7 @@ func owned(input schema.Key, tr *schema.Trace) *schema.Trace {
 	return tr
 }
 
-// execution is a run of a program at a random time, with stages of all shapes.
+// execution returns a run of a program at a random time, with stages of all shapes.
 func execution(input schema.Key, r *rand.Rand, phases int) *schema.Trace {
 	tr := random(r, phases)
 	tr.Applications[0].Name, tr.Applications[0].NativeID = schema.Some("program"), appOf(input)

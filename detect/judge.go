@@ -270,7 +270,7 @@ func (s *stageTasks) mayExceedOwn(d float64) bool {
 	return true
 }
 
-// factor is how much longer than usual a task of the execution may take by chance, by the history of its stage.
+// factor returns how much longer than usual a task of the execution may take by chance, by the history of its stage.
 func (e *timedExecution) factor() float64 {
 	n, sd := float64(e.compared), 0.0
 	if of := math.Sqrt(e.withinRun*e.withinRun + e.betweenRuns*e.betweenRuns*(1+1/n)); !math.IsNaN(of) {
@@ -305,7 +305,7 @@ func (s *stageTasks) workRatio(i int32, byTask bool, own *timedExecution) float6
 	return 1
 }
 
-// leastLimit is a lower bound of usual × factor for a task with n earlier times, usually close to it, computed without the
+// leastLimit returns a lower bound of usual × factor for a task with n earlier times, usually close to it, computed without the
 // logarithm and the exponentials: ln q ≥ 2(q−1)/(q+1) for q ≥ 1, and exp x ≥ 1 + x + x²/2 for x ≥ 0. Rounding errors are far
 // under 1e-9.
 func leastLimit(n, p10, p25, p50 float64) float64 {
@@ -315,11 +315,11 @@ func leastLimit(n, p10, p25, p50 float64) float64 {
 	return min(p50, p25*(1+x+x*x/2)) * max(schema.OutlierRatio, 1+y+y*y/2) * (1 - 1e-9)
 }
 
-// normalFactor is the largest number of standard deviations by which a time exceeds the usual one by chance, if the deviation
-// is known from n times.
+// normalFactor returns the largest number of standard deviations by which a time exceeds the usual one by chance, if the
+// deviation is known from n times.
 func normalFactor(n float64) float64 { return 2.33 + 3.73/(n-1) + 5.72/((n-1)*(n-1)) }
 
-// factorOf is how much longer than usual a task may take by chance: sd is the deviation of one more value, in logarithms.
+// factorOf returns how much longer than usual a task may take by chance: sd is the deviation of one more value, in logarithms.
 func factorOf(n, sd float64) float64 {
 	return max(schema.OutlierRatio, math.Exp(normalFactor(n)*sd))
 }
@@ -427,7 +427,7 @@ func (s *keySorter) order(keys []int64) []int32 {
 	return s.rows
 }
 
-// ratioOf is NULL if a value is unknown, or the second is 0.
+// ratioOf returns a / b, or NULL if a value is unknown or b is 0.
 func ratioOf(a float64, b schema.Null[float64]) schema.Null[float64] {
 	return schema.Null[float64]{V: a / b.V, OK: !math.IsNaN(a) && b.OK && b.V != 0}
 }

@@ -51,7 +51,7 @@ type figurer struct {
 	keptOf    []int  // the phases that it is of
 }
 
-// exceeds is SQL's a > b, where NaN is greater than all numbers.
+// exceeds returns a > b as in SQL, where NaN is greater than all numbers.
 func exceeds(a, b float64) bool { return a > b || math.IsNaN(a) && !math.IsNaN(b) }
 
 // bounds returns the least and the greatest of some values.
@@ -383,7 +383,7 @@ func (f *figurer) explained(a *attempts, m *modelled) float64 {
 	return r2
 }
 
-// usage is a task's work and what it spent its time on: medians of the successful attempts.
+// usage returns a task's work and what it spent its time on: medians of the successful attempts.
 func (f *figurer) usage(phase schema.Key, a *attempts, s *schema.PhaseStats) taskUsage {
 	out := taskUsage{PhaseID: phase, Succeeded: s.Succeeded, MedianS: s.MedianS, P95S: s.P95S}
 	v := &f.values

@@ -12,10 +12,10 @@ import (
 // The executions of a stage that one is compared with depend only on its place: every k-th before it, counted from the first,
 // with a stride k that is a power of two. earlier.sql says why. SQL looks strides up in the table detected_strides.
 
-// lastPlace is that of the last execution that is compared by a stride: it has 64 before it.
+// lastPlace returns the place of the last execution that is compared by a stride: the one with 64 before it.
 func lastPlace(stride int64) int64 { return 64*stride + 1 }
 
-// strideAt is the stride by which the execution at a place is compared.
+// strideAt returns the stride by which the execution at a place is compared.
 func strideAt(place int64) int64 {
 	stride := int64(1)
 	for lastPlace(stride) < place {
@@ -24,7 +24,7 @@ func strideAt(place int64) int64 {
 	return stride
 }
 
-// longestStride is the longest stride by which others are compared with the execution at a place: task_times.sql.
+// longestStride returns the longest stride by which others are compared with the execution at a place: task_times.sql.
 func longestStride(place int64) int64 {
 	if place == 1 {
 		return 1 << 62

@@ -12,7 +12,7 @@ import (
 // Student is Student's t distribution with so many degrees of freedom, > 0.
 type Student struct{ DF float64 }
 
-// Survival is P(T > x). For x > 0 it is I(ν/(x²+ν); ν/2, 1/2) / 2 (Abramowitz & Stegun 26.7.1), by symmetry for x < 0.
+// Survival returns P(T > x). For x > 0 it is I(ν/(x²+ν); ν/2, 1/2) / 2 (Abramowitz & Stegun 26.7.1), by symmetry for x < 0.
 func (s Student) Survival(x float64) float64 {
 	tail := mathext.RegIncBeta(s.DF/2, 0.5, s.DF/(x*x+s.DF)) / 2
 	switch {
@@ -24,7 +24,7 @@ func (s Student) Survival(x float64) float64 {
 	return tail
 }
 
-// Quantile is the x with P(T <= x) = p, 0 < p < 1.
+// Quantile returns the x with P(T <= x) = p, 0 < p < 1.
 func (s Student) Quantile(p float64) float64 {
 	if p == 0.5 {
 		return 0
@@ -33,5 +33,5 @@ func (s Student) Quantile(p float64) float64 {
 	return math.Copysign(math.Sqrt(s.DF*(1-t)/t), p-0.5)
 }
 
-// NormalSurvival is P(Z > x) of the standard normal distribution.
+// NormalSurvival returns P(Z > x) of the standard normal distribution.
 func NormalSurvival(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }

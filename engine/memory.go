@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Memory is the number of bytes that this process may use: the memory of the machine, or the limit of its control group; 0 if
-// unknown.
+// Memory returns the number of bytes that this process may use: the memory of the machine, or the limit of its control group, or
+// 0 if unknown.
 func Memory() int64 {
 	total := int64(0)
 	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -26,6 +26,6 @@ func Memory() int64 {
 	return total
 }
 
-// DefaultMemory is the default memory limit of an engine in this process: a quarter of what the process may use, assumed to be
-// 4 GB if unknown.
+// DefaultMemory returns the default memory limit of an engine in this process: a quarter of what the process may use, assumed to
+// be 4 GB if unknown.
 func DefaultMemory() int64 { return max(cmp.Or(Memory(), 4<<30)/4, 256<<20) }

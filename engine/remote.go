@@ -97,7 +97,7 @@ type RemoteField struct {
 	OK   bool // not NULL
 }
 
-// RemoteText is SQL that escapes a text column so that a copy can read it from a line; RemoteField.TextOf restores the text.
+// RemoteText returns SQL that escapes a text column so that a copy can read it from a line; RemoteField.TextOf restores the text.
 // NULL stays NULL.
 func RemoteText(column string) string {
 	for _, e := range remoteEscapes {
@@ -109,7 +109,7 @@ func RemoteText(column string) string {
 // remoteEscapes are the characters that would end a value or a line, after the escape character itself.
 var remoteEscapes = []struct{ char, letter byte }{{'\\', 's'}, {'\t', 't'}, {'\n', 'n'}, {'\r', 'r'}}
 
-// TextOf is the value of a column escaped by RemoteText.
+// TextOf returns the value of a column escaped by RemoteText.
 func (f RemoteField) TextOf() (string, error) {
 	if !strings.Contains(f.Text, `\`) {
 		return strings.Clone(f.Text), nil
@@ -130,11 +130,11 @@ func (f RemoteField) TextOf() (string, error) {
 	return out.String(), nil
 }
 
-// Int is the value of an integer.
+// Int returns the value of an integer.
 func (f RemoteField) Int() (int64, error) { return strconv.ParseInt(f.Text, 10, 64) }
 
-// Float is the value of a DOUBLE.
+// Float returns the value of a DOUBLE.
 func (f RemoteField) Float() (float64, error) { return strconv.ParseFloat(f.Text, 64) }
 
-// Bool is the value of a BOOLEAN.
+// Bool returns the value of a BOOLEAN.
 func (f RemoteField) Bool() (bool, error) { return strconv.ParseBool(f.Text) }

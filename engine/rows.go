@@ -62,7 +62,7 @@ func NewRows(ctx context.Context, columns []Column, source Source) *Rows {
 	return &Rows{columns: columns, source: source, ctx: ctx}
 }
 
-// Columns are the result's columns.
+// Columns returns the result's columns.
 func (r *Rows) Columns() []Column { return r.columns }
 
 // Next advances to the next row and reports whether there is one. After false, Err tells why.
@@ -97,7 +97,7 @@ func (r *Rows) nextBatch() *Batch {
 	return nil
 }
 
-// Value is a value of the current row: nil for NULL, else bool, int64, int32, float64, string or schema.Time.
+// Value returns a value of the current row: nil for NULL, else bool, int64, int32, float64, string or schema.Time.
 func (r *Rows) Value(column int) any {
 	v := &r.batch.Columns[column]
 	if v.Null(r.row) {

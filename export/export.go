@@ -34,7 +34,7 @@ type Written struct {
 	Bytes int64
 }
 
-// Tables are the named tables, in the order of the schema. Without names they are all that ingest fills, except ingests,
+// Tables returns the named tables, in the order of the schema. Without names they are all that ingest fills, except ingests,
 // which describes one store.
 func Tables(names []string) ([]*schema.Table, error) {
 	wanted := make(map[string]bool)
@@ -145,5 +145,5 @@ func query(t *schema.Table) string {
 	return "SELECT " + strings.Join(names, ", ") + " FROM " + t.Name + " ORDER BY " + strings.Join(order, ", ")
 }
 
-// Encodings are the names of the encodings that ingest reads; the first is the default.
+// Encodings returns the names of the encodings that ingest reads; the first is the default.
 func Encodings() []string { return []string{"parquet", "csv", "jsonl"} }

@@ -14,7 +14,7 @@ import (
 	"straggler/store"
 )
 
-// filled is an engine over a store with some attempts, written in an order that is not that of their keys.
+// filled returns an engine over a store with some attempts, written in an order that is not that of their keys.
 func filled(t *testing.T) engine.Engine {
 	t.Helper()
 	st, err := store.Temp(t.Context())
@@ -76,7 +76,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// column is a column of a CSV file without its name.
+// column returns a column of a CSV file without its name.
 func column(t *testing.T, file string, n int) string {
 	t.Helper()
 	data, err := os.ReadFile(file)

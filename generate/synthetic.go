@@ -32,7 +32,7 @@ type Synthetic struct {
 // ErrScenario is returned when there is no scenario with a name.
 var ErrScenario = errors.New("no such scenario")
 
-// Options are the options of synth.
+// Options returns the options of synth.
 func (s Synthetic) Options() (synth.Options, error) {
 	o, err := s.scenario()
 	if s.Start.OK {

@@ -10,7 +10,7 @@ import (
 // SampleBytes is how much of a rejected record is kept.
 const SampleBytes = 200
 
-// Sample is the first 200 bytes of a record, made printable: control characters, what a terminal could take for a command,
+// Sample returns the first 200 bytes of a record, made printable: control characters, what a terminal could take for a command,
 // and bytes that are not UTF-8 are escaped as in a Go string.
 func Sample[S string | []byte](record S) string {
 	if len(record) > SampleBytes {

@@ -98,7 +98,7 @@ func (s *Sink) pass(b schema.Batch) error {
 	return err
 }
 
-// Limits are those of the run; no field is zero.
+// Limits returns the limits of the run; no field is zero.
 func (s *Sink) Limits() Limits { return s.limits }
 
 // Decoded counts n records that were used or knowingly skipped.
@@ -134,7 +134,7 @@ func (s *Sink) Err() error {
 	return s.err
 }
 
-// Counts is what the sink was given so far.
+// Counts returns the numbers of rows and records so far.
 func (s *Sink) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,7 +34,7 @@ func (p *pace) byDuration(elapsed float64, machine string, factor float64, h *pa
 	return g
 }
 
-// expected is the distribution of the total time of an attempt; nil if nothing is known.
+// expected returns the distribution of the total time of an attempt, or nil if nothing is known.
 func (p *pace) expected(elapsed float64, machine string, factor float64, h *past) *mixture {
 	mid := median(p.took)
 	if !(mid > 0) {

@@ -85,7 +85,7 @@ func median(sorted []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// beyond is the p-quantile of a quantity that is known to exceed x: of the larger ones of a sample, or of Pareto's tail
+// beyond returns the p-quantile of a quantity that is known to exceed x: of the larger ones of a sample, or of Pareto's tail
 // where too few are larger.
 func beyond(sorted []float64, x, p float64) float64 {
 	n, _ := slices.BinarySearch(sorted, math.Nextafter(x, math.Inf(1)))
@@ -112,14 +112,14 @@ const (
 	ByDuration Basis = "duration"
 )
 
-// mid is the median of an estimate.
+// mid returns the median of an estimate.
 func (g *guess) mid() float64 { return (g.total[quantiles/2-1] + g.total[quantiles/2]) / 2 }
 
-// at is the quantile of an estimate that is nearest to p.
+// at returns the quantile of an estimate that is nearest to p.
 func (g *guess) at(p float64) float64 { return g.total[min(int(p*quantiles), quantiles-1)] }
 
-// gain is what a copy started now would save: the mean, the 95 % interval, and the probability that the copy ends first. After
-// a lag, a copy takes as long as a finished task of the phase, drawn by quantiles, times its relative size if known. The
+// gain returns what a copy started now would save: the mean, the 95 % interval, and the probability that the copy ends first.
+// After a lag, a copy takes as long as a finished task of the phase, drawn by quantiles, times its relative size if known. The
 // original continues, so a copy that loses saves nothing.
 func (p *pace) gain(g *guess, elapsed, lag float64) (mean, low, high, wins float64) {
 	if len(p.took) == 0 || len(g.total) == 0 {
@@ -164,8 +164,8 @@ func (e errorsOf) add(b Basis, estimated, actual float64) {
 	}
 }
 
-// scatter is the standard deviation of ln(estimate / actual) of a basis so far: 1.4826 × the median of its absolute value, as
-// of a normal distribution. Until there are enough estimates it is the larger of the errors that whatif assumes for progress.
+// scatter returns the standard deviation of ln(estimate / actual) of a basis so far: 1.4826 × the median of its absolute value,
+// as of a normal distribution. Until there are enough estimates it is the larger of the errors that whatif assumes for progress.
 func (e errorsOf) scatter(b Basis) float64 {
 	x := e[b]
 	if x == nil || len(x.logs) < enoughErrors {

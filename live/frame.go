@@ -241,7 +241,7 @@ func (w *Watcher) decisions(decided []replay.Decision, phases map[int32]*schema.
 // taskOf is a task by the policies' numbers.
 type taskOf struct{ phase, task int32 }
 
-// runningAttempts are the first attempts of tasks that run.
+// runningAttempts returns the first attempts of tasks that run.
 func (w *Watcher) runningAttempts() map[taskOf]schema.Key {
 	out := map[taskOf]schema.Key{}
 	for k, x := range w.feed.attempts {

@@ -30,8 +30,8 @@ const leastWindow = 0.05
 // leastScatter is the least σ, for the same reason.
 const leastScatter = 0.05
 
-// progressReport is the report of a share of work. Hadoop's tasks report every 3 s (mapreduce.task.progress-report.interval),
-// so a share is about that at the time it is read.
+// progressReport returns the report of a share of work. Hadoop's tasks report every 3 s
+// (mapreduce.task.progress-report.interval), so a share is about that at the time it is read.
 func progressReport(share, at float64) report {
 	if !(share > 0) || !(at > 0) {
 		return report{}
@@ -42,7 +42,7 @@ func progressReport(share, at float64) report {
 // workSizes is the number of quantiles of what a task will read.
 const workSizes = 5
 
-// bytesReport is the report of bytes read by an attempt of the phase.
+// bytesReport returns the report of bytes read by an attempt of the phase.
 func (p *pace) bytesReport(read, from, to float64) report {
 	mid := median(p.bytes)
 	if !p.all || len(p.bytes) < fewLarger || !(mid > 0) || !(read > 0) || !(to > 0) {
@@ -93,7 +93,7 @@ func (m *mixture) given(r report, elapsed, scatter float64) guess {
 	return g
 }
 
-// alone is the estimate from a report without a prior; empty if nothing was reported.
+// alone returns the estimate from a report without a prior; empty if nothing was reported.
 func (r *report) alone(elapsed, scatter float64) guess {
 	g := guess{basis: r.basis}
 	if r.whole == nil {

@@ -44,7 +44,7 @@ func SkewNote(whose string, skew time.Duration) []string {
 		whose, skew.Abs().Round(time.Second), map[bool]string{true: "ahead of", false: "behind"}[skew > 0])}
 }
 
-// Reason is the first line of a server's message about a failed attempt, truncated.
+// Reason returns the first line of a server's message about a failed attempt, truncated.
 func Reason(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	if len(message) > 200 {

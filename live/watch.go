@@ -226,7 +226,7 @@ func (w *Watcher) findSlow(s *State) []slowAttempt {
 	return slow
 }
 
-// over is the probability that the attempt takes longer than a time.
+// over returns the probability that the attempt takes longer than a time.
 func (g *guess) over(limit float64) float64 {
 	n := 0
 	for _, t := range g.total {
@@ -237,9 +237,9 @@ func (g *guess) over(limit float64) float64 {
 	return float64(n) / float64(max(len(g.total), 1))
 }
 
-// censoredMedian is the median duration of a phase with running attempts: the shortest time by which half have ended according
-// to the product-limit estimate (Kaplan and Meier 1958); NaN if that is not known yet. The median of finished attempts alone
-// would be biased towards the fastest. Both slices are ascending.
+// censoredMedian returns the median duration of a phase with running attempts: the shortest time by which half have ended
+// according to the product-limit estimate (Kaplan and Meier 1958), or NaN if that is not known yet. The median of finished
+// attempts alone would be biased towards the fastest. Both slices are ascending.
 func censoredMedian(done, running []float64) float64 {
 	left := len(done) + len(running)
 	survival, k := 1.0, 0

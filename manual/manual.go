@@ -33,7 +33,7 @@ func write(c *cobra.Command, version, dir string) error {
 	return nil
 }
 
-// page is the page of one command.
+// page returns the page of one command.
 func page(c *cobra.Command, version string) string {
 	var b strings.Builder
 	title := strings.ToUpper(name(c))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// python is an interpreter with the packages of requirements.txt.
+// python returns an interpreter with the packages of requirements.txt.
 func python(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("STRAGGLER_PYTHON")

@@ -148,7 +148,7 @@ func Microseconds(name string) *SchemaElement {
 		LogicalType: &LogicalType{Timestamp: &timestampType{UTC: true, Unit: timeUnit{Micros: &nothing{}}}}}
 }
 
-// Primitive is a column without a logical type.
+// Primitive returns a column without a logical type.
 func Primitive(name string, t Type) *SchemaElement {
 	return &SchemaElement{Name: name, Type: thrift.New(t)}
 }

@@ -29,7 +29,7 @@ type column struct {
 	want     []any
 }
 
-// columnOf is a column of some type whose rows have a value if their level is 1; without levels all have.
+// columnOf returns a column of some type whose rows have a value if their level is 1; without levels all have.
 func columnOf[A any](t parquet.Type, levels []int, values []A, as func(A) parquet.Value, want func(A) any) (c column) {
 	c.typ, c.nullable = t, levels != nil
 	definition := 1
@@ -49,7 +49,7 @@ func columnOf[A any](t parquet.Type, levels []int, values []A, as func(A) parque
 	return c
 }
 
-// textsOf is a column of texts.
+// textsOf returns a column of texts.
 func textsOf(levels []int, values ...string) column {
 	return columnOf(parquet.ByteArrayType, levels, values,
 		func(v string) parquet.Value { return parquet.ByteArrayValue([]byte(v)) }, func(v string) any { return v })
@@ -59,7 +59,7 @@ func numbersOf(levels []int, values []int64) column {
 	return columnOf(parquet.Int64Type, levels, values, parquet.Int64Value, func(v int64) any { return v })
 }
 
-// written is a file of one column, as parquet-go writes it some rows at a time.
+// written returns a file of one column, as parquet-go writes it some rows at a time.
 func written(t testing.TB, c column, batch int, e encoding.Encoding, o ...parquet.WriterOption) []byte {
 	t.Helper()
 	node := parquet.Encoded(parquet.Leaf(c.typ), e)
@@ -286,7 +286,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// thriftOf is a file whose footer is the given bytes of Thrift.
+// thriftOf returns a file whose footer is the given bytes of Thrift.
 func thriftOf(footer []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(append([]byte(parquetfile.Magic), footer...), uint32(len(footer))), parquetfile.Magic...)
 }
@@ -362,7 +362,7 @@ func TestNoMoreThanACompressionGives(t *testing.T) {
 	}
 }
 
-// changed is a file with a modified footer.
+// changed returns a file with a modified footer.
 func changed(t *testing.T, data []byte, change func(*parquetfile.Metadata)) []byte {
 	t.Helper()
 	m, err := parquetfile.ReadMetadata(bytes.NewReader(data), int64(len(data)))

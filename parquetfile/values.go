@@ -55,7 +55,7 @@ func prefixed(data []byte) (first, rest []byte, err error) {
 	return data[:n], data[n:], nil
 }
 
-// plain is PLAIN.
+// plain decodes PLAIN.
 func plain[T Value](length int, data []byte) any {
 	var zero T
 	switch any(zero).(type) {
@@ -215,7 +215,7 @@ func errEntry(number int32, entries int) error {
 	return fmt.Errorf("value %d of a dictionary of %d", uint32(number), entries)
 }
 
-// runs is RLE, for booleans.
+// runs decodes RLE, for booleans.
 func runs[T Value](data []byte) (any, error) {
 	data, _, err := prefixed(data)
 	if err != nil {
@@ -244,7 +244,7 @@ func (v *runBools) read(out []bool) error {
 	return nil
 }
 
-// differences is DELTA_BINARY_PACKED, for integers.
+// differences decodes DELTA_BINARY_PACKED, for integers.
 func differences[T Value](data []byte) (any, error) {
 	var zero T
 	if _, ok := any(zero).(int32); ok {
@@ -253,7 +253,7 @@ func differences[T Value](data []byte) (any, error) {
 	return newDelta[int64](data)
 }
 
-// lengths is DELTA_LENGTH_BYTE_ARRAY: the lengths of all, and then their bytes.
+// lengths decodes DELTA_LENGTH_BYTE_ARRAY: the lengths of all values, and then their bytes.
 func lengths[T Value](data []byte) (any, error) {
 	sizes, err := newDelta[int32](data)
 	if err != nil {
@@ -286,7 +286,7 @@ func (v *lengthBytes) read(out [][]byte) error {
 	return nil
 }
 
-// prefixes is DELTA_BYTE_ARRAY: for each value, the length of the prefix shared with the previous one, and the rest.
+// prefixes decodes DELTA_BYTE_ARRAY: for each value, the length of the prefix shared with the previous one, and the rest.
 func prefixes[T Value](length int, data []byte) (any, error) {
 	shared, err := newDelta[int32](data)
 	if err != nil {
@@ -342,7 +342,7 @@ func (v *prefixBytes) read(out [][]byte) error {
 	return nil
 }
 
-// streams is BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, and so on.
+// streams decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, and so on.
 func streams[T Value](length int, data []byte) (any, error) {
 	var zero T
 	size := length

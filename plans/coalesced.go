@@ -15,7 +15,7 @@ const (
 // large outputs as powers of 1.1 (MapStatus.compressSize).
 const sizeTolerance = 1.1
 
-// coalescedTo is the size up to which adaptive execution coalesces partitions: a task with more has a single partition.
+// coalescedTo returns the size up to which adaptive execution coalesces partitions: a task with more has a single partition.
 //
 //	parallelismFirst: max(min(advisory, ⌈total / parallelism⌉), least); else advisory, but least at the least
 func (q *query) coalescedTo(total float64) float64 {

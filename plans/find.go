@@ -89,7 +89,7 @@ const (
 	felt       = 10
 )
 
-// heaviest is the exchange or scan with the largest excess of rows for an attempt over the average of its phase. Without the
+// heaviest returns the exchange or scan with the largest excess of rows for an attempt over the average of its phase. Without the
 // numbers it is the first exchange, or scan, and certain only if there is just one.
 func (q *query) heaviest(p *phase, s *skewedRow) (found *operatorRow, certain bool) {
 	most := 0.0
@@ -117,7 +117,7 @@ func (q *query) heaviest(p *phase, s *skewedRow) (found *operatorRow, certain bo
 	return nil, false
 }
 
-// readBy is the number of rows that an attempt, or (0) all attempts, read from an exchange or a scan.
+// readBy returns the number of rows that an attempt, or (0) all attempts, read from an exchange or a scan.
 func (q *query) readBy(n *operatorRow, attempt schema.Key) (rows float64, known bool) {
 	if n.Kind == schema.ExchangeNode {
 		rows, known = q.rows[counter{n.NodeID, attempt, "records read"}]

@@ -140,7 +140,7 @@ func (q *query) broadcastLarge(n *operatorRow, inputs []schema.Key) (schema.Quer
 	return schema.QueryFinding{}, false
 }
 
-// broadcastThreshold is the size up to which Spark broadcasts a side of a join automatically; 0 if that is disabled.
+// broadcastThreshold returns the size up to which Spark broadcasts a side of a join automatically, or 0 if that is disabled.
 func (q *query) broadcastThreshold() float64 {
 	set := q.settings["spark.sql.autoBroadcastJoinThreshold"]
 	if own := q.settings["spark.sql.adaptive.autoBroadcastJoinThreshold"]; own != "" && q.on("spark.sql.adaptive.enabled", q.since(3, 2)) {
@@ -167,8 +167,8 @@ const outputRows = "number of output rows"
 
 var nativeRows = map[schema.Native]string{schema.RapidsEngine: "output rows", schema.PhotonEngine: "rows output"}
 
-// rowsOf is the number of rows from an operator, as counted by it, or by the next operator below that passes its rows through
-// unchanged.
+// rowsOf returns the number of rows from an operator, as counted by it, or by the next operator below that passes its rows
+// through unchanged.
 func (q *query) rowsOf(id schema.Key) (float64, bool) {
 	for n := q.tree.node(id); n != nil; {
 		for _, metric := range []string{outputRows, "shuffle records written"} {

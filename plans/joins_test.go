@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// broadcasts is a query that joins orders with customers, which are broadcast.
+// broadcasts returns a query that joins orders with customers, which are broadcast.
 func broadcasts(operator string, size float64, settings map[string]string, version string) *query {
 	q := joined(operator, "Inner", settings, version)
 	q.tree.nodes[5].Kind, q.tree.nodes[5].Operator = schema.BroadcastNode, "BroadcastExchange"
@@ -17,14 +17,14 @@ func broadcasts(operator string, size float64, settings map[string]string, versi
 	return q
 }
 
-// shuffles is a query that shuffles both sides of a join, with the given sizes.
+// shuffles returns a query that shuffles both sides of a join, with the given sizes.
 func shuffles(operator, joinType string, left, right float64, settings map[string]string, version string) *query {
 	q := joined(operator, joinType, settings, version)
 	q.rows = map[counter]float64{{4, 0, "data size"}: left, {6, 0, "data size"}: right}
 	return q
 }
 
-// gives is a join with the given numbers of input and output rows.
+// gives returns a join with the given numbers of input and output rows.
 func gives(keys string, left, right, out float64) *query {
 	q := joined("SortMergeJoin", "Inner", nil, "3.5.6")
 	q.tree.nodes[1].Keys = schema.Null[string]{V: keys, OK: keys != ""}

@@ -31,7 +31,7 @@ type expected struct {
 	Unsplit bool // a join of which adaptive execution splits no side with any settings
 }
 
-// analysed is a store of a log on which detect and causes have run.
+// analysed returns a store of a log on which detect and causes have run.
 func analysed(t *testing.T, log string) (*store.Store, engine.Engine) {
 	t.Helper()
 	ctx := t.Context()

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// joined is a query that joins orders with customers, with a plan as Spark writes it.
+// joined returns a query that joins orders with customers, with a plan as Spark writes it.
 func joined(operator, joinType string, settings map[string]string, version string) *query {
 	q := &query{settings: settings, rows: map[counter]float64{}, byPhase: map[schema.Key]*phase{}}
 	q.QueryID, q.Version = 1, schema.Some(version)

@@ -114,7 +114,7 @@ func (q *query) join(row *schema.QueryFinding, by *operatorRow, worst *skewedRow
 	row.Remedy = schema.Some(schema.SaltKeys)
 }
 
-// broadcastLine is the hint that broadcasts the other side of a join; "" if that is impossible or too large.
+// broadcastLine returns the hint that broadcasts the other side of a join, or "" if that is impossible or too large.
 func (q *query) broadcastLine(row *schema.QueryFinding, by *operatorRow, can bool) string {
 	other := q.tree.otherExchange(by, row.NodeID)
 	hint := hintOf("BROADCAST", row.Other.V, row.Tables.V)
@@ -145,7 +145,7 @@ func notOfNames(c rune) bool {
 	return c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 }
 
-// splitLines are the settings, of those that the session did not have, that let adaptive execution split the worst partition.
+// splitLines returns the settings, of those that the session did not have, that let adaptive execution split the worst partition.
 //
 //	skewed: size > thresholdInBytes and size > factor × median size; parts of max(advisory size, mean size of the others)
 func (q *query) splitLines(by *operatorRow, worst *skewedRow) []string {
@@ -223,7 +223,7 @@ func (q *query) files(row *schema.QueryFinding, worst *skewedRow) {
 // dropped.
 func columns(keys string) bool { return keys != "" && !strings.ContainsAny(keys, "?(+*=<>\"'") }
 
-// inBytes is a size as people read it.
+// inBytes formats a size for people.
 func inBytes(v float64) string {
 	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
 		if v < 1024 {
@@ -234,7 +234,7 @@ func inBytes(v float64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64) + " TiB"
 }
 
-// quoted is a name that goes into a hint: without what would end it.
+// quoted returns a name for a hint, without the characters that would end it.
 func quoted(s string) string {
 	return strings.NewReplacer("'", "", "*/", "", "\n", " ", "\\", "").Replace(s)
 }

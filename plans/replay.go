@@ -67,7 +67,7 @@ func (p *phase) splitSaves() (saves schema.Null[float64], into schema.Null[int64
 // maxParts bounds the parts of one partition.
 const maxParts = 1000
 
-// ratio is how many times the median's data a task has: in rows, or in bytes where the log has no rows or they are alike and
+// ratio returns how many times the median's data a task has: in rows, or in bytes where the log has no rows or they are alike and
 // long.
 func (s *skewedRow) ratio() (ratio float64, byRows, known bool) {
 	if s.InputRecords.OK && s.MedianRecords.V > 0 {
@@ -81,7 +81,7 @@ func (s *skewedRow) ratio() (ratio float64, byRows, known bool) {
 	return ratio, byRows, known
 }
 
-// makespan is how long tasks take when each goes to the slot that is free first.
+// makespan returns how long tasks take when each goes to the slot that is free first.
 func makespan(tasks []float64, slots int) float64 {
 	free := make(slotHeap, min(slots, len(tasks)))
 	end := 0.0

@@ -34,13 +34,13 @@ func (q *query) since(major, minor int) bool {
 	return err1 != nil || err2 != nil || a > major || a == major && b >= minor
 }
 
-// advisory is the size of partitions that adaptive execution aims at.
+// advisory returns the size of partitions that adaptive execution aims at.
 func (q *query) advisory() float64 {
 	old := sizeOr(q.settings["spark.sql.adaptive.shuffle.targetPostShuffleInputSize"], defaultAdvisory)
 	return sizeOr(q.settings["spark.sql.adaptive.advisoryPartitionSizeInBytes"], old)
 }
 
-// sizeOr is a size as Spark's settings are written, 64m or 67108864b, or another where there is none.
+// sizeOr parses a size of Spark's settings, such as 64m or 67108864b. It returns otherwise if it cannot.
 func sizeOr(s string, otherwise float64) float64 {
 	text := strings.ToLower(strings.TrimSpace(s))
 	text = strings.TrimSuffix(text, "b")
@@ -67,7 +67,7 @@ func sizeOr(s string, otherwise float64) float64 {
 	return v * scale
 }
 
-// sparkSize is a size as Spark's settings take it.
+// sparkSize formats a size for Spark's settings.
 func sparkSize(v float64) string {
 	if v >= 4<<20 {
 		return strconv.FormatInt(int64(v)>>20, 10) + "m"

@@ -35,7 +35,7 @@ func (t *tree) node(id schema.Key) *operatorRow {
 	return nil
 }
 
-// original is the exchange whose output another reads again, or itself.
+// original returns the exchange whose output another reads again, or itself.
 func (t *tree) original(n *operatorRow) *operatorRow {
 	if n != nil && n.ReusesID.OK {
 		return t.node(n.ReusesID.V)
@@ -43,8 +43,8 @@ func (t *tree) original(n *operatorRow) *operatorRow {
 	return n
 }
 
-// consumer is the join, aggregate, window or sort for which an exchange was inserted: the first operator above it, before the
-// next exchange, that requires its partitioning. nil if there is none, as for most repartitionings requested by the program,
+// consumer returns the join, aggregate, window or sort for which an exchange was inserted: the first operator above it, before
+// the next exchange, that requires its partitioning. nil if there is none, as for most repartitionings requested by the program,
 // and for a scan whose table is not bucketed by the keys of the operator. input is the index of the operator's input that the
 // exchange feeds.
 func (t *tree) consumer(source schema.Key) (found *operatorRow, input int) {
@@ -125,7 +125,7 @@ func within(keys, others string) bool {
 	return true
 }
 
-// input is the tables that an input of an operator scans.
+// input returns the tables that an input of an operator scans.
 func (t *tree) input(n *operatorRow, i int) schema.Null[string] {
 	children := t.children[n.NodeID]
 	if i < 0 || i >= len(children) {
@@ -137,7 +137,7 @@ func (t *tree) input(n *operatorRow, i int) schema.Null[string] {
 	return schema.Null[string]{}
 }
 
-// passed is the operator whose rows another passes through completely and unchanged; nil if there is none.
+// passed returns the operator whose rows another passes through completely and unchanged, or nil if there is none.
 func (t *tree) passed(n *operatorRow) *operatorRow {
 	if n.ReusesID.OK {
 		return t.original(n)
@@ -151,7 +151,8 @@ func (t *tree) passed(n *operatorRow) *operatorRow {
 	return nil
 }
 
-// through is the first operator of a kind at or below one, through operators that pass rows through; nil if there is none.
+// through returns the first operator of a kind at or below one, through operators that pass rows through, or nil if there is
+// none.
 func (t *tree) through(id schema.Key, kind schema.NodeKind) *operatorRow {
 	n := t.node(id)
 	for n != nil && n.Kind != kind {
@@ -160,8 +161,8 @@ func (t *tree) through(id schema.Key, kind schema.NodeKind) *operatorRow {
 	return t.original(n)
 }
 
-// exchangeBelow is the exchange at or below an operator; nil if an operator with two inputs comes first, or if the plan has
-// none.
+// exchangeBelow returns the exchange at or below an operator, or nil if an operator with two inputs comes first, or if the plan
+// has none.
 func (t *tree) exchangeBelow(n *operatorRow) *operatorRow {
 	for n != nil && n.Kind != schema.ExchangeNode {
 		children := t.children[n.NodeID]
@@ -173,7 +174,7 @@ func (t *tree) exchangeBelow(n *operatorRow) *operatorRow {
 	return n
 }
 
-// readOf is the shuffle read of adaptive execution over an exchange, nil without one.
+// readOf returns the shuffle read of adaptive execution over an exchange, nil without one.
 func (t *tree) readOf(exchange schema.Key) *operatorRow {
 	for n := t.node(exchange); n != nil && n.ParentID.OK; {
 		n = t.node(n.ParentID.V)
@@ -231,7 +232,7 @@ func (t *tree) unsplit(join *operatorRow) string {
 	return ""
 }
 
-// exchangesAround is how many exchanges the phase of a join reads.
+// exchangesAround returns how many exchanges the phase of a join reads.
 func (t *tree) exchangesAround(join *operatorRow) int {
 	top := join
 	for top.ParentID.OK && !top.isSubquery() {
@@ -268,7 +269,7 @@ func (t *tree) scans(n *operatorRow) bool {
 	return n != nil
 }
 
-// otherExchange is the exchange on the other side of a join; nil unless there is exactly one.
+// otherExchange returns the exchange on the other side of a join, or nil unless there is exactly one.
 func (t *tree) otherExchange(join *operatorRow, exchange schema.Key) *operatorRow {
 	for _, c := range t.children[join.NodeID] {
 		if n := t.exchangeBelow(t.node(c)); n != nil && n.NodeID != exchange {

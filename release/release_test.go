@@ -25,7 +25,7 @@ func needs(t *testing.T) {
 	}
 }
 
-// clone is the tested commit, in a separate repository, with a tag.
+// clone returns the tested commit, in a separate repository, with a tag.
 func clone(t *testing.T, tag string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "source")

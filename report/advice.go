@@ -139,7 +139,7 @@ func adviseBy(t thresholds, d *Document, f *facts) []Advice {
 	return append(acts, others...)
 }
 
-// nothing is the advice that nothing is worth doing, unless that cannot be decided.
+// nothing returns the advice that nothing is worth doing, unless that cannot be decided.
 func (k *known) nothing(small float64, others []Advice) Advice {
 	l := k.d.Cost.Loss
 	switch {
@@ -177,7 +177,7 @@ func (k *known) nothing(small float64, others []Advice) Advice {
 	return a
 }
 
-// lost is the job time that a cause cost.
+// lost returns the job time that a cause cost.
 func (k *known) lost(c schema.Cause) float64 {
 	for _, x := range k.d.Cost.Causes {
 		if x.Cause == c {
@@ -202,7 +202,7 @@ func (k *known) gain(a Advice, c schema.Cause) Advice {
 	return a
 }
 
-// sure is the mean confidence of the verdicts for a cause.
+// sure returns the mean confidence of the verdicts for a cause.
 func (k *known) sure(c schema.Cause) (Confidence, string) {
 	f := k.f.causes[c]
 	if f == nil {
@@ -253,7 +253,7 @@ func (k *known) sparkSQL() bool {
 	return false
 }
 
-// set is a setting with its value in the log.
+// set returns a setting with its value in the log.
 func (k *known) set(name, value string) Setting {
 	return Setting{Name: name, Value: value, Current: k.f.settings[name]}
 }

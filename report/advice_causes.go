@@ -181,7 +181,7 @@ func (k *known) words(c schema.Cause) string {
 	return s + ": " + prose.Lower(o.Words)
 }
 
-// oneMachine is the machine on which most seconds of a cause were lost, if one of several machines is to blame for it.
+// oneMachine returns the machine on which most seconds of a cause were lost, if one of several machines is to blame for it.
 func (k *known) oneMachine(c schema.Cause) string {
 	const leastVerdicts, most = 3, 0.5 // estimates: fewer verdicts may be on one machine by chance
 	f := k.f.causes[c]

@@ -36,7 +36,7 @@ func adviseDrain(k *known) []Advice {
 	return out
 }
 
-// balance is the advice for more slow machines than are likely to be broken.
+// balance returns the advice for more slow machines than are likely to be broken.
 func (k *known) balance(slow []*Machine) Advice {
 	names, cost := []string{}, 0.0
 	for i, m := range slow {
@@ -106,7 +106,7 @@ func (k *known) drain(m *Machine) Advice {
 	return k.gainOf(a, m.CostS.V)
 }
 
-// worstOn is the highest-ranked outlier slowed by its machine; nil if none is listed.
+// worstOn returns the highest-ranked outlier slowed by its machine, or nil if none is listed.
 func (k *known) worstOn(machine string) *Outlier {
 	for _, o := range k.worstOf(schema.BadMachine) {
 		if o.Machine.OK && o.Machine.V == machine {

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// findingOf is the finding about one of the phases in the plan of its query; nil if there is none.
+// findingOf returns the finding about one of the phases in the plan of its query, or nil if there is none.
 func (k *known) findingOf(phases []schema.Key) *QueryFinding {
 	for i := range k.d.Queries.Rows {
 		q := &k.d.Queries.Rows[i]

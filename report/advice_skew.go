@@ -57,7 +57,7 @@ type skewed struct {
 	gain   float64 // s
 }
 
-// evenGain is the job time that a phase's skewed tasks cost: what the phase lost to skew, or what its listed tasks did.
+// evenGain returns the job time that a phase's skewed tasks cost: what the phase lost to skew, or what its listed tasks did.
 func (k *known) evenGain(phase schema.Key, tasks []*Outlier) float64 {
 	lost, sum := 0.0, 0.0
 	for _, p := range k.d.Phases.Rows {
@@ -137,7 +137,7 @@ func partitionsOf(tasks []*Outlier) []string {
 	return out
 }
 
-// skewEvidence is the evidence for the first three of the partitions, from the highest-ranked attempt at each.
+// skewEvidence returns the evidence for the first three of the partitions, from the highest-ranked attempt at each.
 func skewEvidence(tasks []*Outlier) string {
 	var out []string
 	var seen []int64
@@ -186,7 +186,7 @@ func sparkSize(v float64) string {
 	return fmt.Sprintf("%dk", max(1, int64(v)>>10))
 }
 
-// skewOf is the part of an outlier's excess that is due to its data.
+// skewOf returns the part of an outlier's excess that is due to its data.
 func skewOf(o *Outlier) float64 {
 	for _, c := range o.Causes {
 		if c.Cause == schema.DataSkew {

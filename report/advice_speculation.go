@@ -61,7 +61,7 @@ func adviseSpeculation(k *known) []Advice {
 	return []Advice{a}
 }
 
-// bestSpark is the replay of Spark's own speculation that saves most. There is none for a part of a store, since savings are
+// bestSpark returns the replay of Spark's own speculation that saves most. There is none for a part of a store, since savings are
 // sums over all its applications.
 func (k *known) bestSpark() *Saving {
 	var best *Saving
@@ -77,7 +77,7 @@ func (k *known) bestSpark() *Saving {
 	return best
 }
 
-// sparkSettings are the lines that enable Spark's speculation as in a replay; defaults of the log's version need no line.
+// sparkSettings returns the lines that enable Spark's speculation as in a replay; defaults of the log's version need no line.
 func (k *known) sparkSettings(s *Saving) []Setting {
 	lines := []Setting{k.set("spark.speculation", "true")}
 	var p map[string]any
@@ -99,7 +99,7 @@ func (k *known) sparkSettings(s *Saving) []Setting {
 	return lines
 }
 
-// signed is a change in percent.
+// signed formats a change in percent.
 func signed(v float64) string {
 	if v > 0 {
 		return "+" + prose.Percent(v)

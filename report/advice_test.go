@@ -247,8 +247,8 @@ func TestStoredInputHasNoKeys(t *testing.T) {
 	}
 }
 
-// copiesTried is a report on an application of Spark that lost 32 s, of which so many to transient slowness, and in whose replay
-// Spark's copies save 10 s.
+// copiesTried returns a report on an application of Spark that lost 32 s, of which so many to transient slowness, and in whose
+// replay Spark's copies save 10 s.
 func copiesTried(lost float64, saving SavingRow) Document {
 	saving.Policy, saving.SavingS, saving.Parameters = "spark", schema.Some(10.0), `{}`
 	var d Document

@@ -61,7 +61,7 @@ type step struct {
 	do   func() error
 }
 
-// steps are the steps for the requested document, each after those that it needs.
+// steps returns the steps for the requested document, each after those that it needs.
 func (b *builder) steps() []step {
 	selected := []step{{"what the document is about", b.resolve}, {"its rows", b.restrict},
 		{"selecting applications", b.selectRows}, {"adding up losses", b.losses}}

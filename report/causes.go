@@ -32,7 +32,7 @@ var causeTable = [...]causeInfo{
 	{NotOutlier, "·", "no outlier", "it ended late because it started late or was a little slow; no rule calls it an outlier"},
 }
 
-// Causes are those that can be shown, in the order of their rank in a list.
+// Causes returns the causes that can be shown, in the order in which lists show them.
 func Causes() []schema.Cause {
 	var out []schema.Cause
 	for _, i := range causeTable {
@@ -53,7 +53,7 @@ func InfoOf(c schema.Cause) causeInfo {
 	return causeInfo{Cause: schema.UnexplainedCause, Letter: "?", Title: prose.Clean(string(c), 24), Doc: "a cause this version does not know"}
 }
 
-// causeOrder is the index of a cause in the table; a cause that this version does not know counts as unexplained.
+// causeOrder returns the index of a cause in the table; a cause that this version does not know counts as unexplained.
 func causeOrder(c schema.Cause) int {
 	unexplained := 0
 	for i := range causeTable {

@@ -121,7 +121,7 @@ func predecessors(nodes []phaseNode, edges [][2]int) (order []int, before [][]in
 // timedTask is a task as queueLoss sees it, in seconds from any origin.
 type timedTask struct{ start, duration, excess float64 }
 
-// queueLoss is how much earlier a phase ends without the excess of its outliers, if its tasks are scheduled in the order of
+// queueLoss returns how much earlier a phase ends without the excess of its outliers, if its tasks are scheduled in the order of
 // their starts on as many slots as it held at once, compared with the same schedule of the observed durations. Tasks are sorted
 // by start. It is never negative: with independent tasks in a fixed order, shorter tasks never make a list schedule longer.
 func queueLoss(tasks []timedTask) float64 {
@@ -133,7 +133,7 @@ func queueLoss(tasks []timedTask) float64 {
 	return max(0, was-packed(tasks, width, func(t *timedTask) float64 { return t.duration - t.excess }))
 }
 
-// packed is the end of the last task if tasks are started in order as slots become free.
+// packed returns the end of the last task if tasks are started in order as slots become free.
 func packed(tasks []timedTask, width int, took func(*timedTask) float64) (end float64) {
 	slots := make(floatHeap, width)
 	for i := range tasks {

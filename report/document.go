@@ -44,7 +44,7 @@ type List[R any] struct {
 	Note  string `col:"note" doc:"why there are no rows, or what is left out"`
 }
 
-// More is how many rows the list leaves out.
+// More returns how many rows the list leaves out.
 func (l List[R]) More() int64 { return max(0, l.Total-int64(len(l.Rows))) }
 
 // Headline is the report in three sentences.
@@ -103,7 +103,7 @@ type Application struct {
 	Loss Loss `col:"loss"`
 }
 
-// TookS is how long it ran, in seconds; NULL if unknown, or if according to the log it ended before it started.
+// TookS returns how long it ran, in seconds, or NULL if unknown, or if according to the log it ended before it started.
 func (a *Application) TookS() schema.Null[float64] {
 	if !a.StartTime.OK || !a.FinishTime.OK || a.FinishTime.V < a.StartTime.V {
 		return schema.Null[float64]{}

@@ -94,7 +94,7 @@ type evidence struct {
 	SQL         string   `json:"sql"`
 }
 
-// ratio is value / median; 0 where either is unknown or not positive.
+// ratio returns value / median, or 0 if either is unknown or not positive.
 func (e *evidence) ratio() float64 {
 	if e.Value == nil || e.Median == nil || !(*e.Median > 0) || !(*e.Value > 0) {
 		return 0

@@ -245,7 +245,7 @@ func (r *SlowRun) why() (words []string) {
 	return words
 }
 
-// name is the name of the stage.
+// name returns the name of the stage.
 func (g *SlowStage) name() string {
 	if g.Stage == "" {
 		return prose.Name(g.Kind)

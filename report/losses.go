@@ -316,7 +316,7 @@ func byAttempt(rows []shareRow) iter.Seq[[]shareRow] {
 	}
 }
 
-// slowness is the seconds of the causes that made an attempt slower.
+// slowness returns the seconds of the causes that made an attempt slower.
 func slowness(rows []shareRow) float64 {
 	sum := 0.0
 	for _, r := range rows {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// compareNatural is the natural sort order, in which m2 comes before m10.
+// compareNatural compares in natural order, in which m2 comes before m10.
 func compareNatural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

@@ -102,7 +102,7 @@ type PlanNodeRow struct {
 	SpillBytes schema.Null[float64]    `col:"spill_bytes" unit:"bytes"`
 }
 
-// skewS is what skew of data cost the query's jobs.
+// skewS returns what skew of data cost the query's jobs.
 func (q *Query) skewS() float64 {
 	for _, p := range q.Loss.Parts {
 		if p.Cause == schema.DataSkew {
@@ -112,7 +112,7 @@ func (q *Query) skewS() float64 {
 	return 0
 }
 
-// skews are the findings about skewed tasks.
+// skews returns the findings about skewed tasks.
 func (q *Query) skews() []QueryFinding {
 	var out []QueryFinding
 	for _, f := range q.Findings {
@@ -374,7 +374,7 @@ var operatorNames = map[string]string{
 	"Sort": "sort",
 }
 
-// operatorWords is the name of an operator in a sentence.
+// operatorWords returns the name of an operator in a sentence.
 func operatorWords(name string) string {
 	return cmp.Or(operatorNames[name], prose.Clean(name, 40))
 }
@@ -400,7 +400,7 @@ func JoinWords(f *QueryFindingRow) string {
 	return s
 }
 
-// ratioWords is how much more data the worst task has than the median: in rows, or in bytes where those are what differs.
+// ratioWords returns how much more data the worst task has than the median: in rows, or in bytes where those are what differs.
 func (f *QueryFindingRow) ratioWords() string {
 	return prose.Times(f.Ratio.V) + " the median " + map[bool]string{true: "bytes", false: "rows"}[f.Bytes.OK && !f.Rows.OK]
 }

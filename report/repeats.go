@@ -37,7 +37,7 @@ type Chain struct {
 	Reader      schema.Null[string]      `col:"reader" doc:"native id of a phase that those belong to"`
 }
 
-// WaitedS is the time from the first notice of a loss to the last recomputation; NULL unless both are known and in order.
+// WaitedS returns the time from the first notice of a loss to the last recomputation, or NULL unless both are known and in order.
 func (c *Chain) WaitedS() schema.Null[float64] {
 	if !c.Lost.OK || !c.Restored.OK || c.Restored.V < c.Lost.V {
 		return schema.Null[float64]{}

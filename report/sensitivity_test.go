@@ -11,8 +11,8 @@ import (
 	"straggler/report/reporttest"
 )
 
-// scaled are the thresholds with one of them multiplied, by name. Of factors it is the distance from 1 that is multiplied, and
-// of confidences divided, so that they stay what they are.
+// scaled returns the thresholds with one of them multiplied, by name. Of factors it is the distance from 1 that is multiplied,
+// and of confidences divided, so that they stay what they are.
 func scaled(by float64) map[string]thresholds {
 	out := map[string]thresholds{}
 	for name, change := range map[string]func(*thresholds){

@@ -12,7 +12,7 @@ import (
 //go:embed sql/*.sql
 var files embed.FS
 
-// sqlOf is the text of one of the .sql files.
+// sqlOf returns the text of one of the .sql files.
 func sqlOf(file string) (string, error) {
 	sql, err := files.ReadFile("sql/" + file + ".sql")
 	return string(sql), err
@@ -48,7 +48,7 @@ func (b *builder) pick(table, column string, keys []schema.Key) error {
 	return b.eng.Materialize(b.ctx, table, keyTable(column, keys))
 }
 
-// keyTable is the query of a table of one column that holds the keys.
+// keyTable returns the query of a table of one column that holds the keys.
 func keyTable(column string, keys []schema.Key) string {
 	if len(keys) == 0 {
 		return "SELECT CAST(key AS BIGINT) AS " + column + " FROM (VALUES (0)) t(key) WHERE false"

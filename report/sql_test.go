@@ -55,7 +55,7 @@ func TestOutliersWithoutAttempts(t *testing.T) {
 	}
 }
 
-// orderings are the lists that follow ORDER BY, outside of WITHIN GROUP, whose values are never NULL here.
+// orderings returns the lists that follow ORDER BY, outside of WITHIN GROUP, whose values are never NULL here.
 func orderings(sql string) []string {
 	var out []string
 	for rest := sql; ; {

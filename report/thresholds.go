@@ -28,8 +28,8 @@ type thresholds struct {
 	oftenRight   float64 // medium from here on
 }
 
-// usualThresholds are those of reports. A hundredth of the cluster pays for an afternoon's work, and under it gains are lost in
-// how runs differ.
+// usualThresholds returns the thresholds of reports. A gain of a hundredth of the cluster's time is worth an afternoon's work;
+// smaller ones cannot be distinguished from the variation between runs.
 func usualThresholds() thresholds {
 	return thresholds{
 		worth: 0.01, worthJob: 0.05,

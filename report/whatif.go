@@ -155,7 +155,7 @@ func newSaving(r SavingRow) (Saving, assumed) {
 	return s, a
 }
 
-// nullable is NULL for a missing value.
+// nullable returns NULL for nil.
 func nullable(p *float64) schema.Null[float64] {
 	if p == nil || !prose.Finite(*p) {
 		return schema.Null[float64]{}

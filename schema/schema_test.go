@@ -91,7 +91,7 @@ func TestColumnsReadsAnyStruct(t *testing.T) {
 	}
 }
 
-// sample is a trace with one row in each table, whose first column is set.
+// sample returns a trace with one row in each table, whose first column is set.
 func sample() *Trace {
 	t := &Trace{}
 	for i, table := range traceTables {

@@ -31,7 +31,7 @@ type Column struct {
 	offset uintptr // of the field in the Go row
 }
 
-// Offset is where the column's field lies in its Go row, for code that copies rows into columns.
+// Offset returns the offset of the column's field in its Go row, for code that copies rows into columns.
 func (c *Column) Offset() uintptr { return c.offset }
 
 // Table describes one table: its columns stand in the order of the fields of its Go row.
@@ -82,10 +82,10 @@ var tables = slices.Concat(traceTables, []*Table{
 // Tables lists all tables, log tables first. The caller must not change them.
 func Tables() []*Table { return tables }
 
-// LogTables are the tables whose rows come from logs: those of a Trace.
+// LogTables returns the tables whose rows come from logs: those of a Trace.
 func LogTables() []*Table { return traceTables }
 
-// TableNames are the names of all tables, in the order of Tables.
+// TableNames returns the names of all tables, in the order of Tables.
 func TableNames() []string {
 	names := make([]string, len(tables))
 	for i, t := range tables {
@@ -104,7 +104,7 @@ func ByName(name string) *Table {
 	return nil
 }
 
-// TableOf is the table whose rows are R. It panics when R is not a row type: that is a mistake in the program.
+// TableOf returns the table whose rows are R. It panics when R is not a row type: that is a mistake in the program.
 func TableOf[R any]() *Table {
 	typ := reflect.TypeFor[R]()
 	for _, t := range tables {

@@ -58,7 +58,7 @@ func (t *Trace) Reset() {
 	}
 }
 
-// rows is the slice of the i-th table.
+// rows returns the slice of the i-th table.
 func (t *Trace) rows(i int) reflect.Value { return reflect.ValueOf(t).Elem().Field(i) }
 
 // traceTables are the tables of the fields of Trace.

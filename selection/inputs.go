@@ -8,7 +8,7 @@ import (
 	"straggler/store"
 )
 
-// Inputs are those of some inputs that the applications which are meant came from; the others are left out.
+// Inputs divides inputs into those of the selected applications and the others.
 func (a Applications) Inputs(ctx context.Context, eng engine.Engine, of []store.InputRecord) (chosen, others []store.InputRecord, err error) {
 	if a.All() {
 		return of, nil, nil

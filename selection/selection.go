@@ -32,7 +32,7 @@ var ErrNone = errors.New("no such application")
 // All reports whether all applications are meant.
 func (a Applications) All() bool { return a == Applications{} }
 
-// Keys are the keys of those that are meant, in order. The comparison is made here and not in SQL, because engines differ in
+// Keys returns the keys of those that are meant, in order. The comparison is made here and not in SQL, because engines differ in
 // how they read a quoted text.
 func (a Applications) Keys(ctx context.Context, eng engine.Engine) ([]schema.Key, error) {
 	type application struct {

@@ -38,7 +38,7 @@ type cell struct {
 	Letter                       string       // of the cause
 }
 
-// causeCell is a cause with its key.
+// causeCell returns a cause with its key.
 func causeCell(c schema.Cause) cell {
 	info := report.InfoOf(c)
 	if c == report.NotOutlier {

@@ -110,7 +110,7 @@ func compareRuns(in, out []Run) Hours {
 	return x
 }
 
-// middle is the median of what is known.
+// middle returns the median of what is known.
 func middle(runs []Run, of func(Run) schema.Null[float64]) schema.Null[float64] {
 	var v []float64
 	for _, r := range runs {

@@ -115,7 +115,7 @@ func (r *Tasks) weigh(s Feature, dimension string, groups map[schema.Key]count, 
 	return s, len(s.Values) > 0 && s.Support >= clearly && 2*in.slow >= in.tasks && others <= spared*in.slow/in.tasks
 }
 
-// support is the log likelihood ratio of the slow tasks if those of the group have another rate than the others.
+// support returns the log likelihood ratio of the slow tasks if those of the group have another rate than the others.
 //
 // What distinguishes stages is weighed by the likelihood ratio of two rates against one. What distinguishes the tasks of a
 // stage is weighed within the stages, since these are slow at different rates: by half of the statistic of Cochran, Mantel and

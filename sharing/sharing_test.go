@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// shop is a run of six stages of 40 tasks on four machines in two racks; stages 1 and 2 read the table sales, 3 reads items,
+// shop returns a run of six stages of 40 tasks on four machines in two racks; stages 1 and 2 read the table sales, 3 reads items,
 // all but 6 from one bucket. Each task reads most from one of four data nodes, and starts in the order of its number.
 func shop(slow func(stage, machine, source int) bool) (*Tasks, map[schema.Key]string) {
 	r := New()

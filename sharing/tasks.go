@@ -54,7 +54,7 @@ func (r *Tasks) Add(stage schema.Key, dimension, value string, tasks, slow float
 	r.put(dimension, value, stage, n)
 }
 
-// Count is how many tasks there are, and how many of them are slower than usual.
+// Count returns how many tasks there are, and how many of them are slower than usual.
 func (r *Tasks) Count() (tasks, slow int64) { return int64(r.all.tasks), int64(math.Round(r.all.slow)) }
 
 func (r *Tasks) put(dimension, value string, phase schema.Key, n count) {
@@ -73,7 +73,7 @@ func (r *Tasks) set(dimension, value string, phase schema.Key, n count) {
 	r.groups[dimension][value][phase] = n
 }
 
-// fileSystem is the scheme and authority of a path, such as s3a://bucket; empty where it has no scheme.
+// fileSystem returns the scheme and authority of a path, such as s3a://bucket; empty where it has no scheme.
 func fileSystem(path string) string {
 	scheme, rest, ok := strings.Cut(path, ":")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "/ ") {
@@ -89,7 +89,7 @@ func fileSystem(path string) string {
 // someSlow reports whether more of a stage's tasks are slow than by chance.
 func (c count) someSlow() bool { return c.slow > 0.05*c.tasks }
 
-// likelihood is the logarithm of that of so many slow tasks, at the rate that they have.
+// likelihood returns the log likelihood of the number of slow tasks at the observed rate.
 func (c count) likelihood() float64 {
 	xlogx := func(x float64) float64 {
 		if x <= 0 {

@@ -53,7 +53,7 @@ func endings(candidates []string, word string) ([][]rune, int) {
 
 var afterTable = regexp.MustCompile(`(?i)(\b(from|join|describe|summarize|table)|\\d)\s+$`)
 
-// words are the candidates at a position: tables after FROM and its like; elsewhere the columns of the tables that the
+// words returns the candidates at a position: tables after FROM and its like; elsewhere the columns of the tables that the
 // statement names, or of all, then tables and keywords.
 func (c *completer) words(left, word string) []string {
 	if strings.HasPrefix(word, `\`) && strings.TrimSpace(c.before+left) == "" {

@@ -8,8 +8,8 @@ import "strings"
 // farthest is how many letters a misspelt name may differ in; one for every three that it has.
 const farthest = 2
 
-// Nearest is the known name that a misspelt one is nearest to, the first of several; "" when none is near. A name that was
-// begun is near, whatever is missing.
+// Nearest returns the known name most similar to a misspelt one, the first of several, or "" if none is similar. The beginning of
+// a name is similar to it, whatever its length.
 func Nearest(name string, known []string) string {
 	name = strings.ToLower(name)
 	best, near := "", min(farthest, (len(name)+1)/3)+1
@@ -29,7 +29,7 @@ func Nearest(name string, known []string) string {
 	return ""
 }
 
-// Choices is what an error says after a name that is not known: the one that was probably meant, and all that there are.
+// Choices returns the end of the error for an unknown name: the known name that was probably meant, and all known names.
 func Choices(name string, known []string) string {
 	all := "there are "
 	if len(known) == 1 {
@@ -42,7 +42,7 @@ func Choices(name string, known []string) string {
 	return all
 }
 
-// distance is Levenshtein's: the fewest bytes to insert, drop or replace.
+// distance returns the Levenshtein distance: the least number of bytes to insert, delete or replace.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -90,7 +90,7 @@ func openObjects(ctx context.Context, url string, o Options) (*objectStore, erro
 
 func (s *objectStore) key(name string) string { return s.prefix + name }
 
-// url is the URL of an object as it is shown; "" is the store.
+// url returns the URL of an object as it is shown; "" is the store.
 func (s *objectStore) url(name string) string {
 	if name == "" {
 		return s.l.String()
@@ -98,7 +98,7 @@ func (s *objectStore) url(name string) string {
 	return s.l.String() + "/" + name
 }
 
-// hadoopURL is the store's URL for Hadoop's file systems. Azure's also holds the account's name, which the user adds.
+// hadoopURL returns the store's URL for Hadoop's file systems. Azure's also holds the account's name, which the user adds.
 func (s *objectStore) hadoopURL() string {
 	switch s.l.Scheme {
 	case "s3":
@@ -292,10 +292,10 @@ func (s *objectStore) unregisterWriter(ctx context.Context, id string) error {
 	return s.remove(ctx, markOf(id))
 }
 
-// markOf is the marker object of an active writer.
+// markOf returns the marker object of an active writer.
 func markOf(id string) string { return path.Join("staging", id) }
 
-// writerOf is the id of the writer that an object under staging belongs to.
+// writerOf returns the id of the writer that an object under staging belongs to.
 func writerOf(name string) string {
 	id := path.Base(name)
 	if end := strings.IndexAny(id, ".-"); end >= 0 {
@@ -311,8 +311,8 @@ func (s *objectStore) now() time.Time {
 	return time.Now().Add(s.ahead)
 }
 
-// orphans are the files that are older than those of any active writer. They are searched for when the marker of a dead writer
-// is found. Markers are removed last, and only when the files of their writer are old enough too.
+// orphans returns the files that are older than those of any active writer. They are searched for when the marker of a dead
+// writer is found. Markers are removed last, and only when the files of their writer are old enough too.
 func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorough bool) ([]string, error) {
 	before := s.now().Add(-s.orphanAge)
 	old := func(f fileInfo) bool { return !f.modified.After(before) }
@@ -365,7 +365,7 @@ func (s *objectStore) orphans(ctx context.Context, named map[string]bool, thorou
 // isUnfinished reports whether a file of a directory used as a bucket is one that was being written.
 func isUnfinished(name string) bool { return strings.HasPrefix(path.Base(name), bucket.Unfinished) }
 
-// collectable are the commits that have been obsolete for the whole grace period, and never the last one.
+// collectable returns the commits that have been obsolete for the whole grace period, and never the last one.
 func (s *objectStore) collectable(_ context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {
 	before := s.now().Add(-s.grace)
 	n := 0

@@ -63,7 +63,7 @@ type cache struct {
 	mu sync.Mutex // held while copies are evicted
 }
 
-// CacheDir is the directory for copies: the one that is asked for, else that of STRAGGLER_CACHE, else one in the user's cache.
+// CacheDir returns the directory for copies: dir, else that of STRAGGLER_CACHE, else one in the user's cache.
 func CacheDir(asked string) (string, error) {
 	if dir := cmp.Or(asked, os.Getenv("STRAGGLER_CACHE")); dir != "" {
 		return dir, nil
@@ -103,7 +103,7 @@ func (c Cache) open(store string) (*cache, error) {
 	return &cache{dir: abs, bytes: c.Bytes, store: store}, nil
 }
 
-// name is the copy of a file, without its extension.
+// name returns the copy of a file, without its extension.
 func (c *cache) name(f FileRecord) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %q", c.store, f.Path, f.Bytes, f.Checksum))
 	return fmt.Sprintf("%s-%x", strings.Split(f.Path, "/")[1], sum[:16])
@@ -339,7 +339,7 @@ func (c *cache) copies() (all []copied, total int64, err error) {
 	return all, total, nil
 }
 
-// readers are the directories of links.
+// readers returns the directories of links.
 func (c *cache) readers() staging {
 	return staging{osFS{noSync: true}, filepath.Join(c.dir, "readers")}
 }

@@ -95,7 +95,7 @@ type cachedCommit struct {
 	commit   *Commit
 }
 
-// cachedCommit is the commit read before, nil when the file has changed.
+// cachedCommit returns the commit read before, nil when the file has changed.
 func (s *Store) cachedCommit(f commitFile) *Commit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (cat *catalog) resolve() {
 	}
 }
 
-// hiddenKeys are the keys of a commit whose rows are not visible: those of its retired inputs, and in a compaction also
+// hiddenKeys returns the keys of a commit whose rows are not visible: those of its retired inputs, and in a compaction also
 // those of ingests without remaining inputs.
 func hiddenKeys(c *Commit, retired map[KeyText]bool) map[KeyText]bool {
 	gone := make(map[KeyText]bool)
@@ -210,7 +210,7 @@ func (cat *catalog) state() string {
 	return checksumText(xxhash.Sum64String(strings.Join(lines, "\n")))
 }
 
-// slices are the parts of a table, in the order of the commits.
+// slices returns the parts of a table, in the order of the commits.
 func (cat *catalog) slices(table string) []Slice {
 	var out []Slice
 	for i, c := range cat.commits {
@@ -243,7 +243,7 @@ func sortedKeys(keys map[KeyText]bool) []schema.Key {
 	return out
 }
 
-// files are the paths that commits name, visible or not.
+// files returns the paths that commits name, visible or not.
 func (cat *catalog) files() map[string]bool {
 	used := make(map[string]bool)
 	for _, c := range cat.commits {

@@ -81,7 +81,7 @@ type InputRecord struct {
 	Extra       json.RawMessage  `json:"extra,omitempty"` // what ingest records about it
 }
 
-// KeysOf are the keys of inputs.
+// KeysOf returns the keys of inputs.
 func KeysOf(inputs []InputRecord) []schema.Key {
 	keys := make([]schema.Key, len(inputs))
 	for i := range inputs {
@@ -162,7 +162,7 @@ type FileRecord struct {
 	Checksum string `json:"checksum"` // xxhash64 of the content, in hex
 }
 
-// Rows is the number of rows by table.
+// Rows returns the number of rows by table.
 func (c *Commit) Rows() map[string]int64 {
 	rows := make(map[string]int64)
 	for _, t := range c.Tables {
@@ -173,7 +173,7 @@ func (c *Commit) Rows() map[string]int64 {
 	return rows
 }
 
-// Bytes is the size of its files.
+// Bytes returns the size of its files.
 func (c *Commit) Bytes() int64 {
 	n := int64(0)
 	for _, t := range c.Tables {
@@ -262,10 +262,10 @@ var (
 	columnText = regexp.MustCompile(`^[a-z_][a-z0-9_]* [A-Z]+$`)
 )
 
-// checksumSuffix is the end of a commit file.
+// checksumSuffix returns the end of a commit file.
 func checksumSuffix(checksum string) string { return `"checksum": "` + checksum + "\"\n}" }
 
-// commitSequence is the sequence number of a commit's file.
+// commitSequence returns the sequence number of a commit's file.
 func commitSequence(name string) (int64, bool) {
 	digits, ok := strings.CutSuffix(path.Base(name), ".json")
 	if !ok {
@@ -275,10 +275,10 @@ func commitSequence(name string) (int64, bool) {
 	return n, err == nil && n > 0 && name == commitName(n)
 }
 
-// commitName is the file of a sequence number.
+// commitName returns the file of a sequence number.
 func commitName(sequence int64) string { return fmt.Sprintf("commits/%08d.json", sequence) }
 
-// ingestID is the id of a log commit: the same for the same inputs in any order.
+// ingestID returns the id of a log commit: the same for the same inputs in any order.
 func ingestID(inputs []InputRecord) string {
 	sorted := slices.SortedFunc(slices.Values(inputs), func(a, b InputRecord) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Fingerprint, b.Fingerprint))
@@ -290,7 +290,7 @@ func ingestID(inputs []InputRecord) string {
 	return checksumText(h.Sum64())
 }
 
-// contentID is the id of a commit without inputs: the same for the same rows.
+// contentID returns the id of a commit without inputs: the same for the same rows.
 func contentID(c *Commit) string {
 	h := xxhash.New()
 	fmt.Fprintf(h, "%s %s\n", c.Kind, c.State)

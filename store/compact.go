@@ -182,7 +182,7 @@ func (tx *Tx) rewrite(ctx context.Context, cat *catalog, chosen []int) error {
 	return nil
 }
 
-// ownKey is the key of an ingest's own rows.
+// ownKey returns the key of an ingest's own rows.
 func ownKey(id string) KeyText { return KeyText(xxhash.Sum64String("ingest "+id) >> 1) }
 
 // Remove removes an ingest, or all ingests or results in a commit, by its id. Earlier versions of the logs that it replaced do not

@@ -35,7 +35,7 @@ func openDirectory(disk fileSystem, dir string) (*directory, error) {
 // notUTF8 is why files whose path is not UTF-8 cannot be queried: SQL is.
 const notUTF8 = "its path is not valid UTF-8, and the SQL that reads its files is"
 
-// path is the path of a file of the store.
+// path returns the path of a file of the store.
 func (d *directory) path(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }
 
 func (d *directory) init(ctx context.Context, readOnly bool) error {
@@ -246,8 +246,8 @@ func (d *directory) registerWriter(context.Context) (id string, err error) { ret
 
 func (d *directory) unregisterWriter(context.Context, string) error { return nil }
 
-// orphans are all files that no commit names. They cannot be in use: a commit is removed only while there is no reader, and
-// its files after it. Nobody can be writing them either, because the caller holds the writers' lock.
+// orphans returns all files that no commit names. They are not being read: a commit is removed only while there is no reader, and
+// its files after it. Nor are they being written, because the caller holds the writers' lock.
 func (d *directory) orphans(ctx context.Context, named map[string]bool, _ bool) ([]string, error) {
 	return unnamed(ctx, d, named, func(fileInfo) bool { return true })
 }
@@ -267,7 +267,7 @@ func unnamed(ctx context.Context, at backend, named map[string]bool, match func(
 	return out, nil
 }
 
-// collectable are all obsolete commits if there are no readers, otherwise none.
+// collectable returns all obsolete commits if there are no readers, otherwise none.
 func (d *directory) collectable(_ context.Context, cat *catalog) (obsolete []*Commit, postponed bool, release func(), err error) {
 	alone, err := d.fs.TryLock(d.path("tables"), exclusive, false)
 	if err != nil || alone == nil {

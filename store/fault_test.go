@@ -155,7 +155,7 @@ func (n *Snapshot) chosen(ctx context.Context, input schema.Key, each func(id sc
 	return nil
 }
 
-// shown is what a store shows: the inputs with their rows, from its commits, and the rows of results, from its files.
+// shown returns what a store shows: the inputs with their rows, from its commits, and the rows of results, from its files.
 func shown(ctx context.Context, s *Store) (string, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {

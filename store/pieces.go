@@ -170,7 +170,7 @@ func (tx *Tx) OpenData(p *Piece) (*PieceData, error) {
 	return d, nil
 }
 
-// checked is a reader that returns an error at its end if the checksum is wrong.
+// checked returns a reader that returns an error at its end if the checksum is wrong.
 func (d *PieceData) checked(r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		n, err := r.Read(p)

@@ -73,7 +73,7 @@ func (tx *Tx) Resume(again bool) (todo []InputRecord, ok bool) {
 // Resumed reports whether some earlier results are kept.
 func (tx *Tx) Resumed() bool { return len(tx.kept) > 0 }
 
-// Kept are the inputs whose results are kept.
+// Kept returns the inputs whose results are kept.
 func (tx *Tx) Kept() []InputRecord { return tx.keptInputs }
 
 // Unchanged reports whether, after Resume, there is nothing to commit because the visible results are current.
@@ -205,7 +205,7 @@ var resultColumns = sync.OnceValue(func() string {
 	return checksumText(xxhash.Sum64String(columns.String()))
 })
 
-// visibleOf are the visible commits of a kind.
+// visibleOf returns the visible commits of a kind.
 func (cat *catalog) visibleOf(k Kind) (out []*Commit) {
 	for i, c := range cat.commits {
 		if cat.visible[i] && c.Kind == k {

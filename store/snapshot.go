@@ -127,7 +127,7 @@ func joinSlices(slices []Slice) []Slice {
 	return out
 }
 
-// Path is the local path of a file that has been fetched.
+// Path returns the local path of a file that has been fetched.
 func (n *Snapshot) Path(f FileRecord) string { return n.pinned.path(f) }
 
 // Remote reports that files are fetched over a network, so that callers fetch only what they need.
@@ -156,5 +156,5 @@ func (n *Snapshot) Close() error {
 	return n.pinned.Close()
 }
 
-// HadoopURL is the URL under which the machines of a cluster find the store.
+// HadoopURL returns the URL under which the machines of a cluster find the store.
 func (s *Store) HadoopURL() string { return s.hadoop }

@@ -138,13 +138,13 @@ func (s *Store) Unmake(ctx context.Context) error {
 	return nil
 }
 
-// Where is the store's directory or URL, as it may be shown.
+// Where returns the store's directory or URL, as it may be shown.
 func (s *Store) Where() string { return s.where }
 
-// Address is where another machine opens the store, from its point of view: Where, and the parameters of a URL.
+// Address returns the address under which other machines open the store: Where, and the parameters of a URL.
 func (s *Store) Address() string { return s.address }
 
-// path is a file of the store as it may be shown.
+// path returns a file of the store as it may be shown.
 func (s *Store) path(name string) string { return s.where + "/" + name }
 
 // Input finds the visible input with a key. An input with the same key and another fingerprint is another version of the same
@@ -162,7 +162,7 @@ func (s *Store) Input(ctx context.Context, key schema.Key) (InputRecord, bool, e
 	return InputRecord{}, false, nil
 }
 
-// Inputs are all visible inputs, in the order of their commits.
+// Inputs returns all visible inputs, in the order of their commits.
 func (s *Store) Inputs(ctx context.Context) ([]InputRecord, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {
@@ -202,8 +202,8 @@ func (s *Store) SeenBy(ctx context.Context, kind Kind) (map[schema.Key]bool, err
 	return out, nil
 }
 
-// Result is the last visible result commit of a kind, nil if there is none. The results are stale when its State differs from
-// the store's.
+// Result returns the last visible result commit of a kind, nil if there is none. The results are stale when its State differs
+// from the store's.
 func (s *Store) Result(ctx context.Context, kind Kind) (*Commit, error) {
 	cat, err := s.catalog(ctx)
 	if err != nil {

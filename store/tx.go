@@ -197,7 +197,7 @@ func (tx *Tx) Tool() string { return tx.origin.Tool }
 // State returns the state of the logs from which the transaction's results are computed.
 func (tx *Tx) State() string { return tx.state }
 
-// ID is the id that a log commit has with the inputs recorded so far.
+// ID returns the id that a log commit has with the inputs recorded so far.
 func (tx *Tx) ID() string {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()

@@ -56,7 +56,7 @@ func newTableWriter(ctx context.Context, fs fileSystem, dir, prefix string, t *s
 	return &tableWriter{ctx: ctx, fs: fs, dir: dir, prefix: prefix, table: t, columns: fileColumns(t), rows: make(map[schema.Key]int64)}
 }
 
-// fileColumns are the columns of a table's files.
+// fileColumns returns the columns of a table's files.
 func fileColumns(t *schema.Table) []schema.Column {
 	return append(slices.Clone(t.Columns), schema.Column{Name: InputColumn, Type: schema.BigInt})
 }

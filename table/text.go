@@ -66,7 +66,7 @@ func textLine(rows Rows, columns int) []string {
 	return line
 }
 
-// cell is a text as a table shows it.
+// cell returns a text as a table shows it.
 func cell(text string) string {
 	n := 0
 	for i := range text {

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// Text is a value as people read it.
+// Text returns a value as people read it.
 func Text(v any) string { return forPeople(v) }
 
 // forPeople rounds numbers to six digits.
@@ -38,7 +38,7 @@ func forPeople(v any) string {
 	return s
 }
 
-// plain is a value as text, exactly.
+// plain returns a value as text, exactly.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -85,7 +85,7 @@ func newDirectory(parent, purpose string) (_ *Directory, err error) {
 	return d, os.Mkdir(d.Path(), 0o700)
 }
 
-// Path is the directory to use, which is empty at first.
+// Path returns the directory to use, which is empty at first.
 func (d *Directory) Path() string { return filepath.Join(d.root, "files") }
 
 // Close removes the directory and what is in it, and the user's own directory after the last one there.

@@ -63,7 +63,7 @@ func complete(f *os.File, name string, write func(*os.File) error) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-// partName is where a file is written in place of another.
+// partName returns the name under which the replacement of a file is written.
 func partName(name string) string {
 	dir, base := filepath.Split(name)
 	return filepath.Join(dir, "."+base+".part")
@@ -94,7 +94,7 @@ func part(name string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32())), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// locked is a file once more, which keeps its lock when the first is closed.
+// locked duplicates a file, so that its lock is kept when the original is closed.
 func locked(f *os.File) (*os.File, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

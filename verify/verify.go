@@ -80,7 +80,7 @@ func rows(ctx context.Context, eng engine.Engine, report laws.Report) error {
 	return nil
 }
 
-// allRows is a query for the columns of a table.
+// allRows returns a query for the columns of a table.
 func allRows(t *schema.Table) string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {

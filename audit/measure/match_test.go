@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// night is a run of a program whose stages all have one name, as in Python programs; each stage is an exchange of a query.
+// night returns a run of a program whose stages all have one name, as in Python programs; each stage is an exchange of a query.
 // Stages are ordered by name, as Runs returns them.
 func night(tables ...string) *Run {
 	r := &Run{Group: "nightly"}

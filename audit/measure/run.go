@@ -111,7 +111,7 @@ type Shared struct {
 // Seconds returns the middle of the bin.
 func (s *Shared) Seconds() float64 { return math.Exp((float64(s.Bin) + 0.5) / 10) }
 
-// Before is the order of runs: by group, then by time.
+// Before reports whether a comes before b: by group, then by time.
 func Before(a, b *Run) bool {
 	if a.Group != b.Group {
 		return a.Group < b.Group

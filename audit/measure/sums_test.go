@@ -12,7 +12,7 @@ import (
 	"straggler/selection"
 )
 
-// sums are what the queries sum up, to the last digit.
+// sums returns what the queries sum up, to the last digit.
 func sums(t *testing.T, eng engine.Engine) []string {
 	t.Helper()
 	var all []string

@@ -36,7 +36,7 @@ func TestPublishedSARIF(t *testing.T) {
 	}
 }
 
-// publishedSchema is the schema contained in go-sarif, a constant in its source.
+// publishedSchema returns the schema contained in go-sarif, a constant in its source.
 func publishedSchema(t *testing.T) string {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", reflect.TypeFor[sarif.Report]().PkgPath()).Output()
@@ -93,7 +93,7 @@ func TestPublishedJUnit(t *testing.T) {
 	}
 }
 
-// publishedNights are a night with findings of every kind, one without findings, and one that is learning.
+// publishedNights returns a night with findings of every kind, one without findings, and one that is learning.
 func publishedNights() map[string]*audit.Night {
 	bad, cfg := badNight()
 	var runs []measure.Run

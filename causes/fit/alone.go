@@ -19,7 +19,7 @@ func (f *Fitter) SolveAlone() {
 	f.Solve(nil, Priors{Work: WorkPrior, Sigma: SigmaPrior})
 }
 
-// Elasticity is the fitted elasticity of the phase's work, with its precision; ok if the work varies.
+// Elasticity returns the fitted elasticity of the phase's work, with its precision; ok if the work varies.
 func (f *Fitter) Elasticity() (e, precision float64, ok bool) {
 	g := &f.Regression
 	for p := ByBytes; p <= ByCPU; p++ {
@@ -31,7 +31,7 @@ func (f *Fitter) Elasticity() (e, precision float64, ok bool) {
 	return 0, 0, false
 }
 
-// SpillCost is the time per spilled byte in this phase. Its variance includes estimation errors, outliers and differences
+// SpillCost returns the time per spilled byte in this phase. Its variance includes estimation errors, outliers and differences
 // between disks: phases differ by half of it.
 func (f *Fitter) SpillCost() (seconds, variance float64, ok bool) {
 	g := &f.Regression

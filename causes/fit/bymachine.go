@@ -28,8 +28,8 @@ type Machines struct {
 
 type machineWindow struct{ machine, window int64 }
 
-// WindowOf is the number of the window of time that contains a time; 0 if the time is unknown, or if there is only one window
-// (length 0).
+// WindowOf returns the number of the window of time that contains a time, or 0 if the time is unknown, or if there is only one
+// window (length 0).
 func WindowOf(t schema.Null[schema.Time], length float64) int64 {
 	w := schema.Time(length * 1e6)
 	if !t.OK || w <= 0 {

@@ -48,9 +48,9 @@ func (f *Fitter) ProcessorTime(i int32) (p ProcessorTime) {
 	return ProcessorTime{Residual: own, Variance: v + 1/(n/v+1/SlowMachineVariance), Shared: f.cpuCorrelation * f.cpuScatter * f.Regression.Sigma, Known: true}
 }
 
-// cpuResidual is ln of the processor time of task i over the phase's median adjusted for its work; NaN if unknown. Spilling,
-// remote reads and being among the first add to the processor time between nothing and as much as to the duration; unsure is
-// the standard deviation of that.
+// cpuResidual returns ln of the processor time of task i over the phase's median adjusted for its work, or NaN if unknown.
+// Spilling, remote reads and being among the first add to the processor time between 0 and what they add to the duration; unsure
+// is the standard deviation of that.
 func (f *Fitter) cpuResidual(i int32) (c, unsure float64) {
 	g := &f.Regression
 	cpu := f.Tasks[i].CPU
@@ -83,7 +83,7 @@ func (f *Fitter) loadCPU() {
 	}
 }
 
-// cpuOfMachine is the median residual of processor time of the other tasks on machine k, with their number.
+// cpuOfMachine returns the median residual of processor time of the other tasks on machine k, with their number.
 func (f *Fitter) cpuOfMachine(k, except int32) (centre, n float64) {
 	f.tmp = f.tmp[:0]
 	for _, j := range f.Machines.Tasks(k) {
@@ -104,8 +104,8 @@ func (f *Fitter) cpuOfMachine(k, except int32) (centre, n float64) {
 	return stats.Median(f.tmp), n
 }
 
-// scatterOfCPU is the standard deviation of the phase's processor times, and their correlation with the residuals, both robust
-// (Gnanadesikan and Kettenring 1972): by the scatter of the sum and of the difference of the two, each in its own units.
+// scatterOfCPU returns the standard deviation of the phase's processor times, and their correlation with the residuals, both
+// robust (Gnanadesikan and Kettenring 1972): by the scatter of the sum and of the difference of the two, each in its own units.
 func (f *Fitter) scatterOfCPU() (sd, correlation float64) {
 	about := func(value func(j int, c float64) float64) (sd, n float64) {
 		f.tmp = f.tmp[:0]

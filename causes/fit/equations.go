@@ -62,7 +62,7 @@ func (e *equations) collect(f *Fitter, active []Predictor) {
 	}
 }
 
-// leverage is rowᵀ·m⁻¹·row of solved equations: the variance of a prediction in units of sigma².
+// leverage returns rowᵀ·m⁻¹·row of solved equations: the variance of a prediction in units of sigma².
 func (e *equations) leverage(row *[unknowns]float64, n int) (h float64) {
 	var z [unknowns]float64
 	for i := range n {

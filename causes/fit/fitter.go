@@ -116,7 +116,7 @@ func grow(s []float64, n int) []float64 {
 	return s[:n]
 }
 
-// MedianOf is the median over the fitted tasks of the known values (not NaN); 0 if there are none.
+// MedianOf returns the median over the fitted tasks of the known values (not NaN), or 0 if there are none.
 func (f *Fitter) MedianOf(value func(i int32) float64) float64 {
 	f.tmp = f.tmp[:0]
 	same := true // most parts are 0 for all
@@ -135,7 +135,7 @@ func (f *Fitter) MedianOf(value func(i int32) float64) float64 {
 	return stats.Median(f.tmp)
 }
 
-// SDOf is the standard deviation about a median of the known values of the fitted tasks, estimated by the median absolute
+// SDOf returns the standard deviation about a median of the known values of the fitted tasks, estimated by the median absolute
 // deviation and including the error of the median.
 func (f *Fitter) SDOf(value func(i int32) float64, median float64) float64 {
 	deviation := f.MedianOf(func(i int32) float64 { return math.Abs(value(i) - median) })

@@ -34,8 +34,8 @@ func (f *Fitter) influential(active []Predictor, given *Priors) int {
 	return -1
 }
 
-// probabilityOrdinary is the probability that the influential task is an ordinary one, given what the prior and the other tasks
-// predict for it; otherwise the task, or its machine, is slow by itself. It is used as the weight of the task.
+// probabilityOrdinary returns the probability that the influential task is an ordinary one, given what the prior and the other
+// tasks predict for it; otherwise the task, or its machine, is slow by itself. It is used as the weight of the task.
 func (f *Fitter) probabilityOrdinary(c *coefficients, active []Predictor, given *Priors) float64 {
 	e := f.iterate(c, active, given)
 	j := f.lone

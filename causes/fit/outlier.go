@@ -36,12 +36,13 @@ type Mixture struct {
 	ordinary, narrow, broad stats.Normal
 }
 
-// Around is the mixture if v is the variance of ordinary residuals.
+// Around returns the mixture if v is the variance of ordinary residuals.
 func (c *OutlierComponent) Around(v float64) Mixture {
 	return Mixture{c.Probability, c.Mean, stats.NormalOf(v), stats.NormalOf(v + c.Variance), stats.NormalOf(v + broadVariance)}
 }
 
-// Densities are the density of a residual r under the component and under the rest of the mixture, each times its probability.
+// Densities returns the density of a residual r under the component and under the rest of the mixture, each times its
+// probability.
 func (m *Mixture) Densities(r float64) (own, ordinary float64) {
 	own = m.probability * ((1-broadShare)*m.narrow.PDF(r-m.mean) + broadShare*m.broad.PDF(r))
 	return own, (1 - m.probability) * m.ordinary.PDF(r)
@@ -116,8 +117,8 @@ func (c *OutlierComponent) Posterior(r, v float64, cpu ProcessorTime) (p OwnPart
 	return p
 }
 
-// meanVariance is the variance that outliers add to the robust mean of n attempts: with three or more, the median removes nine
-// tenths of it.
+// meanVariance returns the variance that outliers add to the robust mean of n attempts: with three or more, the median removes
+// nine tenths of it.
 func (c *OutlierComponent) meanVariance(n int) float64 {
 	v := c.Probability * (c.Variance + stats.Square(c.Mean)) / float64(n)
 	if n > 2 {

@@ -40,7 +40,7 @@ func (t *Task) Split() (p [Parts]float64, body float64) {
 	return p, body
 }
 
-// Known is a measurement as a term of a sum: 0 if it is unknown (NaN) or negative.
+// Known returns a measurement as a term of a sum: 0 if it is unknown (NaN) or negative.
 func Known(x float64) float64 {
 	if math.IsNaN(x) || x < 0 {
 		return 0
@@ -48,7 +48,7 @@ func Known(x float64) float64 {
 	return x
 }
 
-// FetchedBytes is the number of bytes that task i fetched: remote bytes, or the input if they are not logged.
+// FetchedBytes returns the number of bytes that task i fetched: remote bytes, or the input if they are not logged.
 func (f *Fitter) FetchedBytes(i int) float64 {
 	if r := f.Tasks[i].Remote; !math.IsNaN(r) {
 		return r

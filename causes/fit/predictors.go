@@ -73,7 +73,7 @@ func (f *Fitter) Survey() {
 	f.pickWork()
 }
 
-// middleOf is the median of a predictor's values; for indicators it only counts.
+// middleOf returns the median of a predictor's values; for indicators it only counts.
 func middleOf(v []float64, k Predictor) float64 {
 	if k != ByFirst && k != ByAway {
 		return stats.Median(v)
@@ -210,7 +210,7 @@ func (f *Fitter) cpuOfBeginnings() {
 	}
 }
 
-// usualCPU is the median processor time of a machine's tasks; NaN if it has none.
+// usualCPU returns the median processor time of a machine's tasks, or NaN if it has none.
 func (f *Fitter) usualCPU(k int32) float64 {
 	f.tmp = f.tmp[:0]
 	for _, i := range f.Machines.Tasks(k) {
@@ -237,8 +237,8 @@ func (f *Fitter) EachCPU(each func(k int32, z, v float64)) {
 	}
 }
 
-// scatterOfWork is the variance of ln(processor time) between tasks of one machine, estimated by the median absolute deviation
-// with a prior of sigmaWeight tasks that differ by a half.
+// scatterOfWork returns the variance of ln(processor time) between tasks of one machine, estimated by the median absolute
+// deviation with a prior of sigmaWeight tasks that differ by a half.
 func (f *Fitter) scatterOfWork() float64 {
 	const differ = 0.5 * 0.5
 	f.cpu = f.cpu[:0]
@@ -270,7 +270,7 @@ func (f *Fitter) scatterOfWork() float64 {
 // tasks themselves. Work has a prior instead.
 const support = 3
 
-// unusual is the number of tasks whose predictor differs from the median, or of those for which it does not, whichever is
+// unusual returns the number of tasks whose predictor differs from the median, or of those for which it does not, whichever is
 // smaller.
 func (f *Fitter) unusual(k Predictor) int {
 	mid, off := f.Regression.Mid[k], 0
@@ -321,7 +321,7 @@ func (f *Fitter) proportional(k, l Predictor) bool {
 	return true
 }
 
-// scale is the unit in which a predictor is fitted: its median, so that a coefficient is an elasticity, or its largest
+// scale returns the unit in which a predictor is fitted: its median, so that a coefficient is an elasticity, or its largest
 // value where the median is 0.
 func (f *Fitter) scale(k Predictor) float64 {
 	if k == ByFirst || k == ByAway {

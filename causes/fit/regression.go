@@ -44,7 +44,7 @@ type Regression struct {
 	Status [Predictors]Status
 }
 
-// Predict is the expected body of a task with predictor values x. It is at least a twentieth of the base, because an
+// Predict returns the expected body of a task with predictor values x. It is at least a twentieth of the base, because an
 // extrapolated line must not become negative.
 func (g *Regression) Predict(x *[Predictors]float64) float64 {
 	y := g.Base
@@ -109,7 +109,7 @@ type Priors struct {
 // that.
 const spillRatio, spillRatioSD = 1, 1.5
 
-// prior is the prior of a predictor's coefficient, in the units of the fit.
+// prior returns the prior of a predictor's coefficient, in the units of the fit.
 func (f *Fitter) prior(p Predictor, given *Priors) Prior {
 	switch {
 	case p <= ByCPU:
@@ -126,7 +126,7 @@ func (f *Fitter) prior(p Predictor, given *Priors) Prior {
 	return Prior{}
 }
 
-// factor is the known factor of a task's machine.
+// factor returns the known factor of a task's machine.
 func (f *Fitter) factor(i int32) float64 {
 	if k := f.Machines.Of[i]; k >= 0 && f.machineFactor != nil {
 		return f.machineFactor[k]
@@ -282,7 +282,7 @@ func (f *Fitter) residuals(a float64, active []Predictor, coef []float64, exact 
 	}
 }
 
-// scatter is the standard deviation of the residuals, from their median absolute deviation, combined with the prior: a few
+// scatter returns the standard deviation of the residuals, from their median absolute deviation, combined with the prior: a few
 // tasks that happen to agree are not exact. Where machines have several tasks each, it is computed within machines, because
 // differences between machines are not scatter of tasks.
 func (f *Fitter) scatter(guess Prior, parameters int) float64 {
@@ -302,7 +302,7 @@ func (f *Fitter) scatter(guess Prior, parameters int) float64 {
 	return max(sigmaMin, math.Sqrt((guess.Precision*guess.Mean*guess.Mean+n*s*s)/(guess.Precision+n)))
 }
 
-// scatterWithin is the scatter of the residuals around the medians of their machines.
+// scatterWithin returns the scatter of the residuals around the medians of their machines.
 func (f *Fitter) scatterWithin() float64 {
 	f.tmp = f.tmp[:0]
 	for k := range f.Machines.Numbers {
@@ -325,9 +325,9 @@ func (f *Fitter) scatterWithin() float64 {
 	return stats.MADScale * stats.Median(f.tmp)
 }
 
-// firstVariance is the variance that the residuals of the first tasks have besides Sigma²: how long processes load, compile and
-// connect differs, most of all where hosts are busy. Its prior is 0, with the weight of sigmaWeight tasks. With few first tasks,
-// or few later ones, the two scatters cannot be distinguished.
+// firstVariance returns the variance that the residuals of the first tasks have besides Sigma²: how long processes load, compile
+// and connect differs, most of all where hosts are busy. Its prior is 0, with the weight of sigmaWeight tasks. With few first
+// tasks, or few later ones, the two scatters cannot be distinguished.
 func (f *Fitter) firstVariance() float64 {
 	f.tmp = f.tmp[:0]
 	later := 0
@@ -350,7 +350,7 @@ func (f *Fitter) firstVariance() float64 {
 	return n / (n + sigmaWeight) * max(0, own*own-f.Regression.Sigma*f.Regression.Sigma)
 }
 
-// Variance is the variance of ln(body / prediction) if task i is ordinary.
+// Variance returns the variance of ln(body / prediction) if task i is ordinary.
 func (f *Fitter) Variance(i int32) float64 {
 	v := f.Regression.Sigma * f.Regression.Sigma
 	if f.X[ByFirst][i] == 1 {

@@ -8,7 +8,7 @@ import (
 	"straggler/causes/fit"
 )
 
-// fitted is the fit of a phase by itself.
+// fitted returns the fit of a phase by itself.
 func fitted(t *testing.T, p *fit.Phase) *fit.Regression {
 	t.Helper()
 	var f fit.Fitter

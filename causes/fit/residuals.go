@@ -9,8 +9,8 @@ import (
 	"straggler/schema"
 )
 
-// MachineMean is the robust mean of the residuals of the tasks on a machine, given by its local number, with its variance; n is
-// the number of tasks.
+// MachineMean returns the robust mean of the residuals of the tasks on a machine, given by its local number, with its variance; n
+// is the number of tasks.
 func (f *Fitter) MachineMean(k int32) (z, v float64, n int) {
 	r := f.MachineResiduals(k, -1)
 	if n = len(r); n == 0 {
@@ -51,7 +51,7 @@ func (f *Fitter) MachineResiduals(k, except int32) []float64 {
 	return f.tmp
 }
 
-// cutResidual is a lower bound of the residual of an attempt that was cut short; -∞ if the log does not record how long it
+// cutResidual returns a lower bound of the residual of an attempt that was cut short; -∞ if the log does not record how long it
 // waited, and others waited.
 func (f *Fitter) cutResidual(i int) float64 {
 	t := &f.Tasks[i]
@@ -174,7 +174,7 @@ func (f *Fitter) byStart(k int32) []span {
 	return order
 }
 
-// firstFrom is the first of the spans that starts at a time or later.
+// firstFrom returns the first of the spans that starts at a time or later.
 func firstFrom(order []span, t schema.Time) int {
 	at, _ := slices.BinarySearchFunc(order, t, func(o span, t schema.Time) int { return cmp.Compare(o.start, t) })
 	return at

@@ -20,7 +20,7 @@ type StartCounts struct{ Starts, Slow float64 }
 // Add adds the counts of another phase.
 func (c *StartCounts) Add(d StartCounts) { c.Starts, c.Slow = c.Starts+d.Starts, c.Slow+d.Slow }
 
-// Probability is the probability that the cold tasks of an executor are slow, by the counts of a store.
+// Probability returns the probability that the cold tasks of an executor are slow, by the counts of a store.
 func (c *StartCounts) Probability() float64 {
 	return (startPrior*priorExecutors + c.Slow) / (priorExecutors + c.Starts)
 }

@@ -58,7 +58,7 @@ func (f *Fitter) StartOrWork(i int32) (s StartOrWork, ok bool) {
 	return s, true
 }
 
-// workVaries is the predictor of work in use, or else the first that was dropped for lack of evidence other than the prior.
+// workVaries returns the predictor of work in use, or else the first that was dropped for lack of evidence other than the prior.
 func (f *Fitter) workVaries() (Predictor, bool) {
 	for _, is := range [...]Status{Used, Insignificant} {
 		for p := ByBytes; p <= ByCPU; p++ {

@@ -91,7 +91,7 @@ func overlapping(spans []Span) (n int) {
 	return n
 }
 
-// replay is how much earlier the job ends with shorter phases. Spans are sorted by start.
+// replay returns how much earlier the job ends with shorter phases. Spans are sorted by start.
 func replay(spans []Span, saved []Saving, by func(*Saving) float64) float64 {
 	off := map[schema.Key]float64{}
 	for i := range saved {

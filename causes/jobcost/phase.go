@@ -98,7 +98,7 @@ func (v *Savings) take(c schema.Cause, i, n int, seconds float64, e *Errors) {
 	s.own += e.Own
 }
 
-// sd is the standard deviation of the sum of the seconds, without the machines' factors and by them.
+// sd returns the standard deviation of the sum of the seconds, without the machines' factors and by them.
 func (s *errorSums) sd() (other, factors float64) {
 	v := s.own + s.discrepancy*s.discrepancy
 	for _, x := range s.coefficients {
@@ -175,7 +175,7 @@ func (v *Savings) arrange(tasks []fit.Task) (width int, end float64) {
 	return width, end
 }
 
-// pack is the end of the phase if its tasks, shortened by off, are scheduled in order on width slots.
+// pack returns the end of the phase if its tasks, shortened by off, are scheduled in order on width slots.
 func (v *Savings) pack(tasks []fit.Task, off []float64, width int) (end float64) {
 	v.slots = v.slots[:0]
 	for _, i := range v.order {
@@ -195,7 +195,7 @@ func (v *Savings) pack(tasks []fit.Task, off []float64, width int) (end float64)
 	return end
 }
 
-// latest is the end of the phase if its tasks, shortened by off, start when they did.
+// latest returns the end of the phase if its tasks, shortened by off, start when they did.
 func (v *Savings) latest(tasks []fit.Task, off []float64) (end float64) {
 	zero := tasks[v.order[0]].Start.V
 	for i := range tasks {

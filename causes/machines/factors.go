@@ -77,15 +77,15 @@ func (m *Factors) Settle() {
 	m.settleRacks()
 }
 
-// PopulationOf is the distribution of machines of a store: their prior, whose spike has the variance of the population if that
-// is larger.
+// PopulationOf returns the distribution of machines of a store: their prior, whose spike has the variance of the population if
+// that is larger.
 func PopulationOf(machines []SufficientStats) stats.SpikeSlab {
 	p := machinePrior
 	p.Spike = max(p.Spike, populationVariance(machines))
 	return p
 }
 
-// populationVariance is the variance of ln(factor) between machines, beyond the errors of the estimates. It is computed from
+// populationVariance returns the variance of ln(factor) between machines, beyond the errors of the estimates. It is computed from
 // the median absolute deviation, so that it includes generations of hardware but not a few bad machines.
 func populationVariance(machines []SufficientStats) float64 {
 	var z, v []float64
@@ -106,7 +106,7 @@ func populationVariance(machines []SufficientStats) float64 {
 	return max(0, s*s-stats.Median(v))
 }
 
-// Prior is the distribution of a machine's ln(factor) in a window, given all phases except one, own. The variance is that of
+// Prior returns the distribution of a machine's ln(factor) in a window, given all phases except one, own. The variance is that of
 // the factor in a single phase.
 func (m *Factors) Prior(w Window, own SufficientStats) (mean, variance float64) {
 	if w.Machine < 0 || w.Machine >= int64(len(m.Machines)) {
@@ -147,12 +147,12 @@ func (m *Factors) Of(machine int64) SufficientStats {
 	return m.Machines[machine]
 }
 
-// WindowOf is the number of the window that contains a time, such as a task's start; 0 if the time is unknown.
+// WindowOf returns the number of the window that contains a time, such as a task's start, or 0 if the time is unknown.
 func (m *Factors) WindowOf(t schema.Null[schema.Time]) int64 {
 	return fit.WindowOf(t, m.WindowS)
 }
 
-// Name is the name of a machine; "" if unknown.
+// Name returns the name of a machine, or "" if unknown.
 func (m *Factors) Name(machine int64) string {
 	if machine < 0 || machine >= int64(len(m.Names)) {
 		return ""
@@ -160,7 +160,7 @@ func (m *Factors) Name(machine int64) string {
 	return m.Names[machine]
 }
 
-// Rack is the rack of a machine; "" if unknown.
+// Rack returns the rack of a machine, or "" if unknown.
 func (m *Factors) Rack(machine int64) string {
 	if machine < 0 || machine >= int64(len(m.Racks)) {
 		return ""

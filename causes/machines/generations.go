@@ -75,7 +75,7 @@ func findGenerations(machines []SufficientStats) generations {
 	return g
 }
 
-// against is the center of the group that a machine of a given speed is judged against.
+// against returns the center of the group that a machine of a given speed is judged against.
 func (g *generations) against(machine int, z float64) float64 {
 	if k := g.of[machine]; k >= 0 {
 		return g.groups[k].center

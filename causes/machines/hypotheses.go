@@ -56,8 +56,8 @@ type Posterior struct {
 // component is a normal distribution, and the probability of it in a mixture.
 type component struct{ weight, mean, variance float64 }
 
-// LogOddsAbove is the logarithm of the odds that ln(factor) exceeds a value, a sum over the hypotheses: ln(Σ wₖΦ((mₖ − at)/sₖ) /
-// Σ wₖΦ((at − mₖ)/sₖ)). It is bounded by most on either side.
+// LogOddsAbove returns the logarithm of the odds that ln(factor) exceeds a value, a sum over the hypotheses: ln(Σ wₖΦ((mₖ −
+// at)/sₖ) / Σ wₖΦ((at − mₖ)/sₖ)). It is bounded by most on either side.
 func (p *Posterior) LogOddsAbove(at, most float64) float64 {
 	var above, below float64
 	for _, c := range p.factor {
@@ -129,7 +129,7 @@ func (h *Hypotheses) Posterior(f *fit.Fitter, i int32, r float64, cpu fit.Proces
 	return p
 }
 
-// ofMachine is the distribution of ln(factor) of the machine itself under hypothesis k.
+// ofMachine returns the distribution of ln(factor) of the machine itself under hypothesis k.
 func (h *Hypotheses) ofMachine(k int) (mean, variance float64) {
 	if k == WarmingUp {
 		return h[k].MachineMean, h[k].MachineVariance
@@ -223,7 +223,7 @@ func fitLocation(f *fit.Fitter, r []float64, guess, prior float64) (at, variance
 	return at, variance, logLikelihood(&m, r, at) + stats.NormalLogPDF(at, prior) + 0.5*math.Log(2*math.Pi*variance)
 }
 
-// logLikelihood is the log likelihood of residuals around a location when some attempts are slow by themselves.
+// logLikelihood returns the log likelihood of residuals around a location when some attempts are slow by themselves.
 func logLikelihood(m *fit.Mixture, r []float64, at float64) (sum float64) {
 	for _, x := range r {
 		own, usual := m.Densities(x - at)

@@ -26,13 +26,13 @@ const (
 // Census counts machines that wait, or are slow, as much as one in question; those of its rack are the Mates.
 type Census struct{ Mates, SlowMates, All, Slow int }
 
-// CountOver is the number of sorted values that reach a threshold.
+// CountOver returns the number of sorted values that reach a threshold.
 func CountOver(sorted []float64, bar float64) int {
 	at, _ := slices.BinarySearch(sorted, bar)
 	return len(sorted) - at
 }
 
-// WithoutItself is the census without a slow machine that it includes.
+// WithoutItself returns the census without a slow machine that it includes.
 func (c Census) WithoutItself() Census {
 	if c.Mates > 0 {
 		c.Mates--

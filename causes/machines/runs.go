@@ -66,7 +66,7 @@ type runPart struct {
 	n int64
 }
 
-// half is the median ln(factor) over the attempts of the machine.
+// half returns the median ln(factor) over the attempts of the machine.
 func (m *runMachine) half() float64 {
 	slices.SortFunc(m.parts, func(a, b runPart) int { return cmp.Compare(a.z, b.z) })
 	sum := int64(0)
@@ -150,8 +150,8 @@ func JudgeRun(parts []RunPart, losses map[string]int64, falseShare, outlier floa
 	return j
 }
 
-// sharedBy is the slowdown of each phase common to most machines: the lower quartile of four or more machines, the least of two
-// or three, or, on one machine, that of its median task if there are at least three.
+// sharedBy returns the slowdown of each phase common to most machines: the lower quartile of four or more machines, the least of
+// two or three, or, on one machine, that of its median task if there are at least three.
 func sharedBy(parts []RunPart, base float64) map[schema.Key]float64 {
 	by := map[schema.Key][]*RunPart{}
 	for i := range parts {
@@ -199,7 +199,7 @@ func runMachines(parts []RunPart) []runMachine {
 	return ms
 }
 
-// phaseBases is the lower quartile of the slowdown in each phase that ran on at least four machines.
+// phaseBases returns the lower quartile of the slowdown in each phase that ran on at least four machines.
 func phaseBases(parts []RunPart) map[schema.Key]float64 {
 	by := map[schema.Key][]float64{}
 	for i := range parts {
@@ -215,10 +215,10 @@ func phaseBases(parts []RunPart) map[schema.Key]float64 {
 	return bases
 }
 
-// slowness is ln(time / usual time for its work).
+// slowness returns ln(time / usual time for its work).
 func (q *RunPart) slowness() float64 { return math.Log(q.MedianS / (q.UsualS * q.work())) }
 
-// work is the input of its tasks relative to the usual, at least 1.
+// work returns the input of its tasks relative to the usual, at least 1.
 func (q *RunPart) work() float64 {
 	switch {
 	case q.InputBytes.OK && q.UsualBytes.V > 0:
@@ -229,7 +229,7 @@ func (q *RunPart) work() float64 {
 	return 1
 }
 
-// quarter is the lower quartile of a figure over the machines, at least 0.
+// quarter returns the lower quartile of a figure over the machines, at least 0.
 func quarter(ms []runMachine, of func(*runMachine) float64) float64 {
 	v := make([]float64, len(ms))
 	for i := range ms {

@@ -81,7 +81,7 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 	}
 }
 
-// densities are those of the residuals of tasks.
+// densities returns the densities of the residuals of tasks.
 func (s *spell) densities(f *fit.Fitter, near []fit.Near) {
 	s2 := f.Regression.Sigma * f.Regression.Sigma
 	s.later.of(f, s2)
@@ -111,7 +111,7 @@ func (t *weighted) add(w, v, lost float64) {
 	t.square += w * (at*at + stats.Square(slope*sizeStep)/12)
 }
 
-// hypothesis is the hypothesis that one of these spells took place; is holds outside it, and n tasks lie within the most
+// hypothesis returns the hypothesis that one of these spells took place; is holds outside it, and n tasks lie within the most
 // probable one.
 func (t *weighted) hypothesis(is Hypothesis, n int) Hypothesis {
 	at := t.mean / t.weight

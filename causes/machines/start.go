@@ -67,7 +67,7 @@ func (s *start) compare(f *fit.Fitter, i int32, known float64, p stats.SpikeSlab
 	return is, slow, Hypothesis{Mean: usual + up, Variance: vu + vs, MachineMean: usual, MachineVariance: vu, Weight: logs[2] / sum, N: len(cold)}
 }
 
-// prior is the probability that the start of task i's executor was slow, given the other machines of the phase.
+// prior returns the probability that the start of task i's executor was slow, given the other machines of the phase.
 func (s *start) prior(f *fit.Fitter, i int32) float64 {
 	machines, slow := s.machines, s.slow
 	if m := s.median[f.Machines.Of[i]]; !math.IsNaN(m) {

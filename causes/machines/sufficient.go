@@ -77,8 +77,8 @@ func (t SufficientStats) Minus(u SufficientStats) SufficientStats {
 	return d
 }
 
-// Spread is the mean of the observations, and its variance: the larger of the one expected from the phases' errors and the one
-// observed between phases. differ is the variance of a single phase around the mean beyond its error.
+// Spread returns the mean of the observations, and its variance: the larger of the one expected from the phases' errors and the
+// one observed between phases. differ is the variance of a single phase around the mean beyond its error.
 func (t *SufficientStats) Spread() (z, v, differ float64) {
 	z, v = t.mean()
 	if t.Phases >= leastPhases {
@@ -97,7 +97,7 @@ func (t *SufficientStats) mean() (z, v float64) {
 	return t.WZ / t.W, 1 / t.W
 }
 
-// trimmed is the mean without the largest observations, one of three to seven, two of up to eleven, three of more: outliers
+// trimmed returns the mean without the largest observations, one of three to seven, two of up to eleven, three of more: outliers
 // that happen to occur on a machine produce a few large observations, far more often than a normal distribution of errors
 // implies.
 func (t *SufficientStats) trimmed() (z, v float64) {
@@ -113,7 +113,7 @@ func (t *SufficientStats) trimmed() (z, v float64) {
 	return wz / w, v * t.W / w
 }
 
-// overPValue is the probability that at least as many phases exceed a generation's bar by chance: a phase does so with
+// overPValue returns the probability that at least as many phases exceed a generation's bar by chance: a phase does so with
 // probability 1 %, or because outliers, of which there is the given share, ran on the machine.
 func (t *SufficientStats) overPValue(base, outlierProbability float64) float64 {
 	chance := 0.01 + min(0.2, 1.5*outlierProbability)
@@ -132,7 +132,7 @@ func (t *SufficientStats) worthNaming(base float64) bool {
 	return 4*t.Over[barOver(base)] >= t.Phases
 }
 
-// barOver is the bar above which a phase counts against a machine of a generation: the first one that is worth naming.
+// barOver returns the bar above which a phase counts against a machine of a generation: the first one that is worth naming.
 func barOver(base float64) int {
 	for k := range bars {
 		if bars[k] >= base+math.Log(worthNaming) {

@@ -21,8 +21,8 @@ type Model struct {
 	all    Stage
 }
 
-// WindowS is the length, in seconds, of the windows in which a machine's speed may change, for attempts that span a number of
-// seconds: an hour, doubled until there are at most 1 000 windows. As a store grows, each length lasts for as long as all
+// WindowS returns the length, in seconds, of the windows in which a machine's speed may change, for attempts that span a number
+// of seconds: an hour, doubled until there are at most 1 000 windows. As a store grows, each length lasts for as long as all
 // lengths before it.
 func WindowS(spanS float64) float64 {
 	const hour, most = 3600, 1000
@@ -81,12 +81,12 @@ func (l *Learner) Model() *Model {
 	return m
 }
 
-// Window is the machine of a task and the window of time in which it started.
+// Window returns the machine of a task and the window of time in which it started.
 func (m *Model) Window(t *fit.Task) machines.Window {
 	return machines.Window{Machine: t.Machine, Number: m.Machines.WindowOf(t.Start)}
 }
 
-// WindowAt is the window of a machine at a time.
+// WindowAt returns the window of a machine at a time.
 func (m *Model) WindowAt(machine int64, t schema.Time) machines.Window {
 	return machines.Window{Machine: machine, Number: m.Machines.WindowOf(schema.Some(t))}
 }

@@ -61,7 +61,7 @@ func (f *Fitter) Fit(p *fit.Phase) (o Observation, ok bool) {
 	return o, true
 }
 
-// stageOf is the observation of the fitted phase about its stage.
+// stageOf returns the observation of the fitted phase about its stage.
 func stageOf(f *fit.Fitter) Stage {
 	n := float64(f.Regression.N)
 	s := Stage{N: n, LogSigma: n * math.Log(f.Regression.Sigma)}

@@ -76,7 +76,7 @@ func (f *PhaseFit) Fit(p *fit.Phase) {
 	f.Usual = f.usualMachine()
 }
 
-// Predicted is the expected body of task i on a machine of factor 1, in seconds: its time without the parts that the log
+// Predicted returns the expected body of task i on a machine of factor 1, in seconds: its time without the parts that the log
 // measures.
 func (f *PhaseFit) Predicted(i int) float64 {
 	var x [fit.Predictors]float64
@@ -154,7 +154,7 @@ func (f *PhaseFit) cpuFactors() (out, sd []float64) {
 	return out, sd
 }
 
-// usualMachine is the median of ln(factor) over the tasks. Excess is relative to the median task, so machines are too.
+// usualMachine returns the median of ln(factor) over the tasks. Excess is relative to the median task, so machines are too.
 func (f *PhaseFit) usualMachine() float64 {
 	f.tmp = f.tmp[:0]
 	for _, i := range f.Rows {

@@ -56,7 +56,7 @@ func (m *Model) Priors(signature uint64, own Stage) fit.Priors {
 	return fit.Priors{Work: m.elasticity(signature, own), Spill: m.spillCost(own), Sigma: m.sigma(signature, own)}
 }
 
-// elasticity is that of the other executions of the stage, if there are any.
+// elasticity returns the elasticity of the other executions of the stage, if there are any.
 func (m *Model) elasticity(signature uint64, own Stage) fit.Prior {
 	s := m.stages[signature]
 	s.add(own, -1)
@@ -68,7 +68,7 @@ func (m *Model) elasticity(signature uint64, own Stage) fit.Prior {
 	return fit.Prior{Mean: (s.Elasticity + p.Precision*p.Mean) / w, Precision: 1 / (1/w + betweenExecutions*betweenExecutions)}
 }
 
-// spillCost is that of all other phases; phases differ by half of it.
+// spillCost returns the spill cost of all other phases; phases differ by half of it.
 func (m *Model) spillCost(own Stage) fit.Prior {
 	s := m.all
 	s.add(own, -1)
@@ -79,7 +79,7 @@ func (m *Model) spillCost(own Stage) fit.Prior {
 	return fit.Prior{Mean: mean, Precision: 1 / (1/s.SpillW + mean*mean/4)}
 }
 
-// sigma is that of the stage, or else of all phases.
+// sigma returns the scatter of the stage, or else of all phases.
 func (m *Model) sigma(signature uint64, own Stage) fit.Prior {
 	s := m.stages[signature]
 	s.add(own, -1)

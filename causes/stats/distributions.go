@@ -6,7 +6,7 @@ import "math"
 // distribution around 0 with variance Spike, and with probability SlabProbability one with variance Slab.
 type SpikeSlab struct{ Spike, Slab, SlabProbability float64 }
 
-// Posterior is the effect's mean and variance after an observation z of variance v, and the probability that it came from
+// Posterior returns the effect's mean and variance after an observation z of variance v, and the probability that it came from
 // the slab.
 func (g SpikeSlab) Posterior(z, v float64) (mean, variance, slab float64) {
 	a, b := g.Spike+v, g.Slab+v
@@ -19,12 +19,12 @@ func (g SpikeSlab) Posterior(z, v float64) (mean, variance, slab float64) {
 	return mean, variance, slab
 }
 
-// Variance is the prior variance of the effect.
+// Variance returns the prior variance of the effect.
 func (g SpikeSlab) Variance() float64 {
 	return (1-g.SlabProbability)*g.Spike + g.SlabProbability*g.Slab
 }
 
-// NormalPDF is the density at x of a normal distribution around 0.
+// NormalPDF returns the density at x of a normal distribution around 0.
 func NormalPDF(x, variance float64) float64 {
 	n := NormalOf(variance)
 	return n.PDF(x)
@@ -36,15 +36,15 @@ type Normal struct{ variance, norm float64 }
 // NormalOf returns the distribution with a variance.
 func NormalOf(variance float64) Normal { return Normal{variance, math.Sqrt(2 * math.Pi * variance)} }
 
-// PDF is the density at x.
+// PDF returns the density at x.
 func (n *Normal) PDF(x float64) float64 { return math.Exp(-0.5*x*x/n.variance) / n.norm }
 
-// NormalLogPDF is the logarithm of NormalPDF, which does not underflow.
+// NormalLogPDF returns the logarithm of NormalPDF, which does not underflow.
 func NormalLogPDF(x, variance float64) float64 {
 	return -0.5*x*x/variance - 0.5*math.Log(2*math.Pi*variance)
 }
 
-// BinomialPValue is the probability of k or more successes in n trials of probability p.
+// BinomialPValue returns the probability of k or more successes in n trials of probability p.
 func BinomialPValue(k, n int64, p float64) float64 {
 	if k <= 0 {
 		return 1
@@ -60,5 +60,5 @@ func BinomialPValue(k, n int64, p float64) float64 {
 	return min(1, sum)
 }
 
-// Square is x².
+// Square returns x².
 func Square(x float64) float64 { return x * x }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Median is the median of v, the mean of the middle two if their number is even; NaN if v is empty. It reorders v.
+// Median returns the median of v, the mean of the middle two if their number is even, or NaN if v is empty. It reorders v.
 func Median(v []float64) float64 {
 	n := len(v)
 	if n == 0 {
@@ -23,7 +23,7 @@ func Median(v []float64) float64 {
 	return lo/2 + hi/2
 }
 
-// Select is the k-th smallest of v, from 0; it reorders v so that v[:k] ≤ v[k] ≤ v[k+1:]. v must hold no NaN.
+// Select returns the k-th smallest of v, from 0; it reorders v so that v[:k] ≤ v[k] ≤ v[k+1:]. v must hold no NaN.
 func Select(v []float64, k int) float64 {
 	const few = 12
 	for rounds := 2 * bits.Len(uint(len(v))); len(v) > few; rounds-- {

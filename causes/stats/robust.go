@@ -9,7 +9,7 @@ const MADScale = 1.4826
 // residuals).
 const HuberK = 1.345
 
-// HuberWeight is the weight of a residual of z standard deviations: 1 up to HuberK, then falling as 1/z.
+// HuberWeight returns the weight of a residual of z standard deviations: 1 up to HuberK, then falling as 1/z.
 func HuberWeight(z float64) float64 {
 	if z = math.Abs(z); z <= HuberK {
 		return 1
@@ -18,7 +18,7 @@ func HuberWeight(z float64) float64 {
 	}
 }
 
-// HuberMean is a robust mean of residuals of known standard deviation: one Huber step from the median. It reorders r.
+// HuberMean returns a robust mean of residuals of known standard deviation: one Huber step from the median. It reorders r.
 func HuberMean(r []float64, sigma float64) float64 {
 	m := Median(r)
 	var w, wr float64

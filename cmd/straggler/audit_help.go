@@ -7,7 +7,7 @@ import (
 	"straggler/audit"
 )
 
-// auditHelp is the text of straggler help audit.
+// auditHelp returns the text of straggler help audit.
 func auditHelp() string {
 	var rules strings.Builder
 	for _, r := range audit.Rules() {

@@ -15,7 +15,7 @@ import (
 	"straggler/store"
 )
 
-// bigLog is a labelled log repeated to STRAGGLER_MEGABYTES (256).
+// bigLog returns a labelled log repeated to STRAGGLER_MEGABYTES (256).
 func bigLog(b *testing.B) (path string, size int64) {
 	b.Helper()
 	megabytes := int64(256)

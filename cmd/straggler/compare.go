@@ -19,7 +19,7 @@ type compareOptions struct {
 	output        output
 }
 
-// comparisons are the renderings of a pair of runs; the first is for terminals.
+// comparisons returns the renderings of a pair of runs; the first is for terminals.
 func (e *env) comparisons() []rendering[*audit.Pair] {
 	return []rendering[*audit.Pair]{
 		{"text", ".txt", func(w io.Writer, p *audit.Pair) error { return render.PairText(w, p, e.width()) }},
@@ -82,7 +82,7 @@ func runCompare(ctx context.Context, e *env, o compareOptions, args []string) er
 	return unread
 }
 
-// run is the latest application of a log or of a store, or the one with an id.
+// run returns the latest application of a log or of a store, or the one with an id.
 func (o *compareOptions) run(ctx context.Context, e *env, arg string) (*measure.Run, error, error) {
 	dir, apps, logs := "", selection.Applications{}, []string{arg}
 	if o.store != "" {

@@ -27,7 +27,8 @@ const copyMemory = 256 << 20
 // that thread has read when the process ends. On a busy machine that may be nothing.
 const copyLingers = 500 * time.Millisecond
 
-// copyCommand is the verb that executors of a cluster run: detect, causes, whatif and ingest with --engine spark://… start it.
+// copyCommand returns the verb that executors of a cluster run: detect, causes, whatif and ingest with --engine spark://… start
+// it.
 func copyCommand(e *env) *cobra.Command {
 	var of, pieces string
 	c := &cobra.Command{

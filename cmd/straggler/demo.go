@@ -107,7 +107,7 @@ func unpack(dir string) error {
 	return nil
 }
 
-// invocation is the command that runs this program again: after go run there is no binary.
+// invocation returns the command that runs this program again: after go run there is no binary.
 func invocation() string {
 	if me, err := os.Executable(); err == nil && strings.Contains(me, "go-build") {
 		return "go run ./cmd/straggler"

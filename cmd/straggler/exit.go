@@ -79,7 +79,7 @@ var badInput = []error{
 	store.ErrCache, store.ErrDamaged, store.ErrNewer,
 }
 
-// exitCode is the exit code of an error.
+// exitCode returns the exit code of an error.
 func exitCode(err error) int {
 	is := func(kinds ...error) bool {
 		for _, kind := range kinds {
@@ -111,8 +111,8 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// oneMessage is the text of an error for a terminal, without lines that repeat the end of an earlier one: when a writer fails,
-// both writing and flushing report it.
+// oneMessage returns the text of an error for a terminal, without lines that repeat the end of an earlier one: when a writer
+// fails, both writing and flushing report it.
 func oneMessage(err error) string {
 	var lines []string
 	text := strings.ReplaceAll(err.Error(), errUse.Error()+": ", "") + "\n" + aboutDisk(err)
@@ -131,7 +131,7 @@ func noTemp(err error) bool {
 	return errors.As(err, &at) && errors.Is(at, fs.ErrNotExist) && at.Path == os.TempDir()
 }
 
-// aboutDisk is the remedy for a disk error of this machine; "" for other errors.
+// aboutDisk returns the remedy for a disk error of this machine, or "" for other errors.
 func aboutDisk(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):

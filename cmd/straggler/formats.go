@@ -66,7 +66,7 @@ func runFormat(e *env, o output, name string) error {
 	})
 }
 
-// state is "experimental" for the formats that are.
+// state returns "experimental" for experimental formats, or "".
 func state(f ingest.Format) string {
 	if f.Experimental == "" {
 		return ""

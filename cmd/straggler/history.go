@@ -78,7 +78,7 @@ func (e *env) fetchHistory(ctx context.Context, address string) (files []string,
 	return files, failed, err
 }
 
-// historyCache is the directory for the logs of a server.
+// historyCache returns the directory for the logs of a server.
 func (e *env) historyCache(server string) (string, error) {
 	dir, err := store.CacheDir(e.cache)
 	if err != nil {

@@ -168,7 +168,7 @@ func results(s *run.Summary, o output) table.Rows {
 	return f
 }
 
-// readSummary is one sentence about an ingest.
+// readSummary returns a sentence about an ingest.
 func readSummary(s *run.Summary) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s read", count(s.Count(run.Read)+s.Count(run.Partial), "log"))

@@ -35,7 +35,7 @@ func (o *logOptions) flags(f *pflag.FlagSet) {
 	f.Var(&atLeastOne[int64]{&l.Rejects}, "max-rejects", "keep the first `N` rejected records of a log as rows, and count the others")
 }
 
-// options are those of a run.
+// options returns the options of a run.
 func (o *logOptions) options() run.Options {
 	return run.Options{From: o.from, Limits: o.limits, Literals: o.literals}
 }

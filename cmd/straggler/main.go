@@ -99,7 +99,7 @@ func newEnv() *env {
 	return e
 }
 
-// width is the width of the terminal in columns; 0 if there is none.
+// width returns the width of the terminal in columns, or 0 if there is none.
 func (e *env) width() int {
 	if !e.outTerminal {
 		return 0

@@ -67,7 +67,7 @@ func checkOutputs(c *cobra.Command) error {
 	return nil
 }
 
-// encoding is the encoding of rows.
+// encoding returns the encoding of rows.
 func (o *output) encoding() (table.Encoding, error) {
 	if o.as != "" {
 		if e, ok := table.Named(o.as); ok {
@@ -104,7 +104,7 @@ func (e *env) rows(o output, rows table.Rows) error {
 	})
 }
 
-// writeBinary is write for what no terminal shows.
+// writeBinary is write for output that a terminal cannot show.
 func (e *env) writeBinary(o output, body func(io.Writer) error) error {
 	if e.outTerminal && !o.toFile() {
 		return useError("this encoding is binary and not written to a terminal; give -o FILE")

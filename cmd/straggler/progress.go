@@ -162,7 +162,7 @@ func (e *env) sayWaiting(logs []string, show func(run.Progress)) func(run.Progre
 	}
 }
 
-// count is a number with its noun.
+// count returns a number with its noun.
 func count[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return fmt.Sprintf("1 %s", noun)

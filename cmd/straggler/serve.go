@@ -152,7 +152,7 @@ func serveUntil(ctx context.Context, c *catalog.Catalog, b *running.Board, s *se
 	return err
 }
 
-// options are those of the server.
+// options returns the options of the server.
 func (o *serveOptions) options() (serve.Options, error) {
 	s := serve.Options{Listen: o.listen, Hosts: o.hosts, Version: version}
 	for _, p := range o.proxies {
@@ -176,7 +176,7 @@ func (o *serveOptions) options() (serve.Options, error) {
 	return s, s.Check()
 }
 
-// endpoints are the servers to watch, and the logs that --watch names.
+// endpoints returns the servers to watch, and the logs that --watch names.
 func (o *serveOptions) endpoints() (endpoints []running.Endpoint, logs []string, err error) {
 	options, err := o.login.options(0)
 	if err != nil {

@@ -84,7 +84,7 @@ func exampleRows() table.Rows {
 	return f
 }
 
-// simulations are the renderings of a simulation; the first is for terminals.
+// simulations returns the renderings of a simulation; the first is for terminals.
 func (e *env) simulations() []rendering[*report.Simulation] {
 	return []rendering[*report.Simulation]{
 		{"text", ".txt", func(w io.Writer, d *report.Simulation) error {

@@ -217,7 +217,7 @@ func limitedDisk(t *testing.T, c *verbCase) fullDisk {
 	return fullDisk{"limited", c.script(t, "ulimit -f 1"), "file too large", func() {}}
 }
 
-// smallDisk is a disk of 32 kB, which only root can make; others test the limit twice.
+// smallDisk returns a disk of 32 kB, which only root can make; others test the limit twice.
 func smallDisk(t *testing.T, c *verbCase) fullDisk {
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=32k", "none", dir).CombinedOutput(); err != nil {

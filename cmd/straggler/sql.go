@@ -79,7 +79,7 @@ func runSQL(ctx context.Context, e *env, o sqlOptions, args []string) error {
 	return errors.Join(err, rows.Close())
 }
 
-// query is the query to run, unless a shell is to be opened.
+// query returns the query to run, unless a shell is to be opened.
 func (o *sqlOptions) query(e *env, args []string) (query string, isShell bool, err error) {
 	switch {
 	case len(args) == 1 && o.file != "":
@@ -136,7 +136,7 @@ func (e *env) setInterrupt(do func()) {
 	e.onInterrupt.Store(&do)
 }
 
-// historyFile is the file for the shell's history, "" for none.
+// historyFile returns the file for the shell's history, "" for none.
 func historyFile() string {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if dir == "" {

@@ -13,8 +13,8 @@ import (
 	"straggler/whatif/schedule"
 )
 
-// topics are help texts that belong to no verb: straggler help TOPIC. They are generated from the tables that the program
-// itself uses, so they are always up to date.
+// topics returns the help texts that belong to no verb: straggler help TOPIC. They are generated from the tables that the program
+// itself uses.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "tables", Short: "Every table and column, with units and meanings", Long: tablesText()},

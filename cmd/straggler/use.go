@@ -11,7 +11,7 @@ import (
 	"straggler/spelling"
 )
 
-// onlyFlags is for verbs without arguments; people tend to give the store as one.
+// onlyFlags rejects arguments, with a hint for people who pass the store as one.
 func onlyFlags(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -94,7 +94,7 @@ var flagKinds = map[string]string{
 	"number": "a whole number, 1 or more", "float64Slice": "numbers, comma separated", "bool": "true or false", "duration": "a duration such as 30s or 5m",
 }
 
-// nearestFlag is the flag of a command most similar to a misspelt name; "" if none is similar.
+// nearestFlag returns the flag of a command most similar to a misspelt name, or "" if none is similar.
 func nearestFlag(c *cobra.Command, name string) string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

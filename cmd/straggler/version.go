@@ -17,8 +17,8 @@ const development = "0.1.0"
 // version is the version of straggler; every commit of a store records it.
 var version = versionOf(debug.ReadBuildInfo())
 
-// versionOf is the version of the tag, vX.Y.Z, which the compiler embeds in a build from a tagged commit, or from the module of
-// that version.
+// versionOf returns the version of the tag, vX.Y.Z, which the compiler embeds in a build from a tagged commit, or from the module
+// of that version.
 func versionOf(info *debug.BuildInfo, ok bool) string {
 	if !ok || !tagged.MatchString(info.Main.Version) || untagged.MatchString(info.Main.Version) {
 		return development

@@ -56,7 +56,7 @@ func (r *Rows) Write(ctx context.Context, tx *store.Tx, eng engine.RemoteRunner)
 	}, nil)
 }
 
-// rowColumns are the columns of a table in the order in which copies read them; the first one keeps the rows of a phase
+// rowColumns returns the columns of a table in the order in which copies read them; the first one keeps the rows of a phase
 // together.
 func rowColumns(t *schema.Table) []schema.Column {
 	out := []schema.Column{*t.Column("phase_id")}

@@ -13,7 +13,7 @@ import (
 	"straggler/store/storetest"
 )
 
-// benchStore is a store of a million attempts.
+// benchStore returns a store of a million attempts.
 func benchStore(b *testing.B) (*store.Store, int) {
 	s, err := store.Temp(b.Context())
 	if err != nil {

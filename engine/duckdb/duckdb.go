@@ -168,8 +168,8 @@ const fewRows = 1 << 16
 // number of rows.
 func (d *Engine) Few() bool { return d.few.Load() }
 
-// workers is the number of threads to use. It is one for few rows: another would have little to do, and DuckDB busy-waits for
-// it. It is also one during a Stream.
+// workers returns the number of threads to use. It is one for few rows: another would have little to do, and DuckDB busy-waits
+// for it. It is also one during a Stream.
 func (d *Engine) workers() int {
 	switch {
 	case d.streams > 0:

@@ -54,7 +54,7 @@ func (d duckType) String() string {
 	return fmt.Sprintf("type %d", d.id)
 }
 
-// portable is the portable type of values, and whether DuckDB has to cast them to it.
+// portable returns the portable type of values, and whether DuckDB has to cast them to it.
 func (d duckType) portable() (t schema.Type, cast bool) {
 	switch d.id {
 	case mapping.TypeBoolean:
@@ -214,7 +214,7 @@ type huge struct {
 	upper int64
 }
 
-// integer is the value of an integer or the unscaled value of a DECIMAL.
+// integer returns the value of an integer or the unscaled value of a DECIMAL.
 func (d duckType) integer(p unsafe.Pointer, i int) *big.Int {
 	id := d.id
 	if id == mapping.TypeDecimal {
@@ -238,7 +238,7 @@ func (d duckType) integer(p unsafe.Pointer, i int) *big.Int {
 	return upper.Add(upper.Lsh(upper, 64), new(big.Int).SetUint64(h.lower))
 }
 
-// micros is an instant of any precision in microseconds. Infinite instants stay so.
+// micros returns an instant of any precision in microseconds. Infinite instants stay so.
 func (d duckType) micros(p unsafe.Pointer, i int) int64 {
 	v := at[int64](p, i)
 	if v == math.MaxInt64 || v == -math.MaxInt64 {

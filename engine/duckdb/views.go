@@ -35,7 +35,7 @@ func tablesOf(files *store.Snapshot) []table {
 	return out
 }
 
-// rowsOf is the number of rows of tables.
+// rowsOf returns the number of rows of tables.
 func rowsOf(tables []table) (n int64) {
 	for _, t := range tables {
 		for _, f := range t.files {

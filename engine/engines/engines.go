@@ -25,7 +25,7 @@ func Open(ctx context.Context, st *store.Store, o engine.Options) (engine.Engine
 	return nil, fmt.Errorf("%w; %s", engine.ErrUnknown, spelling.Choices(o.Server, []string{"duckdb", "spark://USER@HOST:PORT"}))
 }
 
-// Dialect is the SQL dialect of the engine named by an address.
+// Dialect returns the SQL dialect of the engine named by an address.
 func Dialect(server string) sqltext.Dialect {
 	if strings.HasPrefix(server, "spark:") {
 		return sqltext.Spark

@@ -128,7 +128,7 @@ func ReadAll[R any](t testing.TB, eng engine.Engine, sql string) []R {
 	return out
 }
 
-// Server is the address of a Spark server for tests: with ANSI SQL, which sessions request, before Spark 4, and without
+// Server returns the address of a Spark server for tests: with ANSI SQL, which sessions request, before Spark 4, and without
 // since. Running the tests on both therefore covers both. open connects to an address.
 func Server(t testing.TB, address string, open func(address string) (engine.Engine, error)) string {
 	t.Helper()

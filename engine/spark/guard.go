@@ -134,7 +134,7 @@ func declaredTables(tokens []token) map[int]bool {
 	return names
 }
 
-// afterParentheses is the place after the parenthesis that closes the one at i.
+// afterParentheses returns the place after the parenthesis that closes the one at i.
 func afterParentheses(tokens []token, i int) int {
 	depth := 0
 	for ; i < len(tokens); i++ {
@@ -158,7 +158,7 @@ type token struct {
 
 func (t token) is(text string) bool { return t.Is(text) }
 
-// word is a word in lower case, "" for another token.
+// word returns a word in lower case, "" for another token.
 func (t token) word() string {
 	if t.Kind != sqltext.Word {
 		return ""

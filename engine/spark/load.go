@@ -48,7 +48,7 @@ func (e *Engine) Load(ctx context.Context, name string, columns []engine.Column,
 	})
 }
 
-// loadedFile is a Parquet file of all batches.
+// loadedFile returns a Parquet file of all batches.
 func loadedFile(ctx context.Context, columns []engine.Column, next func() *engine.Batch) ([]byte, error) {
 	of := make([]schema.Column, len(columns))
 	for i, c := range columns {

@@ -52,7 +52,7 @@ func (e *Engine) RunRemote(ctx context.Context, job engine.RemoteJob) (*engine.R
 	return r.rows(ctx), nil
 }
 
-// remoteSQL is the statement that runs the copies. Lines of rows are built before TRANSFORM, because its own casts are
+// remoteSQL returns the statement that runs the copies. Lines of rows are built before TRANSFORM, because its own casts are
 // interpreted value by value, whereas those of a query are compiled. The output of the copies is shuffled to one task: a server
 // that fetches results incrementally would otherwise run one copy after the other. That task reads the lines of one attempt of
 // each copy, however often the copy was run.
@@ -74,7 +74,7 @@ SELECT /*+ REPARTITION(%d, %s) */ %s FROM (%s) AS input SORT BY %s
 		parts, job.Columns[0], columns, portable(job.SQL), job.Order)
 }
 
-// command is the shell command for this program on the cluster's machines.
+// command returns the shell command for this program on the cluster's machines.
 func (e *Engine) command(verb []string) (string, error) {
 	binary := e.server.binary
 	if binary == "" {
@@ -93,8 +93,8 @@ func (e *Engine) command(verb []string) (string, error) {
 
 func shellText(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// StoreAddress is the one given in the server's address, or that of this process. A bucket has the same address everywhere; the
-// one in the server's address is Spark's name for it.
+// StoreAddress returns the one given in the server's address, or that of this process. A bucket has the same address everywhere;
+// the one in the server's address is Spark's name for it.
 func (e *Engine) StoreAddress() (string, error) {
 	own := e.st.Address()
 	scheme, _, isURL := strings.Cut(own, "://")

@@ -52,7 +52,7 @@ func (r *result) rows(ctx context.Context) *engine.Rows {
 	return engine.NewRows(ctx, columns, r)
 }
 
-// portableType is the portable type of values.
+// portableType returns the portable type of values.
 func portableType(t string) schema.Type {
 	switch t {
 	case "BOOLEAN":
@@ -219,7 +219,7 @@ func parseSparkTime(s string) (int64, error) {
 	return time.Date(sign*d[0], time.Month(d[1]), d[2], t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).UnixMicro(), nil
 }
 
-// blobText is bytes as DuckDB casts them to text: those that are not printable ASCII as \xNN.
+// blobText returns bytes as DuckDB casts them to text: those that are not printable ASCII as \xNN.
 func blobText(b []byte) string {
 	var out strings.Builder
 	for _, c := range b {

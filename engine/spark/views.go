@@ -106,7 +106,7 @@ func parquetView(name string, columns, files []string) (string, error) {
 		quoteText(string(paths)) + ")", nil
 }
 
-// filePath is the path of a file of the store on the cluster. What Hadoop would treat as a pattern is escaped.
+// filePath returns the path of a file of the store on the cluster. What Hadoop would treat as a pattern is escaped.
 func (e *Engine) filePath(file string) string {
 	at := e.server.storeURL
 	switch {

@@ -26,7 +26,7 @@ func duckQuotation(s string) Token {
 	return Token{Kind: kind, Text: s[:n], Open: open}
 }
 
-// duckQuote is the length of what opens a text in quotes or a name: a quote, E' or $tag$.
+// duckQuote returns the length of what opens a text in quotes or a name: a quote, E' or $tag$.
 func duckQuote(s string) int {
 	switch {
 	case s[0] == '\'' || s[0] == '"':
@@ -39,7 +39,7 @@ func duckQuote(s string) int {
 	return 0
 }
 
-// duckEscaped is the end of E'…'. A text in quotes that begins on a line after it goes on with it, backslashes included.
+// duckEscaped returns the end of E'…'. A text in quotes that begins on a line after it goes on with it, backslashes included.
 func duckEscaped(s string, from int) (n int, open bool) {
 	for {
 		if n, open = escaped(s, from, '\''); open {
@@ -57,7 +57,7 @@ func duckEscaped(s string, from int) (n int, open bool) {
 	}
 }
 
-// dollarTag is the length of the $tag$ that a text begins with.
+// dollarTag returns the length of the $tag$ that a text begins with.
 func dollarTag(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch c := s[i]; {

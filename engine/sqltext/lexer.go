@@ -54,7 +54,7 @@ func (d Dialect) Tokens(sql string) iter.Seq[Token] {
 	}
 }
 
-// token is the first token of a text.
+// token returns the first token of a text.
 func (d Dialect) token(s string) Token {
 	kind, n, open := Sign, 1, false
 	switch c := s[0]; {
@@ -83,7 +83,7 @@ func (d Dialect) token(s string) Token {
 	return Token{Kind: kind, Text: s[:n], Open: open}
 }
 
-// quoted is how many bytes a text in quotes, or a name, begins with before what is quoted; 0: none begins here.
+// quoted returns how many bytes a text in quotes, or a name, begins with before what is quoted; 0: none begins here.
 func (d Dialect) quoted(s string) int {
 	if d == Spark {
 		return sparkQuote(s)
@@ -98,7 +98,7 @@ func (d Dialect) quotation(s string) Token {
 	return duckQuotation(s)
 }
 
-// lineComment is the length of a comment that begins with --.
+// lineComment returns the length of a comment that begins with --.
 func (d Dialect) lineComment(s string) int {
 	for i := 2; i < len(s); i++ {
 		switch {
@@ -118,7 +118,7 @@ func (d Dialect) opensComment(s string) bool {
 	return strings.HasPrefix(s, "/*") && !(d == Spark && strings.HasPrefix(s, hintStart))
 }
 
-// blockComment is the length of a comment, which may be nested.
+// blockComment returns the length of a comment, which may be nested.
 func (d Dialect) blockComment(s string) (n int, open bool) {
 	depth := 0
 	for i := 0; i < len(s); {
@@ -139,7 +139,7 @@ func (d Dialect) blockComment(s string) (n int, open bool) {
 	return len(s), true
 }
 
-// wordLength is the length of a word. DuckDB takes letters after a number for a word of their own, and $ for a letter.
+// wordLength returns the length of a word. DuckDB takes letters after a number for a word of their own, and $ for a letter.
 func (d Dialect) wordLength(s string) int {
 	if d == DuckDB && s[0] >= '0' && s[0] <= '9' {
 		return len(s) - len(strings.TrimLeft(s, "0123456789"))

@@ -2,7 +2,7 @@ package sqltext
 
 import "strings"
 
-// closed is how long a text is up to and with a mark that comes after its first from bytes, or all of it.
+// closed returns how long a text is up to and with a mark that comes after its first from bytes, or all of it.
 func closed(s string, from int, mark string) (n int, open bool) {
 	if i := strings.Index(s[from:], mark); i >= 0 {
 		return from + i + len(mark), false

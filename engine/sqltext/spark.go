@@ -30,7 +30,7 @@ func sparkQuotation(s string) Token {
 	return Token{Kind: kind, Text: s[:n], Open: open}
 }
 
-// sparkQuote is the length of what opens a text in quotes or a name: a quote, or r and a quote.
+// sparkQuote returns the length of what opens a text in quotes or a name: a quote, or r and a quote.
 func sparkQuote(s string) int {
 	switch s[0] {
 	case '\'', '"', '`':

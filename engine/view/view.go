@@ -11,8 +11,8 @@ import (
 	"straggler/store"
 )
 
-// SQL is the union of the slices of a table; from returns the SQL for reading the i-th. A table without slices is empty, with
-// its columns.
+// SQL returns the union of the slices of a table; from returns the SQL for reading the i-th. A table without slices is empty,
+// with its columns.
 func SQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i int) string) string {
 	if len(slices) == 0 {
 		return Empty(d, t, "false")
@@ -30,7 +30,7 @@ func Chosen() []*schema.Table {
 	return append(slices.Clone(schema.LogTables()), schema.ByName("outliers"), schema.ByName("stage_history"))
 }
 
-// ChosenSQL is the SQL for slices restricted to some inputs, with the column of the input.
+// ChosenSQL returns the SQL for slices restricted to some inputs, with the column of the input.
 func ChosenSQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from func(i int) string) string {
 	if len(slices) == 0 {
 		return "SELECT " + columns(d, t, nil) + ", CAST(NULL AS BIGINT) AS " + store.InputColumn + " WHERE false"
@@ -42,7 +42,7 @@ func ChosenSQL(d sqltext.Dialect, t *schema.Table, slices []store.Slice, from fu
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// where is the condition for the rows of a slice's files that are part of it.
+// where returns the condition for the rows of a slice's files that are part of it.
 func where(s store.Slice) string {
 	switch {
 	case s.Chosen != nil:
@@ -53,7 +53,7 @@ func where(s store.Slice) string {
 	return ""
 }
 
-// Empty is a query with the columns of a table and a condition that no row satisfies.
+// Empty returns a query with the columns of a table and a condition that no row satisfies.
 func Empty(d sqltext.Dialect, t *schema.Table, condition string) string {
 	return "SELECT " + columns(d, t, nil) + " WHERE " + condition
 }
@@ -80,7 +80,7 @@ func columns(d sqltext.Dialect, t *schema.Table, have []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Type is the engine's name of a type of the schema.
+// Type returns the engine's name of a type of the schema.
 func Type(d sqltext.Dialect, t schema.Type) string {
 	if t == schema.Timestamp && d == sqltext.DuckDB {
 		return "TIMESTAMPTZ"

@@ -7,7 +7,7 @@ import (
 	"straggler/ingest"
 )
 
-// Format is a trace of any of the three years.
+// Format returns the format of a trace of any of the three years.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "alibaba",

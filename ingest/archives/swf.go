@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// SWF is the Standard Workload Format 2.x of the Parallel Workloads Archive.
+// SWF returns the format of logs in the Standard Workload Format 2.x of the Parallel Workloads Archive.
 func SWF() ingest.Format {
 	return ingest.Format{
 		Name: "swf",

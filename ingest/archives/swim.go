@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// SWIM is a workload sample of the Statistical Workload Injector for MapReduce.
+// SWIM returns the format of a workload sample of the Statistical Workload Injector for MapReduce.
 func SWIM() ingest.Format {
 	return ingest.Format{
 		Name: "swim",

@@ -19,7 +19,7 @@ import (
 	"straggler/schema"
 )
 
-// WfCommons is a workflow instance in WfFormat 1.0 to 1.5.
+// WfCommons returns the format of a workflow instance in WfFormat 1.0 to 1.5.
 func WfCommons() ingest.Format {
 	return ingest.Format{
 		Name: "wfcommons",

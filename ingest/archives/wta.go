@@ -17,7 +17,7 @@ import (
 	"straggler/schema"
 )
 
-// WTA is a trace of the Workflow Trace Archive.
+// WTA returns the format of a trace of the Workflow Trace Archive.
 func WTA() ingest.Format {
 	return ingest.Format{
 		Name: "wta",
@@ -384,7 +384,7 @@ func rewired(tasks []wtaTask, at map[int64]int) [][]int {
 	return out
 }
 
-// phaseNames are the types of the tasks, or, without types, their depths in the workflow.
+// phaseNames returns the types of the tasks, or, without types, their depths in the workflow.
 func phaseNames(tasks []wtaTask, parents [][]int) []string {
 	names := make([]string, len(tasks))
 	depth := depths(parents)
@@ -396,7 +396,7 @@ func phaseNames(tasks []wtaTask, parents [][]int) []string {
 	return names
 }
 
-// depths are the lengths of the longest paths to each task from one without parents; tasks on a cycle have depth 0.
+// depths returns the lengths of the longest paths to each task from one without parents; tasks on a cycle have depth 0.
 func depths(parents [][]int) []int {
 	depth := make([]int, len(parents))
 	left := make([]int, len(parents))

@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// Format reads files whose columns are those of a table.
+// Format returns the format of files whose columns are those of a table.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "canonical",
@@ -84,7 +84,7 @@ func tableNamed(name string) *schema.Table {
 	return nil
 }
 
-// textColumns are the header of a CSV file or the keys of a JSON line.
+// textColumns returns the header of a CSV file or the keys of a JSON line.
 func textColumns(b []byte) ([]string, string) {
 	b = bytes.TrimLeft(bytes.TrimPrefix(b, byteOrderMark), " \r\n\t")
 	line, _, _ := bytes.Cut(b, []byte("\n"))

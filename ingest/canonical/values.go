@@ -109,7 +109,7 @@ func (b *batch) reset(t *schema.Table) {
 	b.begun, b.decoded, b.rejects = 0, 0, b.rejects[:0]
 }
 
-// keyColumns is how many of the table's first columns are keys.
+// keyColumns returns how many of the table's first columns are keys.
 func keyColumns(t *schema.Table, columns int) (n int) {
 	for _, c := range t.Columns[:columns] {
 		if c.Key != "" && c.Type == schema.BigInt {
@@ -286,7 +286,7 @@ func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 	return nil
 }
 
-// trimmed is bytes.TrimSpace; most fields have nothing to trim.
+// trimmed is bytes.TrimSpace, faster for the fields with nothing to trim, which most are.
 func trimmed(b []byte) []byte {
 	plain := func(c byte) bool { return c > ' ' && c < 0x80 }
 	if n := len(b); n > 0 && plain(b[0]) && plain(b[n-1]) {

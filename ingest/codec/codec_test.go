@@ -24,7 +24,7 @@ import (
 	"straggler/ingest"
 )
 
-// content is the content of the small files of the tests: the forty lines of testdata/lines.*.
+// content returns the content of the small files of the tests: the forty lines of testdata/lines.*.
 func content() []byte {
 	var b bytes.Buffer
 	for i := range 40 {

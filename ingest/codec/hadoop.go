@@ -83,7 +83,7 @@ func isHadoopBlock(head []byte) bool {
 	return content > 0 && content <= maxBlock && packed > 0 && uint64(packed) <= packedBound(int(content))
 }
 
-// packedBound is the size to which incompressible content may grow: snappy adds 1/6 and some bytes, lz4 1/255.
+// packedBound returns the size to which incompressible content may grow: snappy adds 1/6 and some bytes, lz4 1/255.
 func packedBound(content int) uint64 { return uint64(content) + uint64(content)/6 + 64 }
 
 func isHadoopSnappy(head []byte) bool {

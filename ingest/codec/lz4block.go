@@ -98,7 +98,7 @@ func (s *lz4BlockStream) unpack(original int) ([]byte, error) {
 	return s.out[:original], nil
 }
 
-// xxh32 is the 32-bit xxHash.
+// xxh32 returns the 32-bit xxHash.
 func xxh32(b []byte, seed uint32) uint32 {
 	const p1, p2, p3, p4, p5 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
 	n := uint32(len(b))

@@ -23,7 +23,7 @@ import (
 	"straggler/schema"
 )
 
-// Format is a task stream, as a JSON list, as JSON lines, or within a performance report.
+// Format returns the format of a task stream, as a JSON list, as JSON lines, or within a performance report.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "dask",

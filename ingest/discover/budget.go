@@ -5,7 +5,7 @@ import (
 	"straggler/ingest/codec"
 )
 
-// inputLimits are those of the budget of one input: a file, or an archive with all its contents.
+// inputLimits returns the limits of the budget of one input: a file, or an archive with all its contents.
 func inputLimits(l ingest.Limits) codec.Limits {
 	return codec.Limits{Out: l.Input, Ratio: l.Ratio, Of: "it", Raise: "--max-input"}
 }
@@ -14,7 +14,7 @@ func inputLimits(l ingest.Limits) codec.Limits {
 // of small bombs, each within its allowance, are as bad as a large one.
 const runFloor = 1 << 30
 
-// runLimits are those of the budget of all inputs of a run.
+// runLimits returns the limits of the budget of all inputs of a run.
 func runLimits(l ingest.Limits) codec.Limits {
 	return codec.Limits{Out: l.Run, Ratio: l.Ratio, Floor: runFloor, Of: "the logs of this run together", Raise: "--max-run"}
 }

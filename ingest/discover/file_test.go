@@ -18,7 +18,7 @@ import (
 	"straggler/schema"
 )
 
-// anything is a format that accepts every file.
+// anything returns a format that accepts every file.
 func anything() ingest.Format {
 	return ingest.Format{Name: "anything", Sniff: func(ingest.Head) ingest.Match { return ingest.Match{Confidence: 3} }}
 }

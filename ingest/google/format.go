@@ -10,7 +10,7 @@ import (
 	"straggler/ingest/read"
 )
 
-// Format is a trace of either year.
+// Format returns the format of a trace of either year.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "google",

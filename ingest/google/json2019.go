@@ -110,7 +110,7 @@ func (v *record2019) kind() (kind, bool) {
 	return kinds2019[n], true
 }
 
-// allocSet is a collection that only reserves resources.
+// allocSet returns a collection that only reserves resources.
 func (v *record2019) allocSet() bool {
 	return v.CollectionType.n == 1 || v.CollectionType.name == "ALLOC_SET"
 }

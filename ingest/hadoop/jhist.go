@@ -15,7 +15,7 @@ import (
 	"straggler/schema"
 )
 
-// JobHistory is the history that MapReduce's application master writes (Hadoop 0.23 to 3.x).
+// JobHistory returns the format of the history that MapReduce's application master writes (Hadoop 0.23 to 3.x).
 func JobHistory() ingest.Format {
 	return ingest.Format{
 		Name: "jhist",

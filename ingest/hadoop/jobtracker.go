@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// JobTracker is the text history of Hadoop 0.18 to 1.x.
+// JobTracker returns the format of the text history of Hadoop 0.18 to 1.x.
 func JobTracker() ingest.Format {
 	return ingest.Format{
 		Name: "jobtracker",

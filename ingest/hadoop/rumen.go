@@ -15,7 +15,7 @@ import (
 	"straggler/schema"
 )
 
-// Rumen is the trace that Hadoop's Rumen makes from job histories, and its topology.
+// Rumen returns the format of the trace that Hadoop's Rumen makes from job histories, and its topology.
 func Rumen() ingest.Format {
 	return ingest.Format{
 		Name: "rumen",

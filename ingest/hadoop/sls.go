@@ -14,7 +14,7 @@ import (
 	"straggler/schema"
 )
 
-// SLS is the input of YARN's Scheduler Load Simulator: jobs with their containers, and node files.
+// SLS returns the format of the input of YARN's Scheduler Load Simulator: jobs with their containers, and node files.
 func SLS() ingest.Format {
 	return ingest.Format{
 		Name: "sls",

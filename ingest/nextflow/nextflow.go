@@ -12,7 +12,7 @@ import (
 	"straggler/schema"
 )
 
-// Format is Nextflow's execution trace.
+// Format returns the format of Nextflow's execution trace.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "nextflow",

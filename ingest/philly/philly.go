@@ -7,7 +7,7 @@ import (
 	"straggler/ingest/read"
 )
 
-// Format is the job log of a Philly trace with its side tables.
+// Format returns the format of the job log of a Philly trace with its side tables.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "philly",

@@ -13,7 +13,7 @@ import (
 	"straggler/ingest/read"
 )
 
-// Format is a list of task states, or a timeline.
+// Format returns the format of a list of task states, or a timeline.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "ray",

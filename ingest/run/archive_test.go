@@ -72,7 +72,7 @@ func zipped(t testing.TB, entries ...entry) []byte {
 	return b.Bytes()
 }
 
-// members are the contents of the archives: names that must never be used as paths, groups, and a compressed log.
+// members returns the contents of the archives: names that must never be used as paths, groups, and a compressed log.
 func members(t testing.TB) []entry {
 	return []entry{
 		{"logs/a.log", toyLog("a", 3)},

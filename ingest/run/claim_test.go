@@ -10,7 +10,7 @@ import (
 	"straggler/store"
 )
 
-// shards is a format whose logs are the tables of a directory, each in its own directory.
+// shards returns a format whose logs are the tables of a directory, each in its own directory.
 func shards() ingest.Format {
 	f := toy()
 	f.Name = "shards"

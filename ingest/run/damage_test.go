@@ -65,7 +65,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// oneWord is a format that reads what it needs and leaves the rest, like one whose log is a single object.
+// oneWord returns a format that reads what it needs and leaves the rest, like one whose log is a single object.
 func oneWord() ingest.Format {
 	f := toy()
 	f.Read = func(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {

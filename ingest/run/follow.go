@@ -73,7 +73,7 @@ const (
 	mostLogs  = 1024
 )
 
-// most is the number of logs read in this round, if rounds are bounded.
+// most returns the number of logs read in this round, if rounds are bounded.
 func (f *followState) most() int { return min(firstLogs<<min(f.rounds, 8), mostLogs) }
 
 // newestFirst sorts the indexes of logs: the most recently changed first, except that those that failed before come last.

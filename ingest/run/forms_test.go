@@ -11,7 +11,7 @@ import (
 	"straggler/store"
 )
 
-// identified is the toy format, with applications identified by the names that their logs start with.
+// identified returns the toy format, with applications identified by the names that their logs start with.
 func identified() []ingest.Format {
 	f := toy()
 	f.Application = func(h ingest.Head) string {

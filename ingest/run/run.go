@@ -208,7 +208,7 @@ func (s *Summary) verdict(from string) error {
 	return fmt.Errorf("ingest: %w: none of %d files is a known log%s", ErrNothingToRead, len(s.Results), s.advice(from))
 }
 
-// advice is what to do when all formats were asked and nothing was recognised.
+// advice returns what to do if no format recognised anything.
 func (s *Summary) advice(from string) string {
 	if from != "" {
 		return ""

@@ -21,7 +21,7 @@ import (
 	"straggler/store"
 )
 
-// toy is a format for these tests: a line `toy NAME`, then lines `run MACHINE`, each an attempt; the file parts of a
+// toy returns a format for these tests: a line `toy NAME`, then lines `run MACHINE`, each an attempt; the file parts of a
 // directory `NAME.toys` are one input. `panic` breaks its reader, `fail` makes it give up.
 func toy() ingest.Format {
 	return ingest.Format{Name: "toy", Doc: "toy logs", Claim: claimToys, Sniff: sniffToy, Read: readToy}
@@ -83,7 +83,7 @@ func readToy(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	return nil
 }
 
-// toyLog is a toy log with n attempts.
+// toyLog returns a toy log with n attempts.
 func toyLog(name string, n int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "toy %s\n", name)

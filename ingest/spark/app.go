@@ -171,7 +171,7 @@ func (a *app) jobEnd(e *jobEnd) {
 	a.retire()
 }
 
-// stages are those of the job: after those that are described, those that only `Stage IDs` names.
+// stages returns the stages of the job: those that are described, then those that only `Stage IDs` names.
 func (e *jobStart) stages() []stageInfo {
 	var stages []stageInfo
 	known := map[int64]bool{}
@@ -191,7 +191,7 @@ func (e *jobStart) stages() []stageInfo {
 	return stages
 }
 
-// status is the status of a job at its end. A job that was stopped has failed with a message such as "Job 3 cancelled …", in
+// status returns the status of a job at its end. A job that was stopped has failed with a message such as "Job 3 cancelled …", in
 // some versions "Job 3 was cancelled".
 func (e *jobEnd) status() schema.RunStatus {
 	switch e.Result.Result {
@@ -222,7 +222,7 @@ func (a *app) stage(id int64) *stage {
 	return s
 }
 
-// unknownStage is a stage of which only the id is known.
+// unknownStage returns a stage of which only the id is known.
 func unknownStage(id int64) stageInfo {
 	return stageInfo{ID: id, Tasks: none, RDDs: rdds{Own: none, Partitions: none}, Submit: none, Complete: none}
 }
@@ -236,7 +236,7 @@ func (s *stage) learn(info *stageInfo) {
 	s.Values = nil // the phase's, and taken there
 }
 
-// jobOf is the job that a stage is computed for: the first of those that list it and have not ended. A stage that no
+// jobOf returns the job that a stage is computed for: the first of those that list it and have not ended. A stage that no
 // job lists goes to the unknown one.
 func (a *app) jobOf(s *stage) *job {
 	for _, j := range s.jobs {
@@ -311,7 +311,7 @@ func (a *app) stageCompleted(e *stageInfo) {
 	a.stageValues(p, e.Values)
 }
 
-// parents are the stages whose outputs a stage reads; they are older than it. If the log does not name them, they are the
+// parents returns the stages whose outputs a stage reads; they are older than it. If the log does not name them, they are the
 // stages of the job that compute an ancestor of one of the stage's RDDs.
 func (a *app) parents(s *stage, j *job) []*stage {
 	var found []*stage

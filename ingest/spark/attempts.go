@@ -37,7 +37,7 @@ func (a *app) taskStart(t *task) {
 	a.running[t.id] = a.launch(p, t)
 }
 
-// launch is what is known about an attempt at its start.
+// launch returns what is known about an attempt at its start.
 func (a *app) launch(p *phase, t *task) run {
 	r := run{phase: p, exec: a.executorOf(t), host: t.host, launch: t.launch, number: t.attempt, queued: none,
 		locality: t.locality, speculative: t.speculative}
@@ -222,7 +222,7 @@ func known(s string) schema.Null[string] {
 	return schema.Null[string]{V: s, OK: s != ""}
 }
 
-// millis is a time of the log in milliseconds; 0 if it is not valid.
+// millis returns a time of the log in milliseconds, or 0 if it is not valid.
 func millis(ms int64) int64 {
 	if !read.Millis(ms).OK {
 		return 0

@@ -46,7 +46,7 @@ func claim(dir ingest.Dir) []ingest.Group {
 	return groups
 }
 
-// checksums are the files that Hadoop puts beside files of that name on a local disk.
+// checksums returns the files that Hadoop puts beside files of that name on a local disk.
 func checksums(names, all []string) (found []string) {
 	for _, name := range names {
 		if sum := "." + name + ".crc"; slices.Contains(all, sum) {

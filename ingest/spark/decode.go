@@ -117,7 +117,7 @@ func (d *decoder) record(record []byte, out *batch) (why string) {
 	return d.pullEvent(k, record, out)
 }
 
-// leadingEvent is the kind of a record that starts with the name of its event, as all records written by Spark do.
+// leadingEvent returns the kind of a record that starts with the name of its event, as all records written by Spark do.
 func leadingEvent(record []byte) (kind, bool) {
 	if !bytes.HasPrefix(record, []byte(eventPrefix)) {
 		return 0, false
@@ -196,7 +196,7 @@ func kindOf(name []byte) kind {
 	return kindOfClass(string(name))
 }
 
-// kindOfClass is the kind of an event that is named by its full class name.
+// kindOfClass returns the kind of an event that is named by its full class name.
 func kindOfClass(name string) kind {
 	class, ok := strings.CutPrefix(name, "org.apache.spark.scheduler.SparkListener")
 	if !ok {
@@ -215,7 +215,7 @@ func kindOfClass(name string) kind {
 	return kindIgnored
 }
 
-// kindOfQuery is the kind of an event of Spark SQL by the simple name of its class, since vendors move classes to other
+// kindOfQuery returns the kind of an event of Spark SQL by the simple name of its class, since vendors move classes to other
 // packages.
 func kindOfQuery(class string) kind {
 	switch class {

@@ -103,7 +103,7 @@ func (d *decoder) layoutOf(t reflect.Type) *layout {
 	return l
 }
 
-// field is the index of the field for a member; -1 if there is none.
+// field returns the index of the field for a member, or -1 if there is none.
 func (l *layout) field(member []byte) int {
 	for i, name := range l.members { // quicker than a map: most lengths differ
 		if name == string(member) && name != "" {

@@ -53,7 +53,7 @@ func (d *decoder) pullTaskEnd(out *batch) (why string) {
 	return ""
 }
 
-// emptyTask is a task without any values. Logs of Spark 1.0 number neither stage attempts nor attempts.
+// emptyTask returns a task without any values. Logs of Spark 1.0 number neither stage attempts nor attempts.
 func emptyTask() task {
 	return task{stage: none, id: none, index: none, partition: none, attempt: none, launch: none, finish: none}
 }

@@ -131,7 +131,7 @@ func (e *taskEnd) set(m metric, v int64) {
 	e.has |= 1 << m
 }
 
-// metric is the value of m if it is valid: no metric is negative.
+// metric returns the value of m if it is valid: no metric is negative.
 func (e *taskEnd) metric(m metric) (int64, bool) {
 	return e.metrics[m], e.has>>m&1 == 1 && e.metrics[m] >= 0
 }

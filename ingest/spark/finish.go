@@ -57,7 +57,7 @@ func (a *app) writeApplication(complete bool) {
 	flush(a.fold, &rows)
 }
 
-// status is the status of the application, which only Spark 4 records.
+// status returns the status of the application, which only Spark 4 records.
 func (a *app) status() schema.RunStatus {
 	switch {
 	case !a.hasEnd:
@@ -133,7 +133,7 @@ func (a *app) jobRow(j *job, complete bool) schema.Job {
 	return row
 }
 
-// jobName is the name that the user gave the job, or the call site of its last stage.
+// jobName returns the name that the user gave the job, or the call site of its last stage.
 func (a *app) jobName(j *job) string {
 	if j.description != "" {
 		return j.description
@@ -194,7 +194,7 @@ func (a *app) countEnds(p *phase, status schema.RunStatus) {
 	}
 }
 
-// kindName is the kind of a stage's tasks: as logged if it ran, otherwise according to whether other stages read from it.
+// kindName returns the kind of a stage's tasks: as logged if it ran, otherwise according to whether other stages read from it.
 func (s *stage) kindName() string {
 	switch {
 	case s.kind == taskShuffleMap || s.kind == taskUnknown && s.parent:
@@ -205,7 +205,7 @@ func (s *stage) kindName() string {
 	return "unknown"
 }
 
-// status is the status of a phase. Newer versions of Spark submit a skipped stage without a time.
+// status returns the status of a phase. Newer versions of Spark submit a skipped stage without a time.
 func (p *phase) status(complete bool) schema.RunStatus {
 	idle := p.starts == 0 && p.ends == 0
 	switch {

@@ -123,7 +123,7 @@ func (f *fold) other(k kind, event any) {
 	}
 }
 
-// application is the application that the log is about at this point.
+// application returns the application that the log is about at this point.
 func (f *fold) application() *app {
 	if f.app == nil {
 		f.app = newApp(f)

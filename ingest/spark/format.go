@@ -8,7 +8,7 @@ import (
 	"straggler/ingest/read/pull"
 )
 
-// Format reads the event logs of Apache Spark.
+// Format returns the format of the event logs of Apache Spark.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name:        "spark",
@@ -71,7 +71,7 @@ func sniff(h ingest.Head) ingest.Match {
 	return ingest.Match{}
 }
 
-// application is an application's id and the millisecond of its start: of the event of its start, or of the settings before
+// application returns an application's id and the millisecond of its start: of the event of its start, or of the settings before
 // that where they fill what is seen of the log. Both differ between the attempts of an application.
 func application(h ingest.Head) string {
 	id, start := valueOf(h.Bytes, `"spark.app.id"`), valueOf(h.Bytes, `"spark.app.startTime"`)
@@ -88,7 +88,7 @@ func application(h ingest.Head) string {
 // scalar is a number, or a string without escapes.
 var scalar = regexp.MustCompile(`^\s*:\s*"?([^"\\,}\s]+)`)
 
-// valueOf is what stands behind the first occurrence of a key, "" where there is none.
+// valueOf returns the value after the first occurrence of a key, or "" if there is none.
 func valueOf(text []byte, key string) string {
 	_, after, _ := bytes.Cut(text, []byte(key))
 	if m := scalar.FindSubmatch(after); m != nil {
@@ -103,7 +103,7 @@ func ofSpark(event []byte) bool {
 		bytes.HasPrefix(event, []byte("org.apache.spark."))
 }
 
-// eventName is the value of the key Event in the first 64 KiB of a record, nil where there is none.
+// eventName returns the value of the key Event in the first 64 KiB of a record, nil where there is none.
 func eventName(record []byte) []byte {
 	var p pull.Puller
 	p.Reset(record)

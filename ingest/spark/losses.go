@@ -220,8 +220,8 @@ func (a *app) fetchFailed(r *run, e *taskEnd, ordinal uint32, finish int64) {
 	}
 }
 
-// producer is the stage that wrote a shuffle: the reader's only parent, or the only one whose output for that partition was on
-// the executor in question. A parent that a job skips was computed by an earlier job.
+// producer returns the stage that wrote a shuffle: the reader's only parent, or the only one whose output for that partition was
+// on the executor in question. A parent that a job skips was computed by an earlier job.
 func (a *app) producer(f *fetchLoss) *stage {
 	if s := a.shuffles[f.shuffle]; s != nil && f.shuffle >= 0 {
 		return s
@@ -246,7 +246,7 @@ func (a *app) producer(f *fetchLoss) *stage {
 
 func (s *stage) lastJob() *job { return s.jobs[len(s.jobs)-1] }
 
-// maker is the stage that computed the outputs of s: s itself, or if it was skipped an earlier one of the same RDD.
+// maker returns the stage that computed the outputs of s: s itself, or if it was skipped an earlier one of the same RDD.
 func (a *app) maker(s *stage) *stage {
 	if s.outputs == nil && a.byRDD[s.RDDs.Own] != nil {
 		return a.byRDD[s.RDDs.Own]
@@ -254,7 +254,7 @@ func (a *app) maker(s *stage) *stage {
 	return s
 }
 
-// fetched is the output of s that a reader failed to fetch; nil if there is none or if it is elsewhere by now.
+// fetched returns the output of s that a reader failed to fetch, or nil if there is none or if it is elsewhere by now.
 func (a *app) fetched(s *stage, f *fetchLoss) *output {
 	out := s.outputs.find(f.partition)
 	if out == nil || out.executor != f.exec.ordinal || f.taskID >= 0 && out.taskID != uint32(f.taskID-s.outputs.base) {
@@ -336,8 +336,8 @@ func (a *app) isGone(out *output) bool {
 // maxInferred bounds the partitions examined for missing ones, over a whole log.
 const maxInferred = 1 << 28
 
-// missingPartitions are the partitions without output, in ascending order, which is the order in which Spark creates tasks for
-// them. Logs before Spark 3.3 name no partitions; there the n-th task of a re-submitted stage is the n-th of these, if there
+// missingPartitions returns the partitions without output, in ascending order, which is the order in which Spark creates tasks
+// for them. Logs before Spark 3.3 name no partitions; there the n-th task of a re-submitted stage is the n-th of these, if there
 // are as many as it has tasks.
 func (a *app) missingPartitions(s *stage) []int32 {
 	full := s.full()

@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// executorOf is the executor that a task ran on.
+// executorOf returns the executor that a task ran on.
 func (a *app) executorOf(t *task) *executor {
 	x := a.executors[t.executor]
 	if x == nil {
@@ -124,7 +124,8 @@ func (a *app) writeMachines() {
 	flush(a.fold, &rows)
 }
 
-// slots is the number of concurrent tasks on a number of cores: cores / spark.task.cpus, which a resource profile may change.
+// slots returns the number of concurrent tasks on a number of cores: cores / spark.task.cpus, which a resource profile may
+// change.
 func (a *app) slots(cores, profile int64) schema.Null[int64] {
 	cpus, ok := a.taskCPUs[profile]
 	if !ok {
@@ -157,7 +158,7 @@ func localCores(master string) int64 {
 	return n
 }
 
-// memory is the requested heap of an executor, or of the driver.
+// memory returns the requested heap of an executor, or of the driver.
 func (a *app) memory(isDriver bool) schema.Null[int64] {
 	name := "spark.executor.memory"
 	if isDriver {

@@ -72,7 +72,7 @@ func seconds(v schema.Null[int64], perSecond float64) schema.Null[float64] {
 	return schema.Some(float64(v.V) / perSecond)
 }
 
-// inGroup is a metric of a group that Spark 1 omits if the task did not use it.
+// inGroup returns a metric of a group that Spark 1 omits if the task did not use it.
 func (m *measured) inGroup(group uint8, k metric) schema.Null[int64] {
 	switch {
 	case m.groups&group != 0:
@@ -118,7 +118,7 @@ func (m *measured) readBytes(row *schema.Attempt) {
 	}
 }
 
-// localBytes are the shuffle bytes read from the attempt's own machine. Spark before 1.3 counts their blocks only.
+// localBytes returns the shuffle bytes read from the attempt's own machine. Spark before 1.3 counts their blocks only.
 func (m *measured) localBytes() schema.Null[int64] {
 	if v := m.inGroup(groupShuffleRead, mLocalBytes); v.OK || !m.success {
 		return v

@@ -12,15 +12,15 @@ type taskNumber struct {
 	number int32
 }
 
-// words is their memory in words, counting eight per entry of a map.
+// words returns their memory in words, counting eight per entry of a map.
 func (n *numbers) words() int { return len(n.first) + 8*(len(n.later)+len(n.free)) }
 
 // maxNumbered bounds the memory for numbers of attempts: 128 MiB. Beyond it attempts keep the numbers of the log.
 const maxNumbered = 16 << 20
 
-// number is the number of an attempt of a task: what the log says, unless another attempt has it, as in a log that was damaged
-// or edited; else, and in logs before Spark 1.1, which do not number attempts, the lowest that is free. Attempts of these are
-// numbered by their launch.
+// number returns the number of an attempt of a task: the one in the log, unless another attempt has it, as in a log that was
+// damaged or edited. Otherwise, and in logs before Spark 1.1, which do not number attempts, it is the lowest that is free; in
+// these attempts are numbered by their launch.
 func (a *app) number(p *phase, task int64, said int32) int32 {
 	n := &p.numbers
 	words := n.words()

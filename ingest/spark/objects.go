@@ -10,7 +10,7 @@ import (
 // Spark writes one event per line. Other programs may rewrite a log with another layout: indented, as a list, or with all
 // events on one line. The first event of a block determines its layout.
 
-// records are the events of a block.
+// records returns the events of a block.
 func records(b *read.Block) iter.Seq[read.Line] {
 	if byLine(b.Data) {
 		return b.Lines()
@@ -18,7 +18,7 @@ func records(b *read.Block) iter.Seq[read.Line] {
 	return objects(b)
 }
 
-// lastRecordEnd is the end of the last whole event of b, including its line break if it has a line of its own.
+// lastRecordEnd returns the end of the last whole event of b, including its line break if it has a line of its own.
 func lastRecordEnd(b []byte) int {
 	if byLine(b) {
 		return bytes.LastIndexByte(b, '\n') + 1
@@ -67,7 +67,7 @@ func skip(b []byte, i int, space string) int {
 	return len(b) - len(bytes.TrimLeft(b[i:], space))
 }
 
-// nextObject is the start of the next event, or of text that is not an event, after white space and separators of a list.
+// nextObject returns the start of the next event, or of text that is not an event, after white space and separators of a list.
 func nextObject(b []byte, i int) int { return skip(b, i, " \t\r\n\ufeff[],") }
 
 // objects yields the JSON objects of a block, whatever separates them. Other text between them is a record up to the end of its
@@ -88,7 +88,7 @@ func objects(b *read.Block) iter.Seq[read.Line] {
 	}
 }
 
-// objectEnd is the end of the object at start. A damaged object ends where the next event starts, other text there or at the
+// objectEnd returns the end of the object at start. A damaged object ends where the next event starts, other text there or at the
 // end of its line; whole is then false.
 func objectEnd(b []byte, start int) (end int, whole bool) {
 	depth, quoted := 0, false

@@ -135,7 +135,7 @@ func (pl *placing) byReaders() {
 var readerMetrics = map[string]bool{"records read": true, "local bytes read": true, "remote bytes read": true, "local blocks read": true,
 	"remote blocks read": true, "fetch wait time": true, "remote bytes read to disk": true}
 
-// below is the fragment that writes an exchange; none if the plan does not have it.
+// below returns the fragment that writes an exchange; none if the plan does not have it.
 func (pl *placing) below(node int) int32 {
 	if children := pl.t.Children[node]; len(children) > 0 {
 		return pl.t.Fragments[children[0]]
@@ -186,7 +186,7 @@ func (pl *placing) byEdges(a *app, q *query) {
 	}
 }
 
-// lastPhases are the attempts of the final stage of a job.
+// lastPhases returns the attempts of the final stage of a job.
 func lastPhases(j *job) []*phase {
 	var last *stage
 	for _, s := range j.stages {

@@ -96,7 +96,7 @@ func (a *app) queryRow(q *query, complete bool) schema.Query {
 	return row
 }
 
-// description is the name of a query: one line, truncated like the names of jobs.
+// description returns the name of a query: one line, truncated like the names of jobs.
 func (a *app) description(s string) string {
 	s = strings.Join(strings.Fields(sqlplan.CleanSQL(s, a.in.KeepLiterals)), " ")
 	if len(s) > maxName {
@@ -105,7 +105,7 @@ func (a *app) description(s string) string {
 	return s
 }
 
-// status is the status of a query. Spark before 3.4 does not log its error, so it follows from the jobs.
+// status returns the status of a query. Spark before 3.4 does not log its error, so it follows from the jobs.
 func (q *query) status(complete bool) schema.RunStatus {
 	switch {
 	case q.end == nil && complete:
@@ -254,7 +254,7 @@ func (a *app) writeSamplesOf(p *phase, t *sqlplan.Tree, keys []schema.Key, owner
 	}
 }
 
-// metricValue is the value of an accumulator in the unit of its metric. Averages do not sum.
+// metricValue returns the value of an accumulator in the unit of its metric. Averages do not sum.
 func metricValue(m *sqlplan.Metric, value int64, engine schema.Native) (float64, schema.MetricUnit, bool) {
 	if value < 0 || value == 0 && engine != schema.SparkEngine {
 		return 0, "", false

@@ -64,8 +64,8 @@ func readWith(ctx context.Context, in *ingest.Input, out *ingest.Sink, decoders 
 	return nil
 }
 
-// endsWhereCut is the part with an ordinary end where it is cut, of which cut tells then. A compressed file that is cut
-// spoils nothing but its own end.
+// endsWhereCut returns a part that ends with io.EOF where it is cut, and then sets cut to a sentence about it. A compressed file
+// that is cut lacks only its own end.
 func endsWhereCut(p ingest.Part, cut *string) ingest.Part {
 	open := p.Open
 	note := func(err error) error {

@@ -43,7 +43,7 @@ type stage struct {
 	unread  bool     // an output of it, or of one of its siblings, could not be fetched
 }
 
-// full is the number of partitions of the complete stage; 0 if unknown.
+// full returns the number of partitions of the complete stage, or 0 if unknown.
 func (s *stage) full() int64 {
 	n := max(s.RDDs.Partitions, 0)
 	if len(s.phases) > 0 {

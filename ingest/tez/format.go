@@ -10,7 +10,7 @@ import (
 	"straggler/ingest"
 )
 
-// Format is the history of Tez applications.
+// Format returns the format of the history of Tez applications.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "tez",

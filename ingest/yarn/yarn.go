@@ -14,7 +14,7 @@ import (
 	"straggler/schema"
 )
 
-// Format is a ResourceManager log, or a file of summary lines.
+// Format returns the format of a ResourceManager log, or a file of summary lines.
 func Format() ingest.Format {
 	return ingest.Format{
 		Name: "yarn",

@@ -74,7 +74,7 @@ func New(path, app string, formats []ingest.Format, remote discover.Remote) *Sou
 // Close does nothing.
 func (s *Source) Close() {}
 
-// Pause is how long to wait before the next Poll.
+// Pause returns how long to wait before the next Poll.
 func (s *Source) Pause() time.Duration { return s.pause }
 
 // Poll reads what has grown.

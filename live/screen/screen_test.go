@@ -12,7 +12,7 @@ import (
 	"straggler/whatif/replay"
 )
 
-// hostile is a frame of an application with names that a terminal or a reader of JSON could misinterpret.
+// hostile returns a frame of an application with names that a terminal or a reader of JSON could misinterpret.
 func hostile() *live.Frame {
 	name := "a\x1b[2Jb\nc\"<\u202e"
 	return &live.Frame{Now: 1_700_000_000_000_000, Application: &schema.Application{NativeID: name, Name: schema.Some(name)},

@@ -53,7 +53,7 @@ func NewSource(c *rest.Client, app string) *Source { return &Source{c: c, want: 
 // Close closes the connections.
 func (s *Source) Close() { s.c.Close() }
 
-// Pause is how long to wait before the next poll. The client itself waits between requests.
+// Pause returns how long to wait before the next poll. The client itself waits between requests.
 func (s *Source) Pause() time.Duration { return s.c.Pause() }
 
 // Poll requests changes. While no stage runs, it alternates between the application and the stages.

@@ -158,7 +158,7 @@ const linger = "SELECT count(slept) FROM (SELECT java_method('java.lang.Thread',
 // usualMS is the duration of a piece.
 const usualMS = 60
 
-// usual is the work of tasks that are alike except for noise.
+// usual returns the work of tasks that are alike except for noise.
 func usual(n int, rng *rand.Rand) []work {
 	tasks := make([]work, n)
 	for i := range tasks {

@@ -15,7 +15,7 @@ import (
 	"straggler/schema"
 )
 
-// wide is an application with one stage of 3,000 tasks of a second each on ten slots; one of the tasks runs for 300 s.
+// wide returns an application with one stage of 3,000 tasks of a second each on ten slots; one of the tasks runs for 300 s.
 func wide() *schema.Trace {
 	t := &schema.Trace{}
 	keys := schema.NewKeys(schema.InputKey("wide", nil), "rows")

@@ -56,7 +56,7 @@ func newMapReduce(address, app string, o rest.Options) (*mapReduce, error) {
 // Close closes the connections.
 func (m *mapReduce) Close() { m.c.Close() }
 
-// Pause is how long to wait before the next poll.
+// Pause returns how long to wait before the next poll.
 func (m *mapReduce) Pause() time.Duration { return max(m.pause, m.c.Pause()) }
 
 // Poll requests changes.

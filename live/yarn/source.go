@@ -75,7 +75,7 @@ func (s *Source) Close() {
 	}
 }
 
-// Pause is how long to wait before the next poll.
+// Pause returns how long to wait before the next poll.
 func (s *Source) Pause() time.Duration {
 	if s.of != nil {
 		return s.of.Pause()
@@ -211,7 +211,7 @@ func (a *application) over() error {
 	return fmt.Errorf("%w: %s has ended (%s); read its log or history instead, as with straggler report", live.ErrGone, a.ID, strings.ToLower(a.FinalStatus))
 }
 
-// ended is the last state of an application whose end only the manager saw.
+// ended returns the last state of an application whose end only the manager saw.
 func (s *Source) ended(app *application) *live.State {
 	last := s.last
 	last.Ended = true

@@ -18,8 +18,8 @@ import (
 	"straggler/whatif/policy"
 )
 
-// nightly is a job of 24 maps on six machines, two at a time on each, and two reduces. Map 7 takes 120 s instead of 10, and a
-// copy of it that starts at 30 s takes 10.
+// nightly returns a job of 24 maps on six machines, two at a time on each, and two reduces. Map 7 takes 120 s instead of 10, and
+// a copy of it that starts at 30 s takes 10.
 func nightly(copied bool) []*work {
 	var tasks []*work
 	for i := range 24 {

@@ -80,7 +80,7 @@ func write(w io.Writer, program, version string) error {
 	return e.Encode(b)
 }
 
-// library is a module; the hash is that of its files (golang.org/x/mod/sumdb/dirhash), which is none of CycloneDX's own.
+// library returns a module; the hash is that of its files (golang.org/x/mod/sumdb/dirhash), which is none of CycloneDX's own.
 func library(m *debug.Module) (component, error) {
 	if m.Replace != nil {
 		m = m.Replace

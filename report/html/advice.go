@@ -29,7 +29,7 @@ func adviceViews(list view.Advice) []adviceView {
 
 type firstView struct{ Lead, Title, Gain string }
 
-// firstAdvice is the advice that the summary names.
+// firstAdvice returns the advice that the summary names.
 func firstAdvice(list []report.Advice) *firstView {
 	if len(list) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 
 type tickView struct{ X, Text, Anchor string }
 
-// niceScale is an axis from 0 to at least v in three to six steps of 1, 2 or 5 × a power of ten, or of round parts of
+// niceScale returns an axis from 0 to at least v in three to six steps of 1, 2 or 5 × a power of ten, or of round parts of
 // minutes, hours and days where the values are that long.
 func niceScale(v float64) (top, step float64) {
 	unit := 1.0
@@ -34,7 +34,7 @@ func niceScale(v float64) (top, step float64) {
 	return step * math.Ceil(v/step-1e-9), step
 }
 
-// logTicks are at least two round durations around 0 < low ≤ high, in seconds, on a logarithmic axis: the steps between them
+// logTicks returns at least two round durations around 0 < low ≤ high, in seconds, for a logarithmic axis: the steps between them
 // are factors of 6 to 24.
 func logTicks(low, high float64) []float64 {
 	round := []float64{10, 60, 600, 3600, 10 * 3600, 10 * 86400}

@@ -97,7 +97,7 @@ func keyOf(c schema.Cause) keyView {
 	return keyView{Class: class(c), Letter: i.Letter, Title: i.Title}
 }
 
-// class is the name of a cause in the style sheet.
+// class returns the name of a cause in the style sheet.
 func class(c schema.Cause) string {
 	if c == report.NotOutlier {
 		return "late"

@@ -11,7 +11,7 @@ import (
 // The parts of a page, for servers whose pages have a frame of their own. They need Style, Script, and the patterns that
 // causes are filled with.
 
-// Script is the script of the page: themes, sorting, the filter and timelines.
+// Script returns the script of the page: themes, sorting, the filter and timelines.
 func Script() string { return scriptText }
 
 // WritePatterns writes what the pictures of a page refer to, invisibly.

@@ -89,7 +89,7 @@ func HeatText(v float64) string {
 	return fmt.Sprintf("%.1f×", v)
 }
 
-// HeatClass is the class of a cell of a heat map, by how many times as long as the others something takes.
+// HeatClass returns the class of a cell of a heat map, by how many times as long as the others something takes.
 func HeatClass(ratio float64) string {
 	limits := []float64{0.67, 0.9, 1.15, 1.35, 1.65, 2.2, 3.2}
 	for i, l := range limits {

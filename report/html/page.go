@@ -90,13 +90,13 @@ var templates embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(templates, "*.tmpl"))
 
-// hash is the source expression of an inline block for the content security policy.
+// hash returns the source expression of an inline block for the content security policy.
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Style is the style sheet of the page, for pages that are to look like it.
+// Style returns the style sheet of the page, for pages that are to look like it.
 func Style() string { return styleText }
 
 //go:embed style.css

@@ -130,7 +130,7 @@ func upTo(v float64) string {
 	return prose.Count(int64(v))
 }
 
-// paperLines are the series with the largest areas under them, largest first.
+// paperLines returns the series with the largest areas under them, largest first.
 func paperLines(points []report.PaperFigure) [][]report.PaperFigure {
 	var lists [][]report.PaperFigure
 	at := map[string]int{}

@@ -165,7 +165,7 @@ func newPlanBox(n *report.PlanNode, x, y int, q *report.Query) planBox {
 	return b
 }
 
-// nodeTitle is what an operator is called, with the engine where it is not Spark's own.
+// nodeTitle returns the name of an operator, with the engine if it is not Spark's own.
 func nodeTitle(n *report.PlanNode) string {
 	s := prose.Clean(n.Operator, 40)
 	if n.Engine != schema.SparkEngine {
@@ -198,7 +198,7 @@ func nodeDetail(n *report.PlanNode) string {
 	return prose.Clean(n.Detail.V, 60)
 }
 
-// shortened is a text that fits into a box.
+// shortened returns a text that fits into a box.
 func shortened(s string) string {
 	if utf8.RuneCountInString(s) <= boxText {
 		return s

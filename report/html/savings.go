@@ -17,7 +17,7 @@ type bandView struct{ X, W string }
 // savingScale maps the savings of a table, and the error of their replays, to percent of a width.
 type savingScale struct{ low, high, wrong float64 }
 
-// newSavingScale is nil for a table without savings to draw.
+// newSavingScale returns nil for a table without savings to draw.
 func newSavingScale(t *view.Table) *savingScale {
 	s := savingScale{low: -t.Error, high: t.Error, wrong: t.Error}
 	for _, r := range t.Rows {

@@ -33,7 +33,7 @@ type foldedView struct {
 	Blocks []blockView
 }
 
-// newSection is nil for a section of which nothing can be drawn but what leads to it.
+// newSection returns nil for a section in which nothing but text that introduces it can be drawn.
 func newSection(s view.Section) *sectionView {
 	v := &sectionView{ID: s.ID, Short: s.Short, Title: s.Title, Blocks: newBlocks(s.Blocks)}
 	for _, b := range v.Blocks {

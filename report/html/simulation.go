@@ -17,7 +17,7 @@ type chartsView struct {
 	Figures []paperView
 }
 
-// newCharts is nil for no charts.
+// newCharts returns nil if there are no figures.
 func newCharts(class string, figures []paperView) *chartsView {
 	if len(figures) == 0 {
 		return nil
@@ -179,7 +179,7 @@ type yAxis struct {
 
 var shareAxis = yAxis{1, 0.25, prose.Percent}
 
-// place is the vertical position of a value in pixels.
+// place returns the vertical position of a value in pixels.
 func (y yAxis) place(v float64) string {
 	return fmt.Sprintf("%.1f", paperBottom-(paperBottom-paperTop)*min(max(v/y.top, 0), 1))
 }

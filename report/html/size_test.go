@@ -15,8 +15,8 @@ import (
 	"straggler/store"
 )
 
-// manyAttempts is a store of one application with phases of a given number of tasks on 2000 machines, every hundredth of them
-// slow, and every name as long as a name on the page can be.
+// manyAttempts returns a store of one application with phases of a given number of tasks on 2000 machines, every hundredth of
+// them slow, and every name as long as a name on the page can be.
 func manyAttempts(t testing.TB, phases, tasks, perJob int) engine.Engine {
 	t.Helper()
 	return reporttest.Filled(t, func(tx *store.Tx) { putMany(t, tx, phases, tasks, perJob) })

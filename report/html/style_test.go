@@ -83,7 +83,7 @@ func atLeast(t *testing.T, theme string, colours map[string]string, fg, bg strin
 	}
 }
 
-// luminance is the relative luminance of WCAG 2.2.
+// luminance returns the relative luminance of WCAG 2.2.
 func luminance(t *testing.T, hex string) float64 {
 	t.Helper()
 	var r, g, b int

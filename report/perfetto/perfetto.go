@@ -212,7 +212,7 @@ type traceArgs struct {
 	Recompute   bool     `json:"recompute,omitempty"`
 }
 
-// pointer is nil for an unknown value: encoding/json omits it.
+// pointer returns nil for an unknown value, which encoding/json omits.
 func pointer[T any](v schema.Null[T]) *T {
 	if !v.OK {
 		return nil

@@ -44,7 +44,7 @@ func Unless(ok bool, note string) string {
 	return note
 }
 
-// NonEmpty are the texts that are not "".
+// NonEmpty returns the texts that are not "".
 func NonEmpty(s ...string) []string {
 	var kept []string
 	for _, x := range s {
@@ -55,7 +55,7 @@ func NonEmpty(s ...string) []string {
 	return kept
 }
 
-// PluralWord is the singular or plural word for n, without the number.
+// PluralWord returns the singular or plural word for n, without the number.
 func PluralWord(n int, one, many string) string {
 	if n == 1 {
 		return one

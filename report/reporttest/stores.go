@@ -96,7 +96,7 @@ func LabelledWithSavings(t testing.TB, names ...string) engine.Engine {
 	return eng
 }
 
-// Savings are rows of whatif_savings, over all jobs.
+// Savings returns rows of whatif_savings, over all jobs.
 func Savings() []schema.WhatifSaving {
 	row := func(policy, parameters string, low, mid, high float64, verdict schema.SavingVerdict, assumptions string) schema.WhatifSaving {
 		return schema.WhatifSaving{Policy: policy, Parameters: parameters, SavingS: schema.Some(mid), SavingLow: schema.Some(low),
@@ -130,7 +130,7 @@ func labelled(t testing.TB, o engine.Options, names []string) (*store.Store, eng
 	return st, analysed(t, st, o)
 }
 
-// moduleRoot is the directory of go.mod: tests run in the directories of their packages.
+// moduleRoot returns the directory of go.mod: tests run in the directories of their packages.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

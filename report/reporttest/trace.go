@@ -48,7 +48,7 @@ func (m *Trace) Phase(job schema.Key, start float64, seconds ...float64) schema.
 	return p
 }
 
-// LittleTraces are traces in which there is nothing, or too little, to judge.
+// LittleTraces returns traces with nothing, or too little, to judge.
 func LittleTraces() map[string]*schema.Trace {
 	single, equal, zero, unknown := NewTrace(), NewTrace(), NewTrace(), NewTrace()
 	single.Phase(single.Job(0, 5), 0, 5)

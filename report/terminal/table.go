@@ -152,7 +152,7 @@ func (t writer) row(columns []view.Column, r view.Row, cols, widths []int) {
 	}
 }
 
-// inline is a cell on one line.
+// inline returns a cell on one line.
 func inline(c view.Cell) string {
 	if c.Keyed {
 		return report.InfoOf(c.Cause).Letter + " " + c.Text

@@ -35,7 +35,7 @@ func Wrap(s string, n int) []string {
 	return lines
 }
 
-// longestWord is the number of columns below which Wrap breaks a word of a text.
+// longestWord returns the number of columns below which Wrap breaks a word of a text.
 func longestWord(s string) (columns int) {
 	for word := range strings.FieldsSeq(strings.ReplaceAll(s, prose.NBSP, "_")) {
 		columns = max(columns, width(word))
@@ -43,7 +43,7 @@ func longestWord(s string) (columns int) {
 	return columns
 }
 
-// cutAt is how many bytes of s fill at most n columns, at least one character.
+// cutAt returns how many bytes of s fill at most n columns, at least one character.
 func cutAt(s string, n int) int {
 	used, at := 0, 0
 	g := uniseg.NewGraphemes(s)
@@ -65,5 +65,5 @@ func pad(s string, n int, right bool) string {
 	return s + gap
 }
 
-// width is the number of terminal columns of a text.
+// width returns the number of terminal columns of a text.
 func width(s string) int { return uniseg.StringWidth(s) }

@@ -13,7 +13,7 @@ func adviceSection(d *report.Document) Section {
 	return Section{ID: "todo", Short: "What to do", Title: "What to do", Blocks: []Block{Advice(d.Advice)}}
 }
 
-// GainText is gainFigure with its interval.
+// GainText returns GainFigure with its interval.
 func GainText(a *report.Advice) string {
 	if span := prose.Interval(a.GainLow, a.GainHigh, prose.Seconds); span != "" && a.GainS.OK {
 		return GainFigure(a) + " (" + span + ")"
@@ -21,7 +21,7 @@ func GainText(a *report.Advice) string {
 	return GainFigure(a)
 }
 
-// GainFigure is what an advice would save; a gain without an interval is the most that it can.
+// GainFigure returns what an advice would save; a gain without an interval is the most that it can.
 func GainFigure(a *report.Advice) string {
 	switch {
 	case !a.GainS.OK:
@@ -32,7 +32,7 @@ func GainFigure(a *report.Advice) string {
 	return "up to " + prose.Seconds(a.GainS.V)
 }
 
-// SettingLines are settings as a configuration file takes them, with what the log says they were.
+// SettingLines returns settings as lines of a configuration file, with their values in the log.
 func SettingLines(settings []report.Setting) string {
 	var b strings.Builder
 	for _, s := range settings {

@@ -46,7 +46,7 @@ func outliersTable(d *report.Document) Table {
 	return t
 }
 
-// where is how a user finds an attempt in the framework's own pages.
+// where returns the position of an attempt in the framework's own pages.
 func where(o *report.Outlier) string {
 	return fmt.Sprintf("%s, phase %s.%d, task %d.%d (id %s)", report.JobTitle(o.Job), prose.Name(o.Phase), o.PhaseAttempt, o.Task,
 		o.Number, prose.Name(o.NativeID))
@@ -63,7 +63,7 @@ func unknownCost(o *report.Outlier) string {
 	return "the log does not say from when to when its phase ran"
 }
 
-// evidence is where the excess of an outlier went, with the query that shows it.
+// evidence returns the causes of an outlier's excess, with the query that shows it.
 func evidence(o *report.Outlier) *Detail {
 	d := &Detail{SQL: o.SQL}
 	for _, a := range o.Causes {

@@ -15,7 +15,7 @@ func PartsText(parts []report.LostPart) string {
 	return partsText(parts, func(c schema.Cause) string { return report.InfoOf(c).Title })
 }
 
-// LetteredPartsText is PartsText with the letter of each cause, for bars that are drawn with those.
+// LetteredPartsText is PartsText with the letter of each cause, for bars that show the letters.
 func LetteredPartsText(parts []report.LostPart) string {
 	return partsText(parts, func(c schema.Cause) string { return report.InfoOf(c).Letter + " " + report.InfoOf(c).Title })
 }
@@ -44,7 +44,7 @@ func partsText(parts []report.LostPart, title func(schema.Cause) string) string 
 	return strings.Join(words, ", ")
 }
 
-// PartCauses are the causes that cost something, in the order of the parts.
+// PartCauses returns the causes that cost something, in the order of the parts.
 func PartCauses(parts []report.LostPart) []schema.Cause {
 	var cs []schema.Cause
 	for _, p := range parts {

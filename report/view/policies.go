@@ -84,7 +84,7 @@ func savingsTable(d *report.Document) Table {
 	return t
 }
 
-// within is an interval of a saving. A bound has none, and that of a policy that drew no random numbers has no width.
+// within returns the cell of a saving's interval. A bound has no interval, and a policy without random numbers one of length 0.
 func within(s *report.Saving, low, high schema.Null[float64]) Cell {
 	switch span := prose.Interval(low, high, prose.Seconds); {
 	case s.Ideal:

@@ -22,7 +22,7 @@ func queriesSection(d *report.Document) Section {
 	return s
 }
 
-// QuerySection is what a document on one query says of it.
+// QuerySection returns the section about a query, for a document on it.
 func QuerySection(d *report.Document) Section {
 	s := queriesSection(d)
 	s.Title = "What it lost, and why"

@@ -5,7 +5,7 @@ import (
 	"straggler/report/prose"
 )
 
-// ScopedSections are the sections of a document on a job, a phase or an attempt, in reading order.
+// ScopedSections returns the sections of a document on a job, a phase or an attempt, in reading order.
 func ScopedSections(d *report.Document, scope report.Scope) []Section {
 	var out []Section
 	if scope.Attempt == 0 {

@@ -85,7 +85,7 @@ func (CompletionTimes) block() {}
 func (LocalityBars) block()    {}
 func (OverTime) block()        {}
 
-// Sections are the sections of a report, in reading order. Those that the document has nothing for are left out.
+// Sections returns the sections of a report, in reading order. Those that the document has nothing for are left out.
 func Sections(d *report.Document) []Section {
 	var out []Section
 	for _, section := range [...]func(*report.Document) Section{readSection, historySection, costSection, queriesSection,

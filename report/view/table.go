@@ -86,7 +86,8 @@ func figure(v schema.Null[float64], write func(float64) string, note string) Cel
 	return Cell{Text: write(v.V), Sort: strconv.FormatFloat(v.V, 'g', 9, 64)}
 }
 
-// costFigure is what slow tasks cost a job, in seconds; where that is unknown it says so, since a reader looks for it first.
+// costFigure returns the cell with the time that slow tasks cost a job. If it is unknown the cell says so, since readers look for
+// it first.
 func costFigure(v schema.Null[float64], why string) Cell {
 	if c := figure(v, prose.Seconds, why); c.Text != prose.Dash {
 		return c

@@ -7,7 +7,7 @@ import (
 	"straggler/report/prose"
 )
 
-// Title is what the report is about.
+// Title returns what the report is about.
 func Title(d *report.Document) string {
 	apps := d.Trust.Applications
 	switch {
@@ -23,7 +23,7 @@ func Title(d *report.Document) string {
 	return prose.Plural(apps.Total, "application", "applications")
 }
 
-// Span is when that was and by what it ran.
+// Span returns the frameworks of the applications and the time in which they ran.
 func Span(d *report.Document) string {
 	var parts []string
 	seen := map[string]bool{}

@@ -129,7 +129,7 @@ func (s *sim) readShuffle(r *run, m *machine, task random, total float64) reads 
 	return in
 }
 
-// rackExcess is the time added by slow links between racks: its own rack's for everything that crosses, or else the others'.
+// rackExcess returns the time added by slow links between racks: its own rack's for everything that crosses, or else the others'.
 func (s *sim) rackExcess(r *run, m *machine, in reads) float64 {
 	if f := s.cluster.slowRack[m.rack]; f > 1 {
 		return in.cross / s.o.Work.NetworkBytesPer * (f - 1)

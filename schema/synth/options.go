@@ -177,7 +177,7 @@ type Speculation struct {
 // Hide omits what many logs do not record.
 type Hide struct{ Bytes, Racks bool }
 
-// Defaults is a quiet cluster: 20 machines of 4 slots in 2 racks, one application of 4 jobs, no faults.
+// Defaults returns a quiet cluster: 20 machines of 4 slots in 2 racks, one application of 4 jobs, no faults.
 func Defaults() Options {
 	return Options{
 		Scenario:     "uniform",
@@ -194,7 +194,7 @@ func Defaults() Options {
 	}
 }
 
-// SparkSpeculation is Spark 3's rule with its defaults.
+// SparkSpeculation returns Spark 3's rule with its defaults.
 func SparkSpeculation() *Speculation {
 	return &Speculation{Quantile: 0.75, Multiplier: 1.5, IntervalS: 0.1, LeastS: 0.1}
 }

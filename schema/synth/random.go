@@ -55,7 +55,7 @@ func (d random) bits(p purpose) uint64 {
 	return mix(uint64(d) + uint64(p)*0xd1342543de82ef95)
 }
 
-// uniform is in [0, 1).
+// uniform draws from [0, 1).
 func (d random) uniform(p purpose) float64 { return float64(d.bits(p)>>11) / (1 << 53) }
 
 func (d random) chance(p purpose, probability float64) bool {
@@ -64,10 +64,10 @@ func (d random) chance(p purpose, probability float64) bool {
 
 func (d random) intn(p purpose, n int) int { return int(d.bits(p) % uint64(n)) }
 
-// between is uniform in r.
+// between draws uniformly from r.
 func (d random) between(p purpose, r Range) float64 { return r.Low + (r.High-r.Low)*d.uniform(p) }
 
-// logBetween is uniform in r on a log scale; r.Low > 0.
+// logBetween draws uniformly from r on a log scale; r.Low > 0.
 func (d random) logBetween(p purpose, r Range) float64 {
 	if r.Low == r.High {
 		return r.Low
@@ -75,7 +75,7 @@ func (d random) logBetween(p purpose, r Range) float64 {
 	return r.Low * math.Exp(math.Log(r.High/r.Low)*d.uniform(p))
 }
 
-// normal is from the standard normal distribution, by Box and Muller.
+// normal draws from the standard normal distribution, by Box and Muller.
 func (d random) normal(p purpose) float64 {
 	h := d.bits(p)
 	u := (float64(h>>11) + 0.5) / (1 << 53)
@@ -104,7 +104,7 @@ func (d random) poisson(p purpose, mean float64) int {
 	return k
 }
 
-// logMean is the mean of a value that is uniform in r on a log scale.
+// logMean returns the mean of a value that is uniform in r on a log scale.
 func logMean(r Range) float64 {
 	if r.Low == r.High {
 		return r.Low

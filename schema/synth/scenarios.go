@@ -97,7 +97,7 @@ func (o Options) WithTasks(n int64) Options {
 	return o
 }
 
-// HugePhase is one application with one phase of n tasks.
+// HugePhase returns the options of one application with one phase of n tasks.
 func HugePhase(seed uint64, n int) Options {
 	o := Defaults()
 	o.Scenario, o.Seed = "huge-phase", seed
@@ -106,7 +106,7 @@ func HugePhase(seed uint64, n int) Options {
 	return o
 }
 
-// ManyPhases is one application with n phases of a few tasks.
+// ManyPhases returns the options of one application with n phases of a few tasks.
 func ManyPhases(seed uint64, n int) Options {
 	o := Defaults()
 	o.Scenario, o.Seed = "many-phases", seed

@@ -64,7 +64,7 @@ func (a *AttemptTruth) Seconds(c schema.Cause) float64 {
 	return 0
 }
 
-// ObservedS is the duration that the log shows.
+// ObservedS returns the duration that the log shows.
 func (a *AttemptTruth) ObservedS() float64 { return a.BaseS + a.sum() - a.CutS }
 
 func (a *AttemptTruth) sum() float64 {

@@ -36,7 +36,7 @@ func (f *File) RowGroups() []RowGroup {
 	return out
 }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (g *RowGroup) Rows() int { return int(g.group.Rows) }
 
 // Column reads a column of one row group after another, through the same memory.

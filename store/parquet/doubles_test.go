@@ -54,7 +54,7 @@ func comesBack(t *testing.T, n int, value func(int) float64, there func(i, n int
 	}
 }
 
-// fileInOrder is a file of the rows, or of their reverse, which they are put in then.
+// fileInOrder returns a file of the rows, or of their reverse, which they are put in then.
 func fileInOrder(t *testing.T, rows []schema.Attempt, reverse bool) []byte {
 	t.Helper()
 	if !reverse {

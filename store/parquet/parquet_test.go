@@ -37,7 +37,7 @@ func bufferOf[R any](rows []R, plain bool) *Buffer {
 	return b
 }
 
-// fileOf is a file of rows in one row group, in the given order.
+// fileOf returns a file of rows in one row group, in the given order.
 func fileOf[R any](t *testing.T, rows []R, order []int32, plain bool) []byte {
 	t.Helper()
 	var to bytes.Buffer

@@ -139,7 +139,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// field is how a file's schema has a column.
+// field returns the element of a file's schema for a column.
 func field(c schema.Column) *parquetfile.SchemaElement {
 	switch c.Type {
 	case schema.String:

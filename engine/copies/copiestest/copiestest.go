@@ -31,7 +31,7 @@ type Cluster struct {
 	ReadOnly bool // its machines cannot write to the store
 }
 
-// StoreAddress is where the store is.
+// StoreAddress returns the directory of the store.
 func (m *Cluster) StoreAddress() (string, error) {
 	if m.ReadOnly {
 		return "", fmt.Errorf("no place for a file: %w", errors.ErrUnsupported)
@@ -91,7 +91,7 @@ func (m *Cluster) RunRemote(ctx context.Context, w engine.RemoteJob) (*engine.Ro
 	return m.Query(ctx, "SELECT * FROM (VALUES "+strings.Join(values, ", ")+") AS t(key, output) ORDER BY key NULLS LAST")
 }
 
-// hiveText is a value as Spark writes it for a program.
+// hiveText returns a value as Spark writes it for a program.
 func hiveText(v any) string {
 	switch v := v.(type) {
 	case nil:

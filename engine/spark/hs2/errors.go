@@ -34,7 +34,7 @@ type StatementError struct {
 
 func (e *StatementError) Error() string { return brief(e.Text) }
 
-// statusError is nil for a request that succeeded.
+// statusError returns nil for a request that succeeded.
 func statusError(s *hiveserver.TStatus) error {
 	switch s.GetStatusCode() {
 	case hiveserver.TStatusCode_SUCCESS_STATUS, hiveserver.TStatusCode_SUCCESS_WITH_INFO_STATUS:
@@ -64,8 +64,8 @@ var errorCode = regexp.MustCompile(`\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\] `)
 // wrappers are what Java's classes put before a message.
 var wrappers = regexp.MustCompile(`^(?:\*?(?:[a-z_]+\.)+[A-Za-z_$]+(?:Exception|Error)?: |Error running query: |Error operating \w+: )+`)
 
-// brief is the essential line of a server's long message, without names of Java classes: from the name of the error up to the
-// stack trace or the plan.
+// brief returns the essential line of a server's long message, without names of Java classes: from the name of the error up to
+// the stack trace or the plan.
 func brief(text string) string {
 	if m := errorCode.FindAllStringIndex(text, -1); m != nil {
 		at := m[0][0]

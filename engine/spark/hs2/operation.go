@@ -142,7 +142,7 @@ func typeName(t hiveserver.TTypeId) string {
 	return "STRING"
 }
 
-// Columns are the result's columns; a statement without a result has none.
+// Columns returns the result's columns; a statement without a result has none.
 func (op *Operation) Columns() []Column { return op.columns }
 
 // Fetch returns the next rows, column by column, and nil at the end.
@@ -177,7 +177,7 @@ func (op *Operation) Fetch(ctx context.Context) ([]*hiveserver.TColumn, error) {
 	return columns, nil
 }
 
-// Length is the number of values of a column.
+// Length returns the number of values of a column.
 func Length(c *hiveserver.TColumn) int {
 	switch {
 	case c.BoolVal != nil:

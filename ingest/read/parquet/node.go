@@ -29,7 +29,7 @@ type node struct {
 	leaves     []*leaf // all below it
 }
 
-// nodes are the columns of a row group.
+// nodes returns the columns of a row group.
 func (s *source) nodes(group *parquetfile.RowGroup) ([]*node, error) {
 	memory := parquetfile.NewMemory(parquetfile.MaxMemory)
 	var out []*node

@@ -134,7 +134,7 @@ func (o *Operator) IsExchange() bool {
 // isSubquery reports whether an operator is the root of a subquery.
 func (o *Operator) isSubquery() bool { return strings.Contains(o.Name, "Subquery") }
 
-// kindOfOperator is the kind of an operator, by its name.
+// kindOfOperator returns the kind of an operator, by its name.
 func kindOfOperator(name string) schema.NodeKind {
 	if nativeWrappers[name] {
 		return schema.WrapperNode
@@ -211,13 +211,13 @@ func (o *Operator) join(args string, keepLiterals bool) {
 	}
 }
 
-// firstPart is a text up to its first blank.
+// firstPart returns a text up to its first blank.
 func firstPart(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	return first
 }
 
-// nthList is what stands in the nth of the arguments that are lists, from 1.
+// nthList returns the content of the nth of the arguments that are lists, from 1.
 func nthList(args string, n int) string {
 	for _, arg := range arguments(args) {
 		if !strings.HasPrefix(arg, "[") {
@@ -261,7 +261,7 @@ func (o *Operator) partitioning(args string, keepLiterals bool) {
 	}
 }
 
-// sortKeys are keys without Spark's default order of NULLs.
+// sortKeys returns keys without Spark's default order of NULLs.
 func sortKeys(keys string) string {
 	return usualNulls.Replace(keys)
 }
@@ -317,8 +317,8 @@ func (o *Operator) scan(n *Node, words []string, keepLiterals bool) {
 	o.Source, o.Path = read.Text(o.Source), read.Text(o.Path)
 }
 
-// pushedFilters are the filters that a source applies itself, "" without any: Spark's own sources list them in the metadata of
-// a scan or in its text, and Iceberg's as a description, `[filters=day IS NOT NULL, name = 'x', groupedBy=]`, of which the
+// pushedFilters returns the filters that a source applies itself, "" without any: Spark's own sources list them in the metadata
+// of a scan or in its text, and Iceberg's as a description, `[filters=day IS NOT NULL, name = 'x', groupedBy=]`, of which the
 // columns are kept.
 func pushedFilters(n *Node, keepLiterals bool) string {
 	list := n.Pushed
@@ -354,7 +354,7 @@ var (
 	filteredColumn   = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.]*) (?:IS|IN|NOT IN|LIKE|STARTS|=|!=|<|>|<=|>=)(?: |$)`)
 )
 
-// tableOf is the name of the directory that a table's files are in: without those of partitions, `day=3`, and the names that
+// tableOf returns the name of the directory that a table's files are in: without those of partitions, `day=3`, and the names that
 // jobs give files, as the scans of a stream list them. Delta's log of a table is named after the table.
 func tableOf(files string) string {
 	files = strings.TrimRight(files, "/")
@@ -370,7 +370,7 @@ func tableOf(files string) string {
 	}
 }
 
-// scanPath is the first path of `InMemoryFileIndex(2 paths)[s3://shop/orders, …]`, without a login.
+// scanPath returns the first path of `InMemoryFileIndex(2 paths)[s3://shop/orders, …]`, without a login.
 func scanPath(n *Node) string {
 	text := n.Location
 	if text == "" {
@@ -401,7 +401,7 @@ func scanPath(n *Node) string {
 	return scheme + "://" + rest
 }
 
-// planIDOf is the id by which a reused exchange refers to the original; "" if there is none.
+// planIDOf returns the id by which a reused exchange refers to the original, or "" if there is none.
 func planIDOf(args string) string {
 	for _, mark := range []string{"[plan_id=", "[id=#"} {
 		if at := strings.LastIndex(args, mark); at >= 0 {
@@ -412,7 +412,7 @@ func planIDOf(args string) string {
 	return ""
 }
 
-// withoutRunIDs is a text of a plan without what differs from run to run: the ids of plans, and statistics.
+// withoutRunIDs returns a text of a plan without what differs from run to run: the ids of plans, and statistics.
 func withoutRunIDs(s string) string {
 	for _, mark := range []string{"[plan_id=", "[id=#", "Statistics(", "[id="} {
 		for {

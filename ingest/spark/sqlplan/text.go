@@ -8,7 +8,7 @@ import (
 // taken from them are the names of columns, functions and tables. Ids of expressions differ from run to run; literals may
 // hold what should not be in a store.
 
-// CleanSQL is the text of a statement without its literals; a call site, `count at Orders.java:12`, is kept.
+// CleanSQL returns the text of a statement without its literals; a call site, `count at Orders.java:12`, is kept.
 func CleanSQL(s string, keepLiterals bool) string {
 	if name, ok := streamName(s); ok {
 		return name
@@ -47,7 +47,7 @@ func CleanSQL(s string, keepLiterals bool) string {
 	return b.String()
 }
 
-// streamName is what the queries of a stream are called: Spark describes each micro-batch by the name of the stream, its id,
+// streamName returns what the queries of a stream are called: Spark describes each micro-batch by the name of the stream, its id,
 // which it keeps when it starts again, and those of the run and the batch, which differ; between them is a line break of HTML.
 func streamName(s string) (name string, ok bool) {
 	name, rest, ok := strings.Cut(s, "id = ")
@@ -73,7 +73,7 @@ func isCallSite(s string) bool {
 	return colon > 0 && !strings.ContainsAny(place, "'\"=")
 }
 
-// cleanFilters is a list of filters of a data source, in which columns have no ids: `[IsNotNull(year), EqualTo(year,2000)]`.
+// cleanFilters returns a list of filters of a data source, in which columns have no ids: `[IsNotNull(year), EqualTo(year,2000)]`.
 // The first argument of a filter is the column, what follows it a literal.
 func cleanFilters(s string, keepLiterals bool) string {
 	if keepLiterals {
@@ -116,7 +116,7 @@ func writeHidden(b *strings.Builder) {
 	b.WriteByte('?')
 }
 
-// wordBefore is the word that ends at a position.
+// wordBefore returns the word that ends at a position.
 func wordBefore(s string, end int) string {
 	start := end
 	for start > 0 && isWord(s[start-1]) {
@@ -130,7 +130,7 @@ var sourceFilters = map[string]bool{"EqualTo": true, "EqualNullSafe": true, "Gre
 	"LessThan": true, "LessThanOrEqual": true, "In": true, "IsNull": true, "IsNotNull": true, "And": true, "Or": true, "Not": true,
 	"StringStartsWith": true, "StringEndsWith": true, "StringContains": true, "AlwaysTrue": true, "AlwaysFalse": true}
 
-// cleanText is a text of a plan without the ids of expressions and, unless they are to be kept, without literals: a word is
+// cleanText returns a text of a plan without the ids of expressions and, unless they are to be kept, without literals: a word is
 // kept if it has the id of a column, if it is a function, or if it is one of Spark's own words.
 func cleanText(s string, keepLiterals bool) string {
 	var b strings.Builder
@@ -206,7 +206,7 @@ func continuesLiteral(s string, i int) bool {
 	return end > i && !keepsWord(s, s[i:end], end)
 }
 
-// pastID is the position behind an id, `#12` or `#12L`.
+// pastID returns the position behind an id, `#12` or `#12L`.
 func pastID(s string, i int) int {
 	for i++; i < len(s) && isDigit(s[i]); i++ {
 	}
@@ -246,7 +246,7 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// generatedName is a name without the number that Spark gave it: _gen_alias_17, _common_expr_0.
+// generatedName returns a name without the number that Spark gave it: _gen_alias_17, _common_expr_0.
 func generatedName(word string) string {
 	if !strings.HasPrefix(word, "_") {
 		return word

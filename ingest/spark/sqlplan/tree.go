@@ -257,8 +257,8 @@ func distinct(list []string) []string {
 	return kept
 }
 
-// hash is the hash of a subtree. Operators inserted by adaptive execution, and code generation, vary with data sizes from run
-// to run, and are ignored.
+// hash returns the hash of a subtree. Operators inserted by adaptive execution, and code generation, vary with data sizes from
+// run to run, and are ignored.
 func (t *Tree) hash(i int) uint64 {
 	o := &t.bare[i]
 	if (o.Kind == schema.WrapperNode || o.Kind == schema.ShuffleReadNode) && len(t.Children[i]) == 1 {
@@ -276,13 +276,14 @@ func (t *Tree) hash(i int) uint64 {
 	return h.Sum64()
 }
 
-// Hash is the hash of a subtree in hexadecimal: part of Fingerprint.
+// Hash returns the hash of a subtree in hexadecimal: part of Fingerprint.
 func (t *Tree) Hash(i int) string { return hex(t.hashes[i]) }
 
-// Fingerprint is a hash of the operators without what differs from run to run.
+// Fingerprint returns a hash of the operators without what differs from run to run.
 func (t *Tree) Fingerprint() string { return t.Hash(0) }
 
-// Shape is a hash of what the plan computes, regardless of how: the tables that it scans, the keys that it joins and groups by.
+// Shape returns a hash of what the plan computes, regardless of how: the tables that it scans, the keys that it joins and groups
+// by.
 func (t *Tree) Shape() string {
 	var parts []string
 	for i := range t.bare {
@@ -303,7 +304,7 @@ func (t *Tree) Shape() string {
 	return hex(xxhash.Sum64String(strings.Join(slices.Compact(parts), "\n")))
 }
 
-// bareKeys are the columns of keys without the casts and packing that some kinds of join require.
+// bareKeys returns the columns of keys without the casts and packing that some kinds of join require.
 func bareKeys(keys string) string {
 	var names []string
 	for i := 0; i < len(keys); {

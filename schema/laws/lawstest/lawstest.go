@@ -8,7 +8,7 @@ import (
 	"straggler/schema/laws"
 )
 
-// Sound is a small trace that obeys every law: one job of two phases, a retry, a loss and its recomputation.
+// Sound returns a small trace that obeys every law: one job of two phases, a retry, a loss and its recomputation.
 func Sound() *schema.Trace {
 	const app, job, maps, again, reduces = 1, 2, 3, 4, 5
 	sec := func(s float64) schema.Null[schema.Time] {
@@ -78,7 +78,7 @@ type Fault struct {
 	Law           laws.Law
 }
 
-// Faults are one or more for every law.
+// Faults returns at least one fault for every law.
 func Faults() []Fault {
 	return []Fault{
 		{"attempt key twice", func(t *schema.Trace) { t.Attempts[0].AttemptID = 14 }, "attempts", "attempt_id", laws.UniqueKey},

@@ -8,8 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// Spark is attempts as a Spark log of some hundred tasks a stage gives them, four stages running side by side: times in
-// milliseconds, most metrics there, ids that count up.
+// Spark returns attempts like those of a Spark log with some hundred tasks per stage, of which four run at the same time: times in
+// milliseconds, most metrics known, ids that count up.
 func Spark(n int) []schema.Attempt {
 	rng := rand.New(rand.NewPCG(1, 2))
 	ids, phases := schema.NewKeys(1, "attempts"), schema.NewKeys(1, "phases")
@@ -34,7 +34,7 @@ func Spark(n int) []schema.Attempt {
 	return rows
 }
 
-// CSV is attempts as a table in CSV with phase, task, machine, times, status and bytes gives them.
+// CSV returns attempts like those of a CSV file with phase, task, machine, times, status and bytes.
 func CSV(n int) []schema.Attempt {
 	ids, phases := schema.NewKeys(1, "attempts"), schema.NewKeys(1, "phases")
 	rows := make([]schema.Attempt, n)
