@@ -119,7 +119,7 @@ func (e *env) published(o output, rows []published.Row, figures []published.Figu
 		return e.write(o, func(w io.Writer) error { return published.Markdown(w, rows) })
 	}
 	f := table.NewFixed("paper", "section", "quantity", "published DOUBLE", "ours DOUBLE", "tolerance DOUBLE",
-		"idle_low DOUBLE", "idle_high DOUBLE", "ruleless_low DOUBLE", "ruleless_high DOUBLE", "kind", "verdict", "seconds DOUBLE", "note")
+		"no_action_low DOUBLE", "no_action_high DOUBLE", "without_rule_low DOUBLE", "without_rule_high DOUBLE", "kind", "verdict", "seconds DOUBLE", "note")
 	known := func(x float64) any {
 		if math.IsNaN(x) {
 			return nil
@@ -128,7 +128,7 @@ func (e *env) published(o output, rows []published.Row, figures []published.Figu
 	}
 	for _, r := range rows {
 		f.Add(r.Paper, r.Section, r.Quantity, r.Published, known(r.Ours), known(r.Tolerance),
-			known(r.Idle.Low), known(r.Idle.High), known(r.Ruleless.Low), known(r.Ruleless.High), string(r.Kind), string(r.Verdict),
+			known(r.NoAction.Low), known(r.NoAction.High), known(r.WithoutRule.Low), known(r.WithoutRule.High), string(r.Kind), string(r.Verdict),
 			math.Round(r.Seconds*100)/100, r.Note)
 	}
 	return e.rows(o, f)

@@ -15,7 +15,7 @@ import (
 func TestReproduceEncodings(t *testing.T) {
 	none := published.Range{Low: math.NaN(), High: math.NaN()}
 	rows := []published.Row{{Paper: "LATE", Section: "§4.2", Quantity: "estimated time left of T1 (s)", Published: 13.3, Ours: 40.0 / 3, Tolerance: 0.05,
-		Kind: published.Rule, Verdict: published.Met, Idle: none, Ruleless: none}}
+		Kind: published.Rule, Verdict: published.Met, NoAction: none, WithoutRule: none}}
 	for _, c := range []struct {
 		o    output
 		want []string
@@ -23,7 +23,7 @@ func TestReproduceEncodings(t *testing.T) {
 		{output{file: "late.html"}, []string{`<h2 id="late">LATE</h2>`, "Content-Security-Policy"}},
 		{output{file: "page", as: "html"}, []string{`<h2 id="late">LATE</h2>`}},
 		{output{file: "late.md"}, []string{"\n| §4.2 | estimated time left of T1 (s) | 13.3 | 13.33 |"}},
-		{output{file: "rows", as: "json"}, []string{`"quantity":"estimated time left of T1 (s)","published":13.3,`, `"idle_low":null,`}},
+		{output{file: "rows", as: "json"}, []string{`"quantity":"estimated time left of T1 (s)","published":13.3,`, `"no_action_low":null,`}},
 	} {
 		c.o.file = filepath.Join(t.TempDir(), c.o.file)
 		if err := newEnv().published(c.o, rows, nil); err != nil {

@@ -29,7 +29,7 @@ func Markdown(w io.Writer, rows []Row) error {
 				if r.Numbered > 0 {
 					note = strings.TrimSpace(fmt.Sprintf("%s (%d)", note, r.Numbered))
 				}
-				fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", cell(r.Section), cell(r.Quantity), r.Published, r.Ours, r.Tolerance, r.Idle, r.Ruleless, r.Verdict, r.Seconds, cell(note))
+				fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", cell(r.Section), cell(r.Quantity), r.Published, r.Ours, r.Tolerance, r.NoAction, r.WithoutRule, r.Verdict, r.Seconds, cell(note))
 			}
 		}
 		for n, note := range p.Notes {

@@ -44,7 +44,7 @@ var byMutants = sync.OnceValue(func() map[string][2]Range {
 })
 
 // mutants returns the results for a row of policies that do nothing, and of ours without their main rules.
-func mutants(r *Row) (idle, ruleless Range) {
+func mutants(r *Row) (noAction, withoutRule Range) {
 	if x, ok := byMutants()[r.Key()]; ok {
 		return x[0], x[1]
 	}

@@ -13,8 +13,8 @@ import (
 	"straggler/whatif/replay"
 )
 
-// idle are policies that do nothing, and the schedulers that the papers compare theirs with.
-var idle = lab{
+// noAction are policies that do nothing, and the schedulers that the papers compare theirs with.
+var noAction = lab{
 	policy:    func(name string, _ ...string) (policy.Policy, error) { return named("none") },
 	scheduler: func(_, than string) string { return than },
 }
@@ -36,8 +36,8 @@ func (arbitrary) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return v.In(3 * replay.Second)
 }
 
-// ruleless are our policies and schedulers without their main rules.
-var ruleless = lab{
+// withoutRule are our policies and schedulers without their main rules.
+var withoutRule = lab{
 	policy: func(name string, options ...string) (policy.Policy, error) {
 		switch name {
 		case "late", "late-early":
@@ -117,7 +117,7 @@ func TestMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	var spans [2]map[string]Range
-	for n, mutant := range []lab{idle, ruleless} {
+	for n, mutant := range []lab{noAction, withoutRule} {
 		mutant.solved, mutant.needs = solvedOnce, triedIn(ours)
 		rows, _, err := run(context.Background(), nil, mutant, nil)
 		if err != nil {
@@ -135,7 +135,7 @@ func TestMutants(t *testing.T) {
 			continue
 		}
 		line := r.Key()
-		known := [2]Range{r.Idle, r.Ruleless}
+		known := [2]Range{r.NoAction, r.WithoutRule}
 		for n, name := range []string{"a policy that does nothing", "ours without its main rule"} {
 			x, ok := spans[n][r.Key()]
 			if !ok {
@@ -172,11 +172,11 @@ func near(x, y float64) bool {
 // A band is inside only if it is not wider than the number itself, and no mutant's band contains the number too.
 func TestBand(t *testing.T) {
 	row := Row{Paper: "DOLLY", Section: "§5.2", Quantity: "Facebook: Dolly over LATE"}
-	idle, ruleless := mutants(&row)
-	if !(idle.High < ruleless.Low) {
-		t.Fatalf("mutants.tsv has %v and %v of %s", idle, ruleless, row.Key())
+	noAction, withoutRule := mutants(&row)
+	if !(noAction.High < withoutRule.Low) {
+		t.Fatalf("mutants.tsv has %v and %v of %s", noAction, withoutRule, row.Key())
 	}
-	over := ruleless.High + 0.1
+	over := withoutRule.High + 0.1
 	for _, c := range []struct {
 		published float64
 		ours      []float64
@@ -185,9 +185,9 @@ func TestBand(t *testing.T) {
 		{over, []float64{over - 0.01, over + 0.01}, Inside},
 		{over, []float64{0.01, over + 0.01}, Wide},
 		{over, []float64{over + 0.01, over + 0.02}, Outside},
-		{idle.Low, []float64{idle.Low - 0.01, idle.High + 0.01}, Untold},
-		{ruleless.High, []float64{ruleless.High - 0.001, ruleless.High + 0.001}, Untold},
-		{ruleless.High, []float64{0, 1}, Untold},
+		{noAction.Low, []float64{noAction.Low - 0.01, noAction.High + 0.01}, Untold},
+		{withoutRule.High, []float64{withoutRule.High - 0.001, withoutRule.High + 0.001}, Untold},
+		{withoutRule.High, []float64{0, 1}, Untold},
 	} {
 		x := table{paper: row.Paper}
 		if c.want == Wide {
@@ -195,7 +195,7 @@ func TestBand(t *testing.T) {
 		}
 		x.band(row.Section, row.Quantity, c.published, c.ours, "")
 		if got := x.rows[0].Verdict; got != c.want {
-			t.Errorf("published %g, ours %v, mutants %v and %v: %s, want %s", c.published, c.ours, idle, ruleless, got, c.want)
+			t.Errorf("published %g, ours %v, mutants %v and %v: %s, want %s", c.published, c.ours, noAction, withoutRule, got, c.want)
 		}
 	}
 	n := Count([]Row{{Kind: Band, Verdict: Untold}, {Kind: Band, Verdict: Inside}, {Kind: Rebuilt, Verdict: Met}})

@@ -1,25 +1,3 @@
-// Package published takes the papers' clusters and workloads, rebuilt from the numbers that the papers give, and returns each
-// published number beside ours.
-//
-//  1. published.go lists the papers and runs their experiments; row.go is the result for one number.
-//  2. lab.go runs clusters and workload files on the engine, under the shipped policies and schedulers.
-//  3. late.go, mantri.go, placement.go, losses.go, dolly.go, fair.go with fair_links.go and fair_batch.go, and quincy.go are
-//     the experiments, in the order of the papers' sections; swim.go runs two of them with the arrivals of a SWIM file.
-//  4. mutants.tsv has the results of policies that do nothing and of ours without their main rules; mutants.go reads it.
-//  5. passing.tsv is the record of the numbers that are met; record.go compares a run with it.
-//  6. figure.go redraws the papers' figures: published values beside ours.
-//  7. sheet.go lays a run out for display; page.go and markdown.go render it.
-//
-// # What counts as met
-//
-// The traces that the papers used are not public. Assumptions are stated in a row's note, and none was chosen to meet a number.
-// A number counts as met if ours is within its tolerance, and if a policy that does nothing and ours without its main rule are
-// outside it: a test runs these mutants. Numbers that only check what a policy is compared with, or the inputs of an
-// experiment, do not count. If a paper leaves a parameter open, ours is a band over its plausible range. Bands are counted
-// separately, and so are those that are wider than the number itself, or where a mutant's band contains the number too. For a
-// number that cannot be rebuilt, the note says which sentence is missing in the paper.
-//
-// Start with published.go.
 package published
 
 import (

@@ -7,20 +7,20 @@ import (
 
 // Row is a published number beside ours.
 type Row struct {
-	Paper     string
-	Section   string
-	Quantity  string
-	Published float64
-	Ours      float64 // NaN if not tried; the middle of a band
-	Tolerance float64 // allowed difference, in the unit of the quantity; half the width of a band
-	Kind      Kind
-	Verdict   Verdict
-	Idle      Range   // result of a policy that does nothing in place of ours
-	Ruleless  Range   // result of ours without its main rule
-	Timed     bool    // it is a time of this machine, which is not in the record
-	Note      string  // assumptions, and reasons for a difference
-	Seconds   float64 // duration of the row's experiment
-	part      int     // the number of that experiment in its paper
+	Paper       string
+	Section     string
+	Quantity    string
+	Published   float64
+	Ours        float64 // NaN if not tried; the middle of a band
+	Tolerance   float64 // allowed difference, in the unit of the quantity; half the width of a band
+	Kind        Kind
+	Verdict     Verdict
+	NoAction    Range   // result of a policy that does nothing in place of ours
+	WithoutRule Range   // result of ours without its main rule
+	Timed       bool    // it is a time of this machine, which is not in the record
+	Note        string  // assumptions, and reasons for a difference
+	Seconds     float64 // duration of the row's experiment
+	part        int     // the number of that experiment in its paper
 }
 
 // Kind is the source of a number, and whether it counts.
@@ -62,7 +62,7 @@ func (t *table) row(kind Kind, section, quantity string, published, ours, tolera
 	r := Row{
 		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: ours, Tolerance: tolerance, Kind: kind, Verdict: v, Note: note,
 	}
-	r.Idle, r.Ruleless = mutants(&r)
+	r.NoAction, r.WithoutRule = mutants(&r)
 	t.rows = append(t.rows, r)
 }
 
@@ -102,7 +102,7 @@ func (t *table) bandOf(section, quantity string, published, widest float64, ours
 	switch {
 	case r.Verdict == Missed:
 		r.Verdict = Outside
-	case r.Idle.has(published) || r.Ruleless.has(published):
+	case r.NoAction.has(published) || r.WithoutRule.has(published):
 		r.Verdict = Untold
 	case high-low > widest: // a tolerance of half the width
 		r.Verdict = Wide

@@ -36,9 +36,9 @@ type rowSheet struct {
 	Note string
 	// Results of policies that do nothing, and of ours without their main rules; empty if the number does not depend on
 	// policies.
-	Idle, Ruleless string
-	Numbered       int // of the shared note, from 1; 0: the note is the row's own
-	Picture        *picture
+	NoAction, WithoutRule string
+	Numbered              int // of the shared note, from 1; 0: the note is the row's own
+	Picture               *picture
 }
 
 // picture is the positions of the published number, its tolerance and ours, in percent of the width.
@@ -99,8 +99,8 @@ func newPaperSheet(p Paper, rows []Row) paperSheet {
 		if r.Kind == Rebuilt {
 			x.Verdict += ", " + string(r.Kind)
 		}
-		if r.tried() && !math.IsNaN(r.Idle.Low+r.Ruleless.Low) {
-			x.Idle, x.Ruleless = r.Idle.String(), r.Ruleless.String()
+		if r.tried() && !math.IsNaN(r.NoAction.Low+r.WithoutRule.Low) {
+			x.NoAction, x.WithoutRule = r.NoAction.String(), r.WithoutRule.String()
 		}
 		own, shared := sharedNote(notes, i)
 		if x.Note = own; shared != "" {

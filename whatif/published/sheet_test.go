@@ -9,7 +9,7 @@ import (
 
 var shown = []Row{
 	{Paper: "LATE", Section: "§1", Quantity: "a | b", Published: 2, Ours: 2.5, Tolerance: 1, Kind: Rule, Verdict: Met, Note: "own", Seconds: 1.26},
-	{Paper: "LATE", Section: "§2", Quantity: "<script>", Published: 2, Ours: 5, Tolerance: 1, Kind: Rebuilt, Verdict: Missed, Note: "shared", Idle: Range{4, 4.5}, Ruleless: Range{3, 3}},
+	{Paper: "LATE", Section: "§2", Quantity: "<script>", Published: 2, Ours: 5, Tolerance: 1, Kind: Rebuilt, Verdict: Missed, Note: "shared", NoAction: Range{4, 4.5}, WithoutRule: Range{3, 3}},
 	{Paper: "LATE", Section: "§3", Quantity: "c", Published: 0, Ours: 0, Kind: Rule, Verdict: Met, Note: "shared"},
 	{Paper: "MANTRI", Section: "§4", Quantity: "d", Published: 32, Ours: math.NaN(), Tolerance: math.NaN(), Kind: Missing, Verdict: NotTried, Note: "a production cluster"},
 }
