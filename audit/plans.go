@@ -6,7 +6,11 @@ import (
 	"strings"
 
 	"straggler/audit/measure"
+	"straggler/report/prose"
 )
+
+// size formats a number of bytes as reports do, but with an ordinary space: details are searched with grep.
+func size(bytes float64) string { return strings.ReplaceAll(prose.Bytes(bytes), prose.NBSP, " ") }
 
 // changedPlans returns the queries whose plan differs from that in the previous run: a join that was a broadcast, a filter that
 // reached the files. They are compared exactly; other rules measure the cost.
@@ -72,7 +76,7 @@ func otherJoin(old, p *measure.Plan, gone, added []string) string {
 		switch {
 		case was.Bytes > 0 && now.Bytes > 0:
 			if max(was.Bytes, now.Bytes) > asLarge*min(was.Bytes, now.Bytes) {
-				changed = append(changed, fmt.Sprintf("%s was %.3g MB and is %.3g MB", now.Table, was.Bytes/1e6, now.Bytes/1e6))
+				changed = append(changed, fmt.Sprintf("%s was %s and is %s", now.Table, size(was.Bytes), size(now.Bytes)))
 			}
 		case was.Rows > 0 && now.Rows > 0:
 			if max(was.Rows, now.Rows) > asLarge*min(was.Rows, now.Rows) {

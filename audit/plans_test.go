@@ -64,7 +64,7 @@ func TestOtherJoin(t *testing.T) {
 			plan("b", "ShuffledHashJoin", "", orders, measure.Input{Table: "regions", Bytes: 4.3e6}), "Spark's estimate", "has changed:"},
 		"back again": {plan("a", smj, "", orders, small), plan("b", bhj, "", orders, small), "Spark's estimate", "has changed:"},
 		"grown": {plan("a", bhj, "", orders, small), plan("b", smj, "", orders, large),
-			"; what it reads has changed: regions was 4 MB and is 40 MB", "estimate"},
+			"; what it reads has changed: regions was 3.81 MiB and is 38.1 MiB", "estimate"},
 		"rows": {plan("a", bhj, "", measure.Input{Table: "v", Rows: 50}),
 			plan("b", smj, "", measure.Input{Table: "v", Rows: 60_000}), "v was 50 rows and is 60000", "estimate"},
 		"threshold": {plan("a", bhj, "", orders, small), plan("b", smj, "-1", orders, small),

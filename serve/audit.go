@@ -113,25 +113,6 @@ func newFindings() *listing {
 		}}
 }
 
-// measured formats a value that an audit compares, in the unit of its rule.
-func measured(x float64, unit string) string {
-	switch unit {
-	case "s":
-		return prose.Seconds(x)
-	case "slot s":
-		text := prose.Seconds(x)
-		if at := strings.LastIndex(text, prose.NBSP); at >= 0 {
-			text = text[:at] + prose.NBSP + "slot" + text[at:]
-		}
-		return text
-	case "share":
-		return prose.Percent(x)
-	case "ratio":
-		return prose.Times(x)
-	}
-	return prose.Clean(fmt.Sprintf("%.4g %s", x, unit), 40)
-}
-
 func findingRow(x *audit.Finding, run string) []cell {
 	where := cell{Text: prose.Clean(x.Machine, prose.NameRunes), Sub: prose.Clean(x.Cause, 40)}
 	if x.Rack != "" {
@@ -147,7 +128,7 @@ func findingRow(x *audit.Finding, run string) []cell {
 		where.Text, where.Href = prose.Clean(x.Stage.String(), prose.NameRunes), ""
 	}
 	value := func(v *float64) cell {
-		return figure(nullOf(v), func(n float64) string { return measured(n, x.Unit) }, "there was none")
+		return figure(nullOf(v), func(n float64) string { return prose.Measured(n, x.Unit) }, "there was none")
 	}
 	what := cell{Text: strings.ReplaceAll(x.Rule, "_", " "), Sub: prose.Clean(x.Detail, prose.TextRunes)}
 	if x.SQL != "" {

@@ -85,7 +85,7 @@ func writePair(w io.Writer, p *audit.Pair) error {
 			where = prose.Clean(d.Stage.String(), prose.NameRunes)
 		}
 		value := func(v *float64) cell {
-			return figure(nullOf(v), func(x float64) string { return measured(x, d.Unit) }, "the log does not say")
+			return figure(nullOf(v), func(x float64) string { return prose.Measured(x, d.Unit) }, "the log does not say")
 		}
 		probability := func(v *float64) cell {
 			return figure(nullOf(v), func(x float64) string { return fmt.Sprintf("%.2g", x) },

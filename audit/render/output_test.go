@@ -335,10 +335,23 @@ func TestExpected(t *testing.T) {
 	}{
 		{audit.Finding{Rule: "run_time", Unit: "s", Runs: 7, Low: at(1), High: at(2.5)}, "95 % of runs like the 7 before would lie between 1.00 s and 2.50 s"},
 		{audit.Finding{Rule: "stage_late", Unit: "s", Runs: 5, Low: at(0.0601), High: at(0.0603)},
-			"95 % of runs like the 5 before, with other stages as fast as tonight, would have 0.06 s"},
+			"95 % of runs like the 5 before, with other stages as fast as tonight, would have 60 ms"},
 	} {
 		if got := expected(&c.f); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// Figures are those of reports: three digits, in the unit that suits them.
+func TestFiguresOfFindings(t *testing.T) {
+	at := func(x float64) *float64 { return &x }
+	f := audit.Finding{Rule: "lost_time", Unit: "slot s", Runs: 7, Value: at(13.76), Normal: at(0.442), Low: at(0.4), High: at(7300),
+		Likely: "data_skew", LikelyBy: at(800)}
+	text := title(&f) + "\n" + strings.Join(evidenceOf(&f), "\n")
+	for _, want := range []string{": 13.8 slot s, normally 442 slot ms", "between 400 slot ms and 2.03 slot h", "data_skew, +13.3 min of excess"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 }

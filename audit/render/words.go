@@ -2,11 +2,11 @@ package render
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 
 	"straggler/audit"
+	"straggler/report/prose"
 	"straggler/table"
 )
 
@@ -44,7 +44,7 @@ func evidenceOf(f *audit.Finding) []string {
 	if f.Likely != "" {
 		line := "likely cause: " + f.Likely
 		if f.LikelyBy != nil {
-			line += ", " + signed("%+.1f s of excess", *f.LikelyBy)
+			line += ", " + more(*f.LikelyBy) + " of excess"
 		}
 		out = append(out, line)
 	}
@@ -245,23 +245,21 @@ func alike(a *audit.Alike) string {
 	return s
 }
 
-// figure formats a value with its unit.
+// figure formats a value with its unit as reports do, but with ordinary spaces: the output of audits is searched with grep.
 func figure(x *float64, unit string) string {
 	if x == nil {
 		return "unknown"
 	}
-	switch unit {
-	case "share":
-		return fmt.Sprintf("%.1f %%", 100**x)
-	case "ratio":
-		return fmt.Sprintf("%.2f", *x)
-	case "":
-		return fmt.Sprintf("%.4g", *x)
+	return strings.ReplaceAll(prose.Measured(*x, unit), prose.NBSP, " ")
+}
+
+// more formats a difference in seconds, with its sign.
+func more(s float64) string {
+	text := figure(&s, "s")
+	if s > 0 {
+		return "+" + text
 	}
-	if math.Abs(*x) >= 100 {
-		return fmt.Sprintf("%.0f %s", *x, unit)
-	}
-	return fmt.Sprintf("%.2f %s", *x, unit)
+	return text
 }
 
 // signed formats a difference, with a minus sign rather than a hyphen.

@@ -132,6 +132,25 @@ func Seconds(v float64) string {
 	return sign + group(int64(math.Min(v/86400, 1e15))) + NBSP + "d"
 }
 
+// Measured formats a value that an audit compares, in the unit of its rule: s, slot s, share, ratio, or a number of things.
+func Measured(v float64, unit string) string {
+	switch unit {
+	case "s":
+		return Seconds(v)
+	case "slot s":
+		text := Seconds(v)
+		if at := strings.LastIndex(text, NBSP); at >= 0 {
+			text = text[:at] + NBSP + "slot" + text[at:]
+		}
+		return text
+	case "share":
+		return Percent(v)
+	case "ratio":
+		return Times(v)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.4g"+NBSP+"%s", v, Clean(unit, NameRunes)), NBSP)
+}
+
 // magnitude splits a value into sign and absolute value. One without digits to show has a text instead: it is not finite,
 // it is 0, written as zero, or it is nearer to 0 than least, written as '< small' or as about zero.
 func magnitude(v, least float64, zero, small string) (sign string, abs float64, text string) {

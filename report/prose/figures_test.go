@@ -42,3 +42,18 @@ func TestRound3(t *testing.T) {
 		}
 	}
 }
+
+// Values have three digits and their unit, however large: no exponent, and percent for shares.
+func TestMeasured(t *testing.T) {
+	for _, c := range []struct {
+		value      float64
+		unit, want string
+	}{
+		{673.8, "s", "11.2 min"}, {20110, "slot s", "5.59 slot h"}, {309.6, "slot s", "310 slot s"}, {0, "slot s", "0 slot s"}, {0.0001, "slot s", "< 1 slot ms"},
+		{0.333, "share", "33 %"}, {536.21, "ratio", "536×"}, {3, "runs", "3 runs"}, {12, "", "12"},
+	} {
+		if got := strings.ReplaceAll(Measured(c.value, c.unit), NBSP, " "); got != c.want {
+			t.Errorf("%g %s is %q, want %q", c.value, c.unit, got, c.want)
+		}
+	}
+}
