@@ -1,13 +1,14 @@
 // Package analysis takes a store of log tables and brings its results up to date: outliers, their causes, the slow phases of
 // queries, and the savings of policies. From these it builds the Document of a report.
 //
-// Start with Update.
+// Start with Open and Update.
 package analysis
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"straggler/causes"
@@ -25,6 +26,35 @@ type Options struct {
 	Tool    string                          // version of straggler; results of another one are computed again
 	Explain bool                            // replay no policies, since that takes all applications
 	Step    func(what string) (done func()) // called before each step that runs; may be nil
+}
+
+// mostOpened bounds how often Open starts again. It is an estimate: each time only the logs that came meanwhile are new.
+const mostOpened = 10
+
+// Open opens an engine over a store and brings the results up to date with Update. If logs come or go meanwhile, or another
+// process writes results, it starts again with what is there then, so that all results are those of the same logs.
+func Open(ctx context.Context, st *store.Store, open func() (engine.Engine, error), o Options) (engine.Engine, *whatif.Summary, error) {
+	for range mostOpened {
+		began, err := st.State(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		eng, err := open()
+		if err != nil {
+			return nil, nil, err
+		}
+		replays, err := Update(ctx, st, eng, o)
+		if err == nil {
+			var ended string
+			if ended, err = st.State(ctx); err == nil && ended == began {
+				return eng, replays, nil
+			}
+		}
+		if err = errors.Join(err, eng.Close()); err != nil && !errors.Is(err, store.ErrConflict) {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, fmt.Errorf("%w, %d times, while its logs were analysed: repeat the command when fewer are written", store.ErrConflict, mostOpened)
 }
 
 // Update runs the steps whose results are missing or come from an earlier state of the logs or another version of straggler,

@@ -73,6 +73,48 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// A store to which another process writes between two steps: the steps run again on what is there then.
+func TestOpenChangedStore(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	st, err := store.Open(ctx, dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	commit(t, st, 1)
+	written := schema.Key(1)
+	step := func(what string) func() {
+		if what != "finding causes" || written == 3 {
+			return func() {}
+		}
+		written++
+		other, err := store.Open(ctx, dir, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, other, written)
+		if err := other.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return func() {}
+	}
+	opened := 0
+	open := func() (engine.Engine, error) {
+		opened++
+		return engines.Open(ctx, st, engine.Options{})
+	}
+	eng, _, err := Open(ctx, st, open, Options{Tool: "1", Step: step})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { eng.Close() })
+	d, err := Report(ctx, st, eng, nil, report.Options{})
+	if err != nil || d.Trust.Counts.Applications != 3 || opened != 3 {
+		t.Errorf("%v: %d applications, opened %d times", err, d.Trust.Counts.Applications, opened)
+	}
+}
+
 // commit adds an application whose last task is slow.
 func commit(t *testing.T, st *store.Store, key schema.Key) {
 	t.Helper()

@@ -61,7 +61,7 @@ func (job *copyJob) open(ctx context.Context, open func(context.Context, *store.
 		return nil, err
 	}
 	if state, err := st.State(ctx); err != nil || state != job.State {
-		return nil, errors.Join(err, errors.New("whatif: the store was changed meanwhile; try again"), eng.Close())
+		return nil, errors.Join(err, fmt.Errorf("whatif: %w; try again", store.ErrConflict), eng.Close())
 	}
 	return eng, nil
 }

@@ -142,13 +142,9 @@ type analysed struct {
 }
 
 func (a *analysed) update(ctx context.Context, e *env, o analysis.Options) (err error) {
-	if a.eng, err = engines.Open(ctx, a.Store, engine.Options{Server: e.server}); err != nil {
-		return err
-	}
 	o.Tool, o.Step = version, e.step
-	if a.last, err = analysis.Update(ctx, a.Store, a.eng, o); err != nil {
-		a.eng.Close()
-	}
+	open := func() (engine.Engine, error) { return engines.Open(ctx, a.Store, engine.Options{Server: e.server}) }
+	a.eng, a.last, err = analysis.Open(ctx, a.Store, open, o)
 	return err
 }
 

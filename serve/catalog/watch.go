@@ -127,12 +127,8 @@ func (c *Catalog) update(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	eng, err := engines.Open(ctx, c.o.Store, engine.Options{})
-	if err != nil {
-		return err
-	}
-	defer eng.Close()
-	_, err = analysis.Update(ctx, c.o.Store, eng, analysis.Options{Tool: c.o.Tool, Step: func(what string) func() {
+	open := func() (engine.Engine, error) { return engines.Open(ctx, c.o.Store, engine.Options{}) }
+	eng, _, err := analysis.Open(ctx, c.o.Store, open, analysis.Options{Tool: c.o.Tool, Step: func(what string) func() {
 		c.status.begin(what)
 		return func() {
 			if ctx.Err() == nil {
@@ -140,5 +136,8 @@ func (c *Catalog) update(ctx context.Context) (err error) {
 			}
 		}
 	}})
-	return err
+	if err != nil {
+		return err
+	}
+	return eng.Close()
 }
