@@ -241,7 +241,8 @@ func TestStoredInputHasNoKeys(t *testing.T) {
 			Evidence: `{"predictor":"input_bytes","value":9e6,"median":1e6,"unit":"bytes"}`}}}
 		d.Outliers.Rows = []Outlier{o}
 		got := adviseSkew(&known{&d, &facts{settings: map[string]schema.Null[string]{"spark.sql.adaptive.enabled": schema.Some("false")}}, usualThresholds()})
-		if len(got) != 1 || strings.Contains(got[0].Action, "key") != keys || strings.Contains(got[0].Title, "partition") != keys || len(got[0].Settings) > 0 != keys {
+		if len(got) != 1 || strings.Contains(got[0].Action, "key") != keys || strings.Contains(got[0].Title, "partition") != keys ||
+			len(got[0].Settings) > 0 != keys {
 			t.Errorf("stored %+v: %+v", stored, got)
 		}
 	}

@@ -297,7 +297,7 @@ type OutlierRow struct {
 	Status        schema.AttemptStatus     `col:"status"`
 	InputBytes    schema.Null[int64]       `col:"input_bytes" unit:"bytes"`
 	PhaseLostS    schema.Null[float64]     `col:"phase_lost_s" unit:"s" doc:"phase_stats.lost_s"`
-	PhaseTimed    bool                     `col:"phase_timed" doc:"the log says from when to when its phase ran"`
+	PhaseTimed    bool                     `col:"phase_timed" doc:"the log says when its phase ran"`
 	StoredInput   schema.Null[bool]        `col:"stored_input" doc:"its phase reads none of the other phases; NULL where the log has no edge from or to it"`
 }
 

@@ -259,7 +259,7 @@ func TestPhaseWithoutEndIsCompared(t *testing.T) {
 	if len(d.Advice) != 1 || d.Advice[0].Title != "Nothing to advise: no attempt is an outlier" {
 		t.Errorf("advice: %+v", d.Advice)
 	}
-	if !strings.Contains(d.Cost.Loss.Note, "does not say from when to when") {
+	if !strings.Contains(d.Cost.Loss.Note, "does not say when the phases ran") {
 		t.Errorf("note: %s", d.Cost.Loss.Note)
 	}
 }

@@ -79,7 +79,7 @@ func verdictWords(d *Document) string {
 }
 
 // phasesUndated is why no time lost is known although tasks were compared.
-const phasesUndated = "the log does not say from when to when the phases ran whose tasks can be compared"
+const phasesUndated = "the log does not say when the phases ran whose tasks can be compared"
 
 // Uncosted says why it is not known what slow tasks cost, where no attempt is an outlier.
 func Uncosted(d *Document) string {
@@ -157,8 +157,8 @@ func trustWords(d *Document) (string, bool) {
 // assumptions states the assumptions behind the figures.
 func assumptions(d *Document) []string {
 	a := []string{
-		"The time lost in a phase is how much earlier it would have ended if no task had taken longer than the median; or, where its tasks queued for slots and that is more, if its outliers had taken the median and its tasks had been packed anew onto as many slots as it held at once. A phase that only recomputed lost outputs counts as a whole.",
-		"The time lost in a job is how much earlier it would have ended with its phases shortened by that, each starting as long after the last phase it waited for as it did.",
+		"The time lost in a phase is how much earlier it would have ended if no task had taken longer than the median; or, if its tasks queued for slots and that is more, if its outliers had taken the median and its tasks had been scheduled again on as many slots as it held at once. A phase that only recomputed lost outputs is lost as a whole.",
+		"The time lost in a job is how much earlier it would have ended if its phases had been shorter by the time lost in them, and each had started as long after the phases that it waited for as it did.",
 		"Time lost at the end of a phase is divided equally among the tasks that still ran then, because it is saved only when all of them are faster; time lost by queueing is divided by excess. The share of a task goes to its causes in proportion to their seconds.",
 		"An outlier is an attempt that a rule calls slow and that has an attribution: longer than 1.5 × its phase’s median, under half its median progress rate, or made again after a loss.",
 	}

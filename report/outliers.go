@@ -13,7 +13,7 @@ const uncostly = 10
 // outliers lists the attempts that cost their jobs most and, where fewer cost anything, those with the most excess.
 func (b *builder) outliers() error {
 	l := &b.doc.Outliers
-	l.Total, l.Note = b.doc.Trust.Counts.Outliers, noOutliers(b.sums.phaseCount, b.doc.Trust.Counts.Outliers)
+	l.Total, l.Note = b.doc.Trust.Counts.Outliers, noOutliers(&b.doc.Trust.Counts, b.sums.phaseCount)
 	l.SQL = "SELECT a.native_id, a.machine, a.duration_s, o.excess_s, c.cause\nFROM outliers o JOIN attempts a ON a.attempt_id = o.attempt_id JOIN attributions c ON c.attempt_id = o.attempt_id AND c.rank = 1\nWHERE o.rule = 'high_runtime' ORDER BY o.excess_s DESC NULLS LAST"
 	picked := b.sums.attempts.sorted()
 	seen := map[schema.Key]bool{}
@@ -89,11 +89,13 @@ func (b *builder) outlier(r OutlierRow, p ranked, causes []Attribution) Outlier 
 }
 
 // noOutliers explains why no outlier is listed.
-func noOutliers(judgedPhases, outliers int64) string {
+func noOutliers(c *Counts, judgedPhases int64) string {
 	switch {
+	case c.Attempts == 0:
+		return noAttempts
 	case judgedPhases == 0:
 		return "No phase was judged: run straggler detect and straggler causes on the store."
-	case outliers == 0:
+	case c.Outliers == 0:
 		return "No attempt is an outlier."
 	}
 	return "No excess was attributed: run straggler causes on the store."

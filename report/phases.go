@@ -4,10 +4,16 @@ import (
 	"straggler/schema"
 )
 
+// noAttempts explains an empty list of a document without any attempt.
+const noAttempts = "No task attempt was read."
+
 func (b *builder) phases() error {
 	l := &b.doc.Phases
-	*l = List[Phase]{Total: b.sums.phaseCount,
-		SQL: "SELECT p.native_id, p.attempt, p.name, s.*\nFROM phase_stats s JOIN phases p ON p.phase_id = s.phase_id\nORDER BY s.lost_s DESC NULLS LAST", Note: "The log says of no phase from when to when it ran."}
+	*l = List[Phase]{Total: b.sums.phaseCount, Note: "The log does not say when any phase ran.",
+		SQL: "SELECT p.native_id, p.attempt, p.name, s.*\nFROM phase_stats s JOIN phases p ON p.phase_id = s.phase_id\nORDER BY s.lost_s DESC NULLS LAST"}
+	if b.doc.Trust.Counts.Attempts == 0 {
+		l.Note = noAttempts
+	}
 	picked := b.sums.phases.sorted()
 	var keys []schema.Key
 	for _, p := range picked {

@@ -61,7 +61,7 @@ func TestUnknownCostsAmongKnown(t *testing.T) {
 	}
 	text.Reset()
 	reporttest.Check(t, markdown.Write(&text, d))
-	for _, want := range []string{"unknown", "single task", "the log does not say from when to when its phase ran"} {
+	for _, want := range []string{"unknown", "single task", "the log does not say when its phase ran"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the report has no %q:\n%s", want, &text)
 		}

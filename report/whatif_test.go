@@ -16,7 +16,8 @@ func TestSavings(t *testing.T) {
 		t.Fatalf("%+v", w)
 	}
 	s := w.Savings.Rows[0]
-	if s.Policy != "spark" || s.Verdict != "saves" || s.Copies.V != 12 || s.Wins.V != 7 || s.MedianJobS.V != 20 || s.MedianJobWasS.V != 30 || s.SmallSavingShare.V != 0.2 {
+	if s.Policy != "spark" || s.Verdict != "saves" || s.Copies.V != 12 || s.Wins.V != 7 || s.MedianJobS.V != 20 ||
+		s.MedianJobWasS.V != 30 || s.SmallSavingShare.V != 0.2 {
 		t.Errorf("%+v", s)
 	}
 	if s := w.Savings.Rows[2]; s.Copies.OK || s.MedianJobS.OK || s.SmallSavingShare.OK || !s.Ideal {

@@ -59,7 +59,7 @@ func (o *Options) Check() error {
 		return fmt.Errorf("serve: %q is %w: write it as 127.0.0.1:8080", o.Listen, ErrAddress)
 	}
 	if !isLoopback(host) && o.Token == "" && len(o.Proxies) == 0 {
-		return fmt.Errorf("serve: %s: %w: give a token with --token-file, or the address of the reverse proxy that checks who asks with --proxy", o.Listen, ErrExposed)
+		return fmt.Errorf("serve: %s: %w: require a token with --token-file, or name the reverse proxy that authenticates users with --proxy", o.Listen, ErrExposed)
 	}
 	return nil
 }

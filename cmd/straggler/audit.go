@@ -71,7 +71,7 @@ func auditCommand(e *env) *cobra.Command {
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` of earlier runs; keep it under version control or in the CI's cache")
 	configFlag(c, &o.config)
 	f.StringVar(&o.groupBy, "group-by", "",
-		"`PATTERN` (a regular expression): compare runs whose names match with the same first group; by default runs of the same name, ignoring dates, ids and run numbers; sessions under the default name of a shell are not compared")
+		"compare runs whose names have the same match of `PATTERN`, a regular expression, or of its first group; by default, runs with the same name apart from dates, ids and run numbers, except sessions under the default name of a shell")
 	f.BoolVar(&o.update, "update", false, "add the run to the baseline")
 	f.StringArrayVar(&o.accept, "accept", nil, "record that the finding of this `ID` is normal from now on")
 	f.StringVar(&o.reason, "reason", "", "`TEXT` to record with --accept")

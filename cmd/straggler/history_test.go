@@ -162,10 +162,12 @@ func TestRealHistoryServer(t *testing.T) {
 		t.Errorf("report: exit %d\n%s%s", code, out, errs)
 	}
 	out, errs, code := runWatched(t, "watch", f.URL+"/"+twice)
-	if code != 0 || !strings.Contains(out, "watching plain ("+twice+")") || !strings.Contains(out, "the application has ended") || !strings.Contains(out, "Stragglers cost") {
+	if code != 0 || !strings.Contains(out, "watching plain ("+twice+")") || !strings.Contains(out, "the application has ended") ||
+		!strings.Contains(out, "Stragglers cost") {
 		t.Errorf("watch: exit %d\n%s%s", code, out, errs)
 	}
-	if _, errs, code := runWatched(t, "watch", f.URL); code != exitUse || !strings.Contains(errs, "no application runs at "+f.URL+"; name one that has ended with --app: ") {
+	if _, errs, code := runWatched(t, "watch", f.URL); code != exitUse ||
+		!strings.Contains(errs, "no application runs at "+f.URL+"; name one that has ended with --app: ") {
 		t.Errorf("watch of a server where nothing runs: exit %d\n%s", code, errs)
 	}
 }

@@ -22,16 +22,16 @@ type logOptions struct {
 // flags adds --from and the limits for logs. The defaults suit any honest log; the message about a log that exceeds a limit
 // names the flag.
 func (o *logOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.from, "from", "", "`FORMAT` of the logs, which is recognised without it; straggler formats lists them")
+	f.StringVar(&o.from, "from", "", "read the logs as `FORMAT` instead of recognising it by content; straggler formats lists them")
 	f.BoolVar(&o.literals, "keep-literals", false, "keep the literals in queries and their plans, which may be personal data")
 	l := &o.limits
 	*l = ingest.Limits{}.WithDefaults()
 	f.Var((*size)(&l.Line), "max-line", "skip lines that are longer than `SIZE`, as rejects")
-	f.Var((*size)(&l.Input), "max-input", "read no more of a compressed log, or an archive, than decompresses to `SIZE`; a plain log is read whole")
-	f.Var((*size)(&l.Run), "max-run", "read no more of all compressed logs and archives together than decompresses to `SIZE`")
-	f.Var(&atLeastOne[int64]{&l.Ratio}, "max-ratio", "read no more of what decompresses to over `N` times its size, once that is over 100 MiB")
+	f.Var((*size)(&l.Input), "max-input", "decompress at most `SIZE` of a log or an archive; an uncompressed log is read whole")
+	f.Var((*size)(&l.Run), "max-run", "decompress at most `SIZE` of all logs and archives together")
+	f.Var(&atLeastOne[int64]{&l.Ratio}, "max-ratio", "stop decompressing what has grown to over `N` times its size and 100 MiB")
 	f.Var(&atLeastOne[int]{&l.Entries}, "max-entries", "read no archive of more than `N` entries")
-	f.Var((*size)(&l.Spool), "max-temp", "take at most `SIZE` of the temporary directory for archives and streams")
+	f.Var((*size)(&l.Spool), "max-temp", "use at most `SIZE` of the temporary directory for archives and streams")
 	f.Var(&atLeastOne[int64]{&l.Rejects}, "max-rejects", "keep the first `N` rejected records of a log as rows, and count the others")
 }
 

@@ -60,7 +60,7 @@ func unknownCost(o *report.Outlier) string {
 	case !o.PhaseLostS.OK:
 		return "its phase has too few tasks of known duration"
 	}
-	return "the log does not say from when to when its phase ran"
+	return "the log does not say when its phase ran"
 }
 
 // evidence returns the causes of an outlier's excess, with the query that shows it.
