@@ -280,15 +280,15 @@ func (s *stageNumbers) order(of []stageTask) []int32 {
 		least, most = min(least, of[i].task), max(most, of[i].task)
 	}
 	if least == anyTask && most < int64(16*len(of)+1024) { // as numbers of tasks mostly are
-		order = counted(order, int(most)+2, func(i int32) int64 { return of[i].task - anyTask })
+		order = sortByKey(order, int(most)+2, func(i int32) int64 { return of[i].task - anyTask })
 	} else {
 		slices.SortStableFunc(order, func(i, j int32) int { return cmp.Compare(of[i].task, of[j].task) })
 	}
-	return counted(order, len(s.stages), func(i int32) int64 { return of[i].stage })
+	return sortByKey(order, len(s.stages), func(i int32) int64 { return of[i].stage })
 }
 
-// counted sorts indices by keys from 0 to keys - 1, stably, by counting.
-func counted(places []int32, keys int, key func(int32) int64) []int32 {
+// sortByKey sorts indices by keys from 0 to keys - 1, stably, by counting.
+func sortByKey(places []int32, keys int, key func(int32) int64) []int32 {
 	starts, out := make([]int32, keys+1), make([]int32, len(places))
 	for _, i := range places {
 		starts[key(i)+1]++
