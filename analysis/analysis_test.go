@@ -47,7 +47,8 @@ func TestUpdate(t *testing.T) {
 	}
 	commit(t, st, 2)
 	var explained []string
-	if _, err := Update(ctx, st, eng, Options{Tool: "2", Explain: true, Step: func(what string) func() { return func() { explained = append(explained, what) } }}); err != nil || !slices.Equal(explained, all[:3]) {
+	if _, err := Update(ctx, st, eng, Options{Tool: "2", Explain: true,
+		Step: func(what string) func() { return func() { explained = append(explained, what) } }}); err != nil || !slices.Equal(explained, all[:3]) {
 		t.Errorf("more logs, without replays: %q, %v", explained, err)
 	}
 	one, err := Report(ctx, st, eng, nil, report.Options{Apps: selection.Applications{Named: "app2"}})

@@ -30,7 +30,8 @@ func TestChangedPlans(t *testing.T) {
 		t.Errorf("%s", found[0].Detail)
 	}
 	c := night("c", "2026-01-03", "f2", b.Plans[0].Operators...)
-	if again := changedPlans(c, []*measure.Run{a, b}, cfg, func(id string, h *measure.Run) bool { return h.ID == "b" }); len(again) != 1 || again[0].ID != found[0].ID {
+	if again := changedPlans(c, []*measure.Run{a, b}, cfg,
+		func(id string, h *measure.Run) bool { return h.ID == "b" }); len(again) != 1 || again[0].ID != found[0].ID {
 		t.Errorf("a night later it is still another than what is normal: %+v", again)
 	}
 	if normal := changedPlans(c, []*measure.Run{a, b}, cfg, func(id string, h *measure.Run) bool { return h.ID == "a" }); len(normal) != 0 {

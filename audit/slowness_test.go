@@ -43,7 +43,8 @@ func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiti
 		}
 		slices.Sort(all)
 		q := func(p float64) float64 { return all[int(p*float64(len(all)-1))] }
-		for name, x := range map[string]float64{"time_s": q(1), "tasks": 60, "median_s": q(0.5), "max_s": q(1), "slot_s": 60 * s.time, "cpu_s": s.cpu, "wait_s": 1, "moved_bytes": s.bytes} {
+		for name, x := range map[string]float64{"time_s": q(1), "tasks": 60, "median_s": q(0.5), "max_s": q(1), "slot_s": 60 * s.time,
+			"cpu_s": s.cpu, "wait_s": 1, "moved_bytes": s.bytes} {
 			st.Values.Set(name, x)
 		}
 		st.Sketch = []float64{q(0), q(0.25), q(0.5), q(0.75), q(0.9), q(0.99), q(1)}

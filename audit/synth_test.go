@@ -201,7 +201,8 @@ func TestSubmittedAgain(t *testing.T) {
 	partial.Signature.Nth = last
 	for i := range lossy.Stages {
 		s := lossy.Stages[i].Signature
-		if s.Nth > last && s.Stage == partial.Signature.Stage && s.Kind == partial.Signature.Kind && s.Job == partial.Signature.Job && s.Depth == partial.Signature.Depth {
+		if s.Nth > last && s.Stage == partial.Signature.Stage && s.Kind == partial.Signature.Kind && s.Job == partial.Signature.Job &&
+			s.Depth == partial.Signature.Depth {
 			t.Errorf("%v comes after what was submitted again, %v", s, partial.Signature)
 		}
 	}

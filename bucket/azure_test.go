@@ -109,7 +109,8 @@ func TestAzure(t *testing.T) {
 			if got := b.Stored["a.txt"].Type; got != "text/plain" {
 				t.Errorf("the type is %q", got)
 			}
-			if puts := slices.DeleteFunc(slices.Clone(b.Asked), func(s string) bool { return !strings.HasPrefix(s, "PUT block") }); !slices.Equal(puts, []string{"PUT block", "PUT block", "PUT blocklist"}) {
+			puts := slices.DeleteFunc(slices.Clone(b.Asked), func(s string) bool { return !strings.HasPrefix(s, "PUT block") })
+			if !slices.Equal(puts, []string{"PUT block", "PUT block", "PUT blocklist"}) {
 				t.Errorf("an object of one and a half parts was sent as %q", puts)
 			}
 		})
@@ -126,7 +127,8 @@ func TestAzureRefuses(t *testing.T) {
 		return err
 	}
 	l := azureLocation(t, b)
-	if f := Explain(stat(false), "logs", l.Hints()); !errors.Is(f, fs.ErrPermission) || !strings.Contains(f.Error(), "az login") || !strings.Contains(f.Error(), "AZURE_TENANT_ID is not set") {
+	if f := Explain(stat(false), "logs", l.Hints()); !errors.Is(f, fs.ErrPermission) || !strings.Contains(f.Error(), "az login") ||
+		!strings.Contains(f.Error(), "AZURE_TENANT_ID is not set") {
 		t.Errorf("without credentials: %v", f)
 	}
 	t.Setenv("AZURE_TENANT_ID", "tenant")
@@ -137,7 +139,8 @@ func TestAzureRefuses(t *testing.T) {
 		fmt.Fprint(w, `{"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret hunter2hunter2"}`)
 		return true
 	}
-	if f := Explain(stat(true), "logs", l.Hints()); !errors.Is(f, fs.ErrPermission) || !f.Final() || !strings.Contains(f.Error(), "AADSTS7000215") || strings.Contains(f.Error(), "hunter2") {
+	if f := Explain(stat(true), "logs", l.Hints()); !errors.Is(f, fs.ErrPermission) || !f.Final() ||
+		!strings.Contains(f.Error(), "AADSTS7000215") || strings.Contains(f.Error(), "hunter2") {
 		t.Errorf("a wrong secret: %v", f)
 	}
 	t.Setenv("AZURE_STORAGE_KEY", "d3Jvbmc=")

@@ -177,7 +177,8 @@ func TestGoogleRefuses(t *testing.T) {
 	}
 	c.Refuses.Store(true)
 	_, err = openGoogleTest(t, c).Stat(t.Context(), "x")
-	if f := Explain(err, "logs", l.Hints()); !errors.Is(f, fs.ErrPermission) || !f.Final() || !strings.Contains(f.Error(), "invalid_grant") || !strings.Contains(f.Error(), "gcloud auth") {
+	if f := Explain(err, "logs", l.Hints()); !errors.Is(f, fs.ErrPermission) || !f.Final() ||
+		!strings.Contains(f.Error(), "invalid_grant") || !strings.Contains(f.Error(), "gcloud auth") {
 		t.Errorf("no token: %v", f)
 	}
 	l.Query = url.Values{"anonymous": {"true"}}

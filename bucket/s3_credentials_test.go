@@ -144,7 +144,8 @@ aws_secret_access_key = s
 	if keyOf(t, "profile=pod"); asked.Get("WebIdentityToken") != "a.b.c" || asked.Get("Action") != "AssumeRoleWithWebIdentity" {
 		t.Errorf("a pod requests %v", asked)
 	}
-	if keyOf(t, "profile=chained"); asked.Get("RoleSessionName") != "night" || asked.Get("ExternalId") != "x1" || asked.Get("DurationSeconds") != "900" || !strings.Contains(asked.Get("signed"), "Credential=first/") {
+	if keyOf(t, "profile=chained"); asked.Get("RoleSessionName") != "night" || asked.Get("ExternalId") != "x1" ||
+		asked.Get("DurationSeconds") != "900" || !strings.Contains(asked.Get("signed"), "Credential=first/") {
 		t.Errorf("a chain of roles requests %v", asked)
 	}
 	for query, want := range map[string]string{"profile=loop": "its own source", "profile=none": "no profile none", "profile=bare": "no profile bare", "profile=broken": "no credential", "profile=code": "export-credentials"} {

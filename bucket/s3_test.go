@@ -308,7 +308,8 @@ func TestS3Refusals(t *testing.T) {
 	if perr != nil {
 		t.Fatal(perr)
 	}
-	if f := Explain(err, "logs", l.Hints()); !errors.Is(f, ErrBroken) || !strings.Contains(f.Error(), "PermanentRedirect: elsewhere; the bucket is in the region eu-west-9") || !strings.Contains(f.Error(), "AWS_REGION") {
+	if f := Explain(err, "logs", l.Hints()); !errors.Is(f, ErrBroken) ||
+		!strings.Contains(f.Error(), "PermanentRedirect: elsewhere; the bucket is in the region eu-west-9") || !strings.Contains(f.Error(), "AWS_REGION") {
 		t.Errorf("another region: %v", f)
 	}
 	a.say(func(w http.ResponseWriter, r *http.Request) bool {

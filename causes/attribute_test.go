@@ -302,7 +302,8 @@ func TestStrangePhases(t *testing.T) {
 	}
 	parts := one(1, 1, 1, 9)
 	parts.Tasks[3].GC, parts.Tasks[3].Wait, parts.Tasks[3].Delay = 50, 60, math.Inf(1)
-	for i, p := range []*fit.Phase{one(), one(1), one(1, 2), one(1, 1, 4), one(2, 2, 2, 2, 2), one(0, 0, 0, 0, 3), one(0, 0, 0), huge, fast, bytes, failed, none, parts} {
+	for i, p := range []*fit.Phase{one(), one(1), one(1, 2), one(1, 1, 4), one(2, 2, 2, 2, 2), one(0, 0, 0, 0, 3), one(0, 0, 0), huge,
+		fast, bytes, failed, none, parts} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			rows := attributeAll([]*fit.Phase{p})
 			sums(t, []*fit.Phase{p}, rows)

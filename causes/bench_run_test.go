@@ -62,12 +62,14 @@ func fillStore(b *testing.B, st *store.Store, n int) {
 	}
 	const tasks = 200
 	rng := rand.New(rand.NewPCG(1, 2))
-	app := schema.Application{ApplicationID: 1, NativeID: "bench", Framework: "bench", Status: schema.RunSucceeded, SourceFile: "bench", Complete: true, TimeOrigin: "epoch"}
+	app := schema.Application{ApplicationID: 1, NativeID: "bench", Framework: "bench", Status: schema.RunSucceeded,
+		SourceFile: "bench", Complete: true, TimeOrigin: "epoch"}
 	err = store.Append(tx, 0, []schema.Application{app})
 	rows := make([]schema.Attempt, tasks)
 	for p := 0; p*tasks < n && err == nil; p++ {
 		start := schema.FromMillis(1_700_000_000_000 + int64(p)*500)
-		job := schema.Job{JobID: schema.Key(p/2 + 1), ApplicationID: 1, NativeID: "j", SubmitTime: schema.Some(start), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(60)), Status: schema.RunSucceeded}
+		job := schema.Job{JobID: schema.Key(p/2 + 1), ApplicationID: 1, NativeID: "j", SubmitTime: schema.Some(start),
+			StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(60)), Status: schema.RunSucceeded}
 		phase := schema.Phase{PhaseID: schema.Key(p + 1), JobID: job.JobID, NativeID: "p", Kind: "map", TaskCount: schema.Some[int64](tasks),
 			SubmitTime: schema.Some(start), StartTime: schema.Some(start), FinishTime: schema.Some(start.Add(60)), Status: schema.RunSucceeded}
 		for i := range rows {

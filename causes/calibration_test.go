@@ -48,7 +48,8 @@ func (r *reliability) String() string {
 	var b strings.Builder
 	for k, n := range r.n {
 		if n > 0 {
-			fmt.Fprintf(&b, "confidence %.2f to %.2f: %6.0f verdicts, claimed %.3f, right %.3f\n", confidenceClasses[k], confidenceClasses[k+1], n, r.claimed[k]/n, r.right[k]/n)
+			fmt.Fprintf(&b, "confidence %.2f to %.2f: %6.0f verdicts, claimed %.3f, right %.3f\n", confidenceClasses[k],
+				confidenceClasses[k+1], n, r.claimed[k]/n, r.right[k]/n)
 		}
 	}
 	return b.String()

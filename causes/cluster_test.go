@@ -151,7 +151,8 @@ func TestCopyRefuses(t *testing.T) {
 	if err := copied(stepObserve+"=3600", "", good); err != nil {
 		t.Error(err)
 	}
-	for _, in := range []string{"1\t2\n", strings.Replace(good, "1.5", "x", 1), strings.Replace(good, "true", "maybe", 1), strings.Replace(good, "2", `\N`, 1), strings.Replace(good, "1\t0", "1\t9", 1)} {
+	for _, in := range []string{"1\t2\n", strings.Replace(good, "1.5", "x", 1), strings.Replace(good, "true", "maybe", 1),
+		strings.Replace(good, "2", `\N`, 1), strings.Replace(good, "1\t0", "1\t9", 1)} {
 		if err := copied(stepObserve+"=3600", "", good+in); err == nil || !strings.Contains(err.Error(), "line 2 of the rows") {
 			t.Errorf("%q: %v", in, err)
 		}

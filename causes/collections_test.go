@@ -28,9 +28,11 @@ type pair struct {
 // trace makes them as one log.
 func (p *pair) trace(input schema.Key, seed uint64) *schema.Trace {
 	var tr schema.Trace
-	applications, jobs, phases, attempts := schema.NewKeys(input, "applications"), schema.NewKeys(input, "jobs"), schema.NewKeys(input, "phases"), schema.NewKeys(input, "attempts")
+	applications, jobs := schema.NewKeys(input, "applications"), schema.NewKeys(input, "jobs")
+	phases, attempts := schema.NewKeys(input, "phases"), schema.NewKeys(input, "attempts")
 	application := applications.Next()
-	tr.Applications = append(tr.Applications, schema.Application{ApplicationID: application, NativeID: "a", Name: schema.Some("pair"), Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"})
+	tr.Applications = append(tr.Applications, schema.Application{ApplicationID: application, NativeID: "a", Name: schema.Some("pair"),
+		Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"})
 	run := func(name string, application schema.Key) func(q *fit.Phase, on []string) {
 		job := jobs.Next()
 		tr.Jobs = append(tr.Jobs, schema.Job{JobID: job, ApplicationID: application, NativeID: name, Status: schema.RunSucceeded})
@@ -39,7 +41,8 @@ func (p *pair) trace(input schema.Key, seed uint64) *schema.Trace {
 	first := run("first", application)
 	if p.apart {
 		application = applications.Next()
-		tr.Applications = append(tr.Applications, schema.Application{ApplicationID: application, NativeID: "b", Name: schema.Some("pair"), Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"})
+		tr.Applications = append(tr.Applications, schema.Application{ApplicationID: application, NativeID: "b",
+			Name: schema.Some("pair"), Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"})
 	}
 	second := run("second", application)
 	all := []string{"m0", "m1", "m2", "m3", "m4", "m5"}
@@ -72,7 +75,8 @@ func (p *pair) trace(input schema.Key, seed uint64) *schema.Trace {
 
 // addPhase adds a phase to a log, with names for its machines.
 func addPhase(tr *schema.Trace, application, job schema.Key, name string, phases, attempts *schema.Keys, q *fit.Phase, on []string) {
-	row := schema.Phase{PhaseID: phases.Next(), JobID: job, NativeID: fmt.Sprint(name, len(tr.Phases)), Name: schema.Some(name), Kind: "map", Status: schema.RunSucceeded,
+	row := schema.Phase{PhaseID: phases.Next(), JobID: job, NativeID: fmt.Sprint(name, len(tr.Phases)), Name: schema.Some(name),
+		Kind: "map", Status: schema.RunSucceeded,
 		StartTime: q.Tasks[0].Start, FinishTime: q.Tasks[0].Start}
 	for i := range q.Tasks {
 		t := &q.Tasks[i]

@@ -98,7 +98,9 @@ func TestWorkByProcessorTimeIsUncertain(t *testing.T) {
 	a.prepare(phases[0])
 	s := a.split(30)
 	sd := a.phase.CPUFactorSD[a.phase.Machines.Of[30]]
-	if work := s.errors[ofCPU][cpuSource]; !(s.seconds[ofCPU] > 0) || !(sd > 0.01) || work > -0.8*sd*s.seconds[ofCPU] || math.Abs(s.errors[ofMachine][cpuSource]+work) > 1e-9 {
-		t.Errorf("%.2f s are work; by the machine's factor ± %.3f it is %.3f s and the machine %.3f s more", s.seconds[ofCPU], sd, work, s.errors[ofMachine][cpuSource])
+	if work := s.errors[ofCPU][cpuSource]; !(s.seconds[ofCPU] > 0) || !(sd > 0.01) || work > -0.8*sd*s.seconds[ofCPU] ||
+		math.Abs(s.errors[ofMachine][cpuSource]+work) > 1e-9 {
+		t.Errorf("%.2f s are work; by the machine's factor ± %.3f it is %.3f s and the machine %.3f s more", s.seconds[ofCPU], sd, work,
+			s.errors[ofMachine][cpuSource])
 	}
 }

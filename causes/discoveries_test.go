@@ -29,7 +29,8 @@ func TestFalseDiscoveriesFromTasks(t *testing.T) {
 					wrong++
 				}
 				if r.FactorLow.V <= r.Generation.V && !r.Note.OK {
-					t.Errorf("machine %d is %s with a factor of %.2f to %.2f in a generation of %.2f, and no word why", r.number, r.Verdict, r.FactorLow.V, r.FactorHigh.V, r.Generation.V)
+					t.Errorf("machine %d is %s with a factor of %.2f to %.2f in a generation of %.2f, and no word why", r.number, r.Verdict,
+						r.FactorLow.V, r.FactorHigh.V, r.Generation.V)
 				}
 			}
 		}

@@ -23,7 +23,8 @@ func TestSkewCounts(t *testing.T) {
 		r.repeats.numbers = x.number(nil)
 		var events []skewEvent
 		for k := range 400 {
-			events = append(events, skewEvent{schema.Key(10 * rng.IntN(60)), schema.Key(k), int64(rng.IntN(6)) << (20 * rng.IntN(3)), rng.Float64(), []float64{math.NaN(), 1 + rng.Float64()}[rng.IntN(2)]})
+			events = append(events, skewEvent{schema.Key(10 * rng.IntN(60)), schema.Key(k), int64(rng.IntN(6)) << (20 * rng.IntN(3)),
+				rng.Float64(), []float64{math.NaN(), 1 + rng.Float64()}[rng.IntN(2)]})
 		}
 		for from, to := 0, 0; from < len(events); from = to {
 			to = min(len(events), from+1+rng.IntN(200))

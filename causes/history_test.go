@@ -31,7 +31,8 @@ func TestHistorySplitSums(t *testing.T) {
 		if r.IntN(2) == 0 {
 			a.WorkRatio = schema.Some(math.Exp(r.NormFloat64()))
 		}
-		j := &machines.RunJudgement{Shared: map[schema.Key]float64{2: max(0, r.NormFloat64())}, Machines: map[string]float64{"1": 0.7, "2": 0.5}, Nodes: map[string]string{"2": "n"}}
+		j := &machines.RunJudgement{Shared: map[schema.Key]float64{2: max(0, r.NormFloat64())},
+			Machines: map[string]float64{"1": 0.7, "2": 0.5}, Nodes: map[string]string{"2": "n"}}
 		if r.IntN(4) == 0 {
 			j = nil
 		}
@@ -41,7 +42,8 @@ func TestHistorySplitSums(t *testing.T) {
 		for i, x := range rows {
 			sum += x.Seconds
 			seen[x.Cause]++
-			if !(x.Seconds >= -1e-9) || math.Abs(x.Share-x.Seconds/a.ExcessS) > 1e-12 || x.Rank != int32(i+1) || i > 0 && x.Seconds > rows[i-1].Seconds+1e-9 || !json.Valid([]byte(x.Evidence)) {
+			if !(x.Seconds >= -1e-9) || math.Abs(x.Share-x.Seconds/a.ExcessS) > 1e-12 || x.Rank != int32(i+1) ||
+				i > 0 && x.Seconds > rows[i-1].Seconds+1e-9 || !json.Valid([]byte(x.Evidence)) {
 				t.Fatalf("%+v of %+v", x, a)
 			}
 		}
@@ -73,13 +75,15 @@ func TestHistoryCauses(t *testing.T) {
 		slow  int // attempts
 		says  string
 	}{
-		{"every read waits", func(a *schema.Attempt, _ int) { longer(a, 30); a.FetchWaitS = schema.Some(31.0) }, schema.SharedSlowness, "", 24, "waited for input for 31 s, usually 1 s"},
+		{"every read waits", func(a *schema.Attempt, _ int) { longer(a, 30); a.FetchWaitS = schema.Some(31.0) }, schema.SharedSlowness,
+			"", 24, "waited for input for 31 s, usually 1 s"},
 		{"a machine is slow", func(a *schema.Attempt, m int) {
 			if m == 3 {
 				longer(a, 20)
 			}
 		}, schema.SlowMachine, "machine m3", 3, "tasks on machine m3 take"},
-		{"input grew, and time more than it", func(a *schema.Attempt, _ int) { longer(a, 50); a.InputBytes = schema.Some(int64(3e9)) }, schema.MoreWork, "", 24, "3 times their usual input"},
+		{"input grew, and time more than it", func(a *schema.Attempt, _ int) { longer(a, 50); a.InputBytes = schema.Some(int64(3e9)) },
+			schema.MoreWork, "", 24, "3 times their usual input"},
 		{"one task alone", func(a *schema.Attempt, _ int) {
 			if a.Task == 5 {
 				longer(a, 40)

@@ -27,8 +27,10 @@ func TestKeptRowsAreSums(t *testing.T) {
 	for key := range schema.Key(20) {
 		a := fresh.application(key + 1)
 		for range 10 {
-			a.sums.Stages[rng.Uint64()] = model.StageStatistics{Stage: model.Stage{N: rng.Float64(), LogSigma: rng.NormFloat64(), ElasticityW: rng.Float64(), Elasticity: rng.Float64(), SpillW: rng.Float64(), Spill: rng.Float64()},
-				Outliers: fit.OutlierCounts{N: 20, Slow: 3 * rng.Float64(), Sum: rng.Float64(), Sum2: rng.Float64(), CPUKnown: 2, Computing: rng.Float64()}, Starts: fit.StartCounts{Starts: 9, Slow: rng.Float64()}}
+			a.sums.Stages[rng.Uint64()] = model.StageStatistics{Stage: model.Stage{N: rng.Float64(), LogSigma: rng.NormFloat64(),
+				ElasticityW: rng.Float64(), Elasticity: rng.Float64(), SpillW: rng.Float64(), Spill: rng.Float64()},
+				Outliers: fit.OutlierCounts{N: 20, Slow: 3 * rng.Float64(), Sum: rng.Float64(), Sum2: rng.Float64(), CPUKnown: 2,
+					Computing: rng.Float64()}, Starts: fit.StartCounts{Starts: 9, Slow: rng.Float64()}}
 		}
 		for k := range int64(len(names)) {
 			for n := range 1 + rng.Int64N(4) {

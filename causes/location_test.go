@@ -12,7 +12,8 @@ import (
 )
 
 // places counts, over generated clusters, the places named by verdicts of a cause, by whether they are right.
-func places(t *testing.T, cause schema.Cause, seeds int, set func(*synth.Options), truth func(*synth.Truth, *schema.Attempt) string) (right, wrong, silent int) {
+func places(t *testing.T, cause schema.Cause, seeds int, set func(*synth.Options),
+	truth func(*synth.Truth, *schema.Attempt) string) (right, wrong, silent int) {
 	t.Helper()
 	for seed := range uint64(seeds) {
 		o := synth.Defaults()
@@ -32,7 +33,8 @@ func places(t *testing.T, cause schema.Cause, seeds int, set func(*synth.Options
 			default:
 				wrong++
 				if wrong < 3 {
-					t.Logf("seed %d: attempt %d on %s of %s: place %q, want %q: %s", seed, v.attempt.AttemptID, v.attempt.Machine.V, v.attempt.Rack.V, v.row.Place.V, want, v.row.Evidence)
+					t.Logf("seed %d: attempt %d on %s of %s: place %q, want %q: %s", seed, v.attempt.AttemptID, v.attempt.Machine.V,
+						v.attempt.Rack.V, v.row.Place.V, want, v.row.Evidence)
 				}
 			}
 		}

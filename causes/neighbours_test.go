@@ -265,6 +265,7 @@ func TestNeighbours(t *testing.T) {
 	s := total.by["causes"]
 	precision, recall, _, _ := s.f1(schema.Network)
 	if s.macroF1() < 0.965 || precision < 0.9 || recall < 0.98 || bySeconds < 0.975 || s.accusedShare() >= 0.0005 {
-		t.Errorf("macro-F1 %.4f; network: precision %.3f, recall %.3f; by seconds %.4f; %d of %d accused", s.macroF1(), precision, recall, bySeconds, s.accused, s.clean)
+		t.Errorf("macro-F1 %.4f; network: precision %.3f, recall %.3f; by seconds %.4f; %d of %d accused", s.macroF1(), precision,
+			recall, bySeconds, s.accused, s.clean)
 	}
 }

@@ -337,7 +337,8 @@ func TestKeepsEarlierCauses(t *testing.T) {
 	if err != nil || len(c.Saw) != 1+s.Renewed || len(c.Kept) != 1 {
 		t.Errorf("the second run committed %+v, %v", c, err)
 	}
-	if again := n.run(t, causes.Options{}); !again.Kept || again.Inputs != 0 || again.Outliers != s.Outliers || again.ExcessS != s.ExcessS || again.Machines != s.Machines {
+	if again := n.run(t, causes.Options{}); !again.Kept || again.Inputs != 0 || again.Outliers != s.Outliers ||
+		again.ExcessS != s.ExcessS || again.Machines != s.Machines {
 		t.Errorf("a run of nothing says %+v, the one before %+v", again, s)
 	}
 	if d, err := n.Result(t.Context(), store.Causes); err != nil || d.Sequence != c.Sequence {

@@ -45,7 +45,8 @@ func nightsOfExchanges(nights int, planned bool) schema.Trace {
 	key := schema.Key(0)
 	next := func() schema.Key { key++; return key }
 	for night := range nights {
-		app := schema.Application{ApplicationID: next(), NativeID: fmt.Sprint("app-", night), Name: schema.Some("nightly"), Framework: "spark", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}
+		app := schema.Application{ApplicationID: next(), NativeID: fmt.Sprint("app-", night), Name: schema.Some("nightly"),
+			Framework: "spark", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}
 		job := schema.Job{JobID: next(), ApplicationID: app.ApplicationID, NativeID: "0", StartTime: at(0), FinishTime: at(99), Status: schema.RunSucceeded}
 		query := schema.Query{QueryID: next(), ApplicationID: app.ApplicationID, NativeID: "0", Status: schema.RunSucceeded}
 		t.Applications, t.Jobs = append(t.Applications, app), append(t.Jobs, job)
@@ -53,7 +54,8 @@ func nightsOfExchanges(nights int, planned bool) schema.Trace {
 			t.Queries = append(t.Queries, query)
 		}
 		for stage := range night + 3 {
-			p := schema.Phase{PhaseID: next(), JobID: job.JobID, NativeID: fmt.Sprint(stage), Name: schema.Some("collect at NativeMethodAccessorImpl.java:0"), Kind: "result", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded}
+			p := schema.Phase{PhaseID: next(), JobID: job.JobID, NativeID: fmt.Sprint(stage),
+				Name: schema.Some("collect at NativeMethodAccessorImpl.java:0"), Kind: "result", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded}
 			t.Phases = append(t.Phases, p)
 			skewed := -1
 			switch stage - night {
@@ -72,7 +74,8 @@ func nightsOfExchanges(nights int, planned bool) schema.Trace {
 				read(&t, next(), query.QueryID, p.PhaseID, schema.ShuffleReadNode, "", "sales", planned)
 			}
 			for i := range 20 {
-				a := schema.Attempt{AttemptID: next(), PhaseID: p.PhaseID, JobID: job.JobID, ApplicationID: app.ApplicationID, Task: int64(i), NativeID: "t", Machine: schema.Some(fmt.Sprint("m", i%4)),
+				a := schema.Attempt{AttemptID: next(), PhaseID: p.PhaseID, JobID: job.JobID, ApplicationID: app.ApplicationID, Task: int64(i),
+					NativeID: "t", Machine: schema.Some(fmt.Sprint("m", i%4)),
 					StartTime: at(0), DurationS: schema.Some(1 + 0.01*float64(i)), Status: schema.Success, InputBytes: schema.Some[int64](1e6 + 1e4*int64(i))}
 				if i == skewed {
 					a.InputBytes, a.DurationS = schema.Some[int64](6e6), schema.Some(6.0)
@@ -90,7 +93,8 @@ func read(t *schema.Trace, id, query, phase schema.Key, kind schema.NodeKind, ke
 	if !planned {
 		return
 	}
-	n := schema.PlanNode{NodeID: id, QueryID: query, Plan: schema.FinalPlan, Position: int32(len(t.PlanNodes)), Kind: kind, Operator: "Exchange", Engine: schema.SparkEngine, Tables: schema.Some(table), Coalesced: kind == schema.ShuffleReadNode}
+	n := schema.PlanNode{NodeID: id, QueryID: query, Plan: schema.FinalPlan, Position: int32(len(t.PlanNodes)), Kind: kind,
+		Operator: "Exchange", Engine: schema.SparkEngine, Tables: schema.Some(table), Coalesced: kind == schema.ShuffleReadNode}
 	if keys != "" {
 		n.Keys = schema.Some(keys)
 	}

@@ -319,7 +319,8 @@ func TestPaperFiguresByHand(t *testing.T) {
 	var attempts []schema.Attempt
 	var phases []schema.Phase
 	for p := range 2 {
-		phases = append(phases, schema.Phase{PhaseID: schema.Key(p + 1), JobID: 1, NativeID: fmt.Sprint(p), Kind: "map", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded})
+		phases = append(phases, schema.Phase{PhaseID: schema.Key(p + 1), JobID: 1, NativeID: fmt.Sprint(p), Kind: "map",
+			StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded})
 		for i := range 10 {
 			a := schema.Attempt{AttemptID: schema.Key(10*p + i + 1), PhaseID: schema.Key(p + 1), JobID: 1, ApplicationID: 1, Task: int64(i), NativeID: "t",
 				Machine: schema.Some(fmt.Sprint("m", i%2)), StartTime: at(0), DurationS: schema.Some(1 + 0.01*float64(i)), Status: schema.Success, InputBytes: schema.Some[int64](1000 + int64(i))}
@@ -336,8 +337,9 @@ func TestPaperFiguresByHand(t *testing.T) {
 		}
 	}
 	trace := schema.Trace{Phases: phases, Attempts: attempts,
-		Applications: []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}},
-		Jobs:         []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded}}}
+		Applications: []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch",
+			Status: schema.RunSucceeded, Complete: true}},
+		Jobs: []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", StartTime: at(0), FinishTime: at(9), Status: schema.RunSucceeded}}}
 	figures := paperFigures(t, trace)
 	for _, w := range []causes.Figure{
 		// 2 of 10 tasks, in one of two phases
@@ -381,9 +383,10 @@ func paperFigures(t *testing.T, trace schema.Trace) []causes.Figure {
 // A hundred tasks of 0.01 s use 1 s of slots, and not more: in doubles they sum to 1.0000000000000007.
 func TestSlotTimeIsExact(t *testing.T) {
 	trace := schema.Trace{
-		Applications: []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}},
-		Jobs:         []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", Status: schema.RunSucceeded}},
-		Phases:       []schema.Phase{{PhaseID: 1, JobID: 1, NativeID: "p", Kind: "map", Status: schema.RunSucceeded}},
+		Applications: []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch",
+			Status: schema.RunSucceeded, Complete: true}},
+		Jobs:   []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", Status: schema.RunSucceeded}},
+		Phases: []schema.Phase{{PhaseID: 1, JobID: 1, NativeID: "p", Kind: "map", Status: schema.RunSucceeded}},
 	}
 	for i := range 100 {
 		trace.Attempts = append(trace.Attempts, schema.Attempt{AttemptID: schema.Key(i + 1), PhaseID: 1, JobID: 1, ApplicationID: 1, Task: int64(i), NativeID: "t",
@@ -402,9 +405,10 @@ func TestFiguresInAnyOrder(t *testing.T) {
 	var figures [2][]causes.Figure
 	for k := range figures {
 		trace := schema.Trace{
-			Applications: []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch", Status: schema.RunSucceeded, Complete: true}},
-			Jobs:         []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", Status: schema.RunSucceeded}},
-			Phases:       []schema.Phase{{PhaseID: 1, JobID: 1, NativeID: "p", Kind: "map", Status: schema.RunSucceeded}},
+			Applications: []schema.Application{{ApplicationID: 1, NativeID: "a", Framework: "f", SourceFile: "f", TimeOrigin: "epoch",
+				Status: schema.RunSucceeded, Complete: true}},
+			Jobs:   []schema.Job{{JobID: 1, ApplicationID: 1, NativeID: "j", Status: schema.RunSucceeded}},
+			Phases: []schema.Phase{{PhaseID: 1, JobID: 1, NativeID: "p", Kind: "map", Status: schema.RunSucceeded}},
 		}
 		for i, d := range durations {
 			trace.Attempts = append(trace.Attempts, schema.Attempt{AttemptID: schema.Key(i + 1), PhaseID: 1, JobID: 1, ApplicationID: 1, Task: int64(i), NativeID: "t",

@@ -72,7 +72,8 @@ type labelled struct {
 }
 
 // injected are the causes named by labels.
-var injected = []schema.Cause{schema.DataSkew, schema.Network, schema.BadMachine, schema.Recompute, schema.GC, schema.Transient, schema.Spill, schema.Scheduler, schema.Startup, schema.LocalityMiss}
+var injected = []schema.Cause{schema.DataSkew, schema.Network, schema.BadMachine, schema.Recompute, schema.GC, schema.Transient,
+	schema.Spill, schema.Scheduler, schema.Startup, schema.LocalityMiss}
 
 // A judge gives each attempt of a run a verdict; "" means that it is not an outlier.
 type judge struct {

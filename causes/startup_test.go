@@ -242,9 +242,11 @@ func TestYoungExecutor(t *testing.T) {
 		c := causestest.New(28, len(all))
 		c.Slots = 2
 		var trace schema.Trace
-		applications, jobs, phases, attempts := schema.NewKeys(1, "applications"), schema.NewKeys(1, "jobs"), schema.NewKeys(1, "phases"), schema.NewKeys(1, "attempts")
+		applications, jobs := schema.NewKeys(1, "applications"), schema.NewKeys(1, "jobs")
+		phases, attempts := schema.NewKeys(1, "phases"), schema.NewKeys(1, "attempts")
 		application, job := applications.Next(), jobs.Next()
-		trace.Applications = append(trace.Applications, schema.Application{ApplicationID: application, NativeID: "a", Framework: "spark", Status: schema.RunSucceeded, TimeOrigin: "epoch"})
+		trace.Applications = append(trace.Applications, schema.Application{ApplicationID: application, NativeID: "a", Framework: "spark",
+			Status: schema.RunSucceeded, TimeOrigin: "epoch"})
 		trace.Jobs = append(trace.Jobs, schema.Job{JobID: job, ApplicationID: application, NativeID: "0", Status: schema.RunSucceeded})
 		var joined schema.Time
 		for k := range 8 {

@@ -139,7 +139,8 @@ func writeMany(b *testing.B, st *store.Store, input schema.Key, attempts int) {
 		if err := store.Append(tx, input, rows); err != nil {
 			b.Fatal(err)
 		}
-		if err := store.Append(tx, input, []schema.Phase{{PhaseID: p, JobID: job, Name: schema.Some(fmt.Sprint("stage ", n)), Kind: "map", Status: schema.RunSucceeded}}); err != nil {
+		if err := store.Append(tx, input, []schema.Phase{{PhaseID: p, JobID: job, Name: schema.Some(fmt.Sprint("stage ", n)),
+			Kind: "map", Status: schema.RunSucceeded}}); err != nil {
 			b.Fatal(err)
 		}
 	}

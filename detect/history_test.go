@@ -294,9 +294,11 @@ func TestDatedNames(t *testing.T) {
 func (m *made) plan(phase schema.Key, fingerprint string) {
 	n := schema.Key(len(m.Queries) + 1)
 	app := schema.Key(len(m.Applications))
-	m.Queries = append(m.Queries, schema.Query{QueryID: n, ApplicationID: app, NativeID: fmt.Sprint(n), StartTime: schema.Some(origin), Status: schema.RunSucceeded})
+	m.Queries = append(m.Queries, schema.Query{QueryID: n, ApplicationID: app, NativeID: fmt.Sprint(n),
+		StartTime: schema.Some(origin), Status: schema.RunSucceeded})
 	node := func(key schema.Key, kind schema.NodeKind, position int32, role schema.NodeRole, fingerprint string) {
-		m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: key, QueryID: n, Plan: schema.FinalPlan, Position: position, Kind: kind, Operator: "Op", Fingerprint: fingerprint})
+		m.PlanNodes = append(m.PlanNodes, schema.PlanNode{NodeID: key, QueryID: n, Plan: schema.FinalPlan, Position: position,
+			Kind: kind, Operator: "Op", Fingerprint: fingerprint})
 		m.NodePhases = append(m.NodePhases, schema.NodePhase{QueryID: n, NodeID: key, PhaseID: phase, Role: role, Basis: schema.ByAccumulators})
 	}
 	node(10*n+1, schema.OtherNode, 0, schema.NodeRuns, "write of "+fingerprint)

@@ -72,7 +72,8 @@ func TestToStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Attempts != int64(len(want.Attempts)) || r.Phases != int64(len(want.Phases)) || r.Apps != 3 || r.Seconds < seconds*(1-1e-9) || r.Seconds > seconds*(1+1e-9) {
+		if r.Attempts != int64(len(want.Attempts)) || r.Phases != int64(len(want.Phases)) || r.Apps != 3 ||
+			r.Seconds < seconds*(1-1e-9) || r.Seconds > seconds*(1+1e-9) {
 			t.Errorf("the store has %+v; made were %d attempts of %v s and %d phases", *r, len(want.Attempts), seconds, len(want.Phases))
 		}
 	}

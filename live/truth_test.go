@@ -161,7 +161,8 @@ func TestLabelledRuns(t *testing.T) {
 			if clean := filepath.Base(filepath.Dir(path)) == "clean"; dir == "" && clean && falseAlarms > 1 {
 				t.Errorf("%d false alarms of a clean run", falseAlarms)
 			}
-			t.Logf("%-24s heartbeat %v s: %d of %d named in time (late: %.1f), %d false alarms, copying will not help %d of %d skewed", filepath.Base(filepath.Dir(path)), heartbeat, n, of, late, falseAlarms, sk, skOf)
+			t.Logf("%-24s heartbeat %v s: %d of %d named in time (late: %.1f), %d false alarms, copying will not help %d of %d skewed",
+				filepath.Base(filepath.Dir(path)), heartbeat, n, of, late, falseAlarms, sk, skOf)
 			named, slowed, skewRight, skewed, alarms = named+n, slowed+of, skewRight+sk, skewed+skOf, alarms+falseAlarms
 		}
 		t.Logf("heartbeat %v s: %d of %d named, %d false alarms, %d of %d skewed", heartbeat, named, slowed, alarms, skewRight, skewed)

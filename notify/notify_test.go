@@ -46,14 +46,16 @@ func TestFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := got["text"].(string)
-	if len(got) != 1 || strings.Count(text, "*") != 2 || !strings.Contains(text, "&lt;etl&gt; &amp; co") || strings.ContainsAny(text, "\x1b<>") || strings.Count(text, "\n") != 2 {
+	if len(got) != 1 || strings.Count(text, "*") != 2 || !strings.Contains(text, "&lt;etl&gt; &amp; co") ||
+		strings.ContainsAny(text, "\x1b<>") || strings.Count(text, "\n") != 2 {
 		t.Errorf("slack: %q", text)
 	}
 	if err := sender(t, "json", server.URL).Send(context.Background(), m); err != nil {
 		t.Fatal(err)
 	}
 	list := got["changes"].([]any)
-	if got["tool"] != "straggler" || got["kind"] != "audit" || len(list) != 2 || list[0].(map[string]any)["state"] != "open" || !strings.Contains(got["text"].(string), "<etl> & co") {
+	if got["tool"] != "straggler" || got["kind"] != "audit" || len(list) != 2 || list[0].(map[string]any)["state"] != "open" ||
+		!strings.Contains(got["text"].(string), "<etl> & co") {
 		t.Errorf("json: %v", got)
 	}
 }

@@ -140,7 +140,8 @@ func TestUnsplit(t *testing.T) {
 		q := joined("SortMergeJoin", "Inner", map[string]string{"spark.sql.adaptive.enabled": "false"}, c.version)
 		c.change(q)
 		row, ok := q.skew(skewedPhase(1<<30, 1<<20))
-		if c.whyNot == "" && row.Remedy.V != schema.SplitJoin || c.whyNot != "" && (row.Remedy.V == schema.SplitJoin || !strings.Contains(row.WhyNot.V, c.whyNot)) || !ok {
+		if c.whyNot == "" && row.Remedy.V != schema.SplitJoin ||
+			c.whyNot != "" && (row.Remedy.V == schema.SplitJoin || !strings.Contains(row.WhyNot.V, c.whyNot)) || !ok {
 			t.Errorf("%s: %v %s %q", c.name, ok, row.Remedy.V, row.WhyNot.V)
 		}
 	}
@@ -182,7 +183,8 @@ func TestBuckets(t *testing.T) {
 		q.rows[counter{node, 100, outputRows}], q.rows[counter{node, 0, outputRows}] = rows, rows+2300
 	}
 	row, ok := q.skew(p)
-	if !ok || row.Kind != schema.SkewedKeys || row.Operator != "SortMergeJoin" || row.Side.V != schema.RightSide || row.Keys.V != "id" || row.Tables.V != "customers" || row.Other.V != "orders" || row.Remedy.V != schema.SaltKeys {
+	if !ok || row.Kind != schema.SkewedKeys || row.Operator != "SortMergeJoin" || row.Side.V != schema.RightSide ||
+		row.Keys.V != "id" || row.Tables.V != "customers" || row.Other.V != "orders" || row.Remedy.V != schema.SaltKeys {
 		t.Errorf("%v %+v", ok, row)
 	}
 	q.tree.nodes[1].Kind, q.tree.nodes[1].Operator, q.tree.nodes[1].Keys = schema.OtherNode, "Union", schema.Null[string]{}
@@ -195,7 +197,8 @@ func TestBuckets(t *testing.T) {
 func TestBroadcast(t *testing.T) {
 	q := joined("SortMergeJoin", "LeftAnti", map[string]string{}, "2.4.8")
 	q.rows[counter{6, 0, "data size"}] = 30 << 20
-	if row, _ := q.skew(skewedPhase(1<<30, 1<<20)); row.Remedy.V != schema.Broadcast || row.Apply.V != "/*+ BROADCAST(customers) */, or its alias where the query gives it one; it took 30.0 MiB here" {
+	if row, _ := q.skew(skewedPhase(1<<30, 1<<20)); row.Remedy.V != schema.Broadcast ||
+		row.Apply.V != "/*+ BROADCAST(customers) */, or its alias where the query gives it one; it took 30.0 MiB here" {
 		t.Errorf("%s %q", row.Remedy.V, row.Apply.V)
 	}
 	q = joined("SortMergeJoin", "FullOuter", map[string]string{}, "3.5.6")

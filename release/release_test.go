@@ -73,7 +73,8 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	program := filepath.Join(root, "straggler")
-	if said := run(t, "", program, "version", "--as", "csv"); !strings.Contains(said, "straggler,1.8.9-test.1\n") || !strings.Contains(said, "vcs.modified,false") {
+	if said := run(t, "", program, "version", "--as", "csv"); !strings.Contains(said, "straggler,1.8.9-test.1\n") ||
+		!strings.Contains(said, "vcs.modified,false") {
 		t.Errorf("the version is\n%s", said)
 	}
 	libraries(t, program, nativeMachine[runtime.GOARCH])

@@ -113,7 +113,8 @@ func TestAPI(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	for query, want := range map[string]int{"": len(apps), "?minDate=1970-01-01": len(apps), "?maxDate=1971-01-01": 0, "?minDate=2100-01-01": 0, "?maxDate=2100-01-01T00:00:00.000GMT": len(apps), "?limit=1": 1,
+	for query, want := range map[string]int{"": len(apps), "?minDate=1970-01-01": len(apps), "?maxDate=1971-01-01": 0,
+		"?minDate=2100-01-01": 0, "?maxDate=2100-01-01T00:00:00.000GMT": len(apps), "?limit=1": 1,
 		"?status=completed&minEndDate=2100-01-01": 0} {
 		var some []struct{ ID string }
 		reporttest.Check(t, json.Unmarshal(get(h, "/api/v1/applications"+query).Body.Bytes(), &some))

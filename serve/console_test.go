@@ -19,13 +19,16 @@ func TestConsole(t *testing.T) {
 	ask := func(sql string, change ...func(*http.Request)) string {
 		return get(h, "/sql?q="+url.QueryEscape(sql), change...).Body.String()
 	}
-	if body := ask("SELECT 'm' || range AS machine, range * 1.5 AS factor FROM range(500)"); !strings.Contains(body, "rows 1 to 200") || !strings.Contains(body, "from=200") || strings.Contains(body, "from=0") {
+	body := ask("SELECT 'm' || range AS machine, range * 1.5 AS factor FROM range(500)")
+	if !strings.Contains(body, "rows 1 to 200") || !strings.Contains(body, "from=200") || strings.Contains(body, "from=0") {
 		t.Error("no first page of 200 rows")
 	}
-	if body := get(h, "/sql?from=400&q="+url.QueryEscape("SELECT range AS n FROM range(500)")).Body.String(); !strings.Contains(body, "rows 401 to 500") || strings.Contains(body, "Next →") {
+	body = get(h, "/sql?from=400&q="+url.QueryEscape("SELECT range AS n FROM range(500)")).Body.String()
+	if !strings.Contains(body, "rows 401 to 500") || strings.Contains(body, "Next →") {
 		t.Error("no last page of 100 rows")
 	}
-	if body := ask("SELECT 'm' || range AS machine, range - 2 AS factor FROM range(5)"); !strings.Contains(body, "factor by machine") || strings.Count(body, "<rect x=") != 5 {
+	body = ask("SELECT 'm' || range AS machine, range - 2 AS factor FROM range(5)")
+	if !strings.Contains(body, "factor by machine") || strings.Count(body, "<rect x=") != 5 {
 		t.Error("no chart of five bars")
 	}
 	if body := ask("SELECT native_id FROM applications"); strings.Contains(body, "<script>alert") || !strings.Contains(body, "&lt;script&gt;alert") {

@@ -147,7 +147,8 @@ func TestPublishedClient(t *testing.T) {
 		for _, x := range of(stage + " tasks") {
 			checked++
 			e, metrics := tasks[x["taskId"].(float64)], x["taskMetrics"].(map[string]any)
-			if e == nil || x["duration"] != e.Task.Finished-e.Task.Launched || x["host"] != e.Task.Host || x["executorId"] != e.Task.Executor || metrics["executorCpuTime"] != e.Metrics.CPU || metrics["jvmGcTime"] != e.Metrics.GC {
+			if e == nil || x["duration"] != e.Task.Finished-e.Task.Launched || x["host"] != e.Task.Host ||
+				x["executorId"] != e.Task.Executor || metrics["executorCpuTime"] != e.Metrics.CPU || metrics["jvmGcTime"] != e.Metrics.GC {
 				t.Errorf("%s: %v, want %+v", stage, x, e)
 			}
 		}

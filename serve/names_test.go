@@ -44,7 +44,8 @@ func TestSameID(t *testing.T) {
 		id = jobs[0].StragglerKey
 	}
 	native := regexp.MustCompile(`app-\d+-\d+`).FindString(get(h, "/").Body.String())
-	if w := get(h, "/api/v1/applications/"+native+"/jobs"); w.Code != 409 || !strings.Contains(w.Body.String(), apps[0].ID) || !strings.Contains(w.Body.String(), apps[1].ID) {
+	if w := get(h, "/api/v1/applications/"+native+"/jobs"); w.Code != 409 || !strings.Contains(w.Body.String(), apps[0].ID) ||
+		!strings.Contains(w.Body.String(), apps[1].ID) {
 		t.Errorf("an ambiguous id: %d %s", w.Code, w.Body)
 	}
 	w := get(h, "/history/"+native)

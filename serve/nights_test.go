@@ -33,7 +33,8 @@ func TestNights(t *testing.T) {
 	table, _, _ = strings.Cut(table, "</table>")
 	days := regexp.MustCompile(`<th scope="col"[^>]*><a href="(/audit/[\d-]+)">`).FindAllStringSubmatch(table, -1)
 	rows := strings.Split(table, "<tr>")[2:]
-	if len(days) != 7 || len(rows) != 1 || strings.Count(rows[0], "<td") != 7 || strings.Count(rows[0], `bad"`) != 1 || !strings.HasSuffix(strings.SplitAfter(rows[0], "</td>")[6], "</td>") {
+	if len(days) != 7 || len(rows) != 1 || strings.Count(rows[0], "<td") != 7 || strings.Count(rows[0], `bad"`) != 1 ||
+		!strings.HasSuffix(strings.SplitAfter(rows[0], "</td>")[6], "</td>") {
 		t.Fatalf("%d days, %d rows: %s", len(days), len(rows), table)
 	}
 	apps, _ := c.Applications()

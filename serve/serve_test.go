@@ -81,7 +81,8 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s holds %q", path, bad)
 			}
 		}
-		if csp := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || w.Header().Get("Set-Cookie") != "" {
+		if csp := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") ||
+			strings.Contains(csp, "unsafe") || w.Header().Get("Set-Cookie") != "" {
 			t.Errorf("%s: policy %q, cookie %q", path, csp, w.Header().Get("Set-Cookie"))
 		}
 		why = why || kind == "attempts" && strings.Contains(body, "Verdict: ")
@@ -219,7 +220,8 @@ func TestMethods(t *testing.T) {
 			}
 		}
 	}
-	if w := get(s.Handler(), "/policies/replay"); w.Code != 405 || !strings.Contains(w.Body.String(), "but with POST") || !strings.Contains(w.Body.String(), "<h1 class=\"title\">") {
+	if w := get(s.Handler(), "/policies/replay"); w.Code != 405 || !strings.Contains(w.Body.String(), "but with POST") ||
+		!strings.Contains(w.Body.String(), "<h1 class=\"title\">") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -298,10 +300,12 @@ func TestReplay(t *testing.T) {
 	if w := get(h, "/policies/replay?"+form.Encode()); w.Code == http.StatusSeeOther || len(c.Replays()) != 0 {
 		t.Errorf("a link starts a replay: %d", w.Code)
 	}
-	if w := post("/policies/replay", form, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }); w.Code != http.StatusForbidden || len(c.Replays()) != 0 {
+	foreign := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
+	if w := post("/policies/replay", form, foreign); w.Code != http.StatusForbidden || len(c.Replays()) != 0 {
 		t.Errorf("a form of another site starts a replay: %d", w.Code)
 	}
-	if w := post("/policies/replay", url.Values{"policy": {"<script>alert(1)</script>"}, "seeds": {"2"}}); w.Code != http.StatusBadRequest || strings.Contains(w.Body.String(), "<script>alert") {
+	if w := post("/policies/replay", url.Values{"policy": {"<script>alert(1)</script>"},
+		"seeds": {"2"}}); w.Code != http.StatusBadRequest || strings.Contains(w.Body.String(), "<script>alert") {
 		t.Errorf("an unknown policy: %d %s", w.Code, w.Body)
 	}
 	if w := post("/policies/replay", form); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/policies" {
@@ -349,7 +353,8 @@ func TestReplayOfOne(t *testing.T) {
 	if len(field) != 2 {
 		t.Fatal("the form names no application")
 	}
-	if w := post(url.Values{"application": {field[1]}, "policy": {"late"}, "seeds": {"2"}}); w.Code != http.StatusSeeOther || w.Header().Get("Location") != pages[0]+"/policies" {
+	if w := post(url.Values{"application": {field[1]}, "policy": {"late"}, "seeds": {"2"}}); w.Code != http.StatusSeeOther ||
+		w.Header().Get("Location") != pages[0]+"/policies" {
 		t.Fatalf("%d: %s", w.Code, w.Body)
 	}
 	for range 600 {

@@ -129,7 +129,8 @@ func TestCopies(t *testing.T) {
 		if err := os.Symlink("/dev/full", at.cache.file(files[0], ".part")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fetch(t, at, files[0]); !errors.Is(err, ErrCache) || !strings.Contains(err.Error(), "the disk is full") || !strings.Contains(err.Error(), "--cache DIR") {
+		if _, err := fetch(t, at, files[0]); !errors.Is(err, ErrCache) || !strings.Contains(err.Error(), "the disk is full") ||
+			!strings.Contains(err.Error(), "--cache DIR") {
 			t.Errorf("it says %v", err)
 		}
 	})

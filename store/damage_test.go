@@ -79,11 +79,13 @@ func TestDamageIsFound(t *testing.T) {
 		file := storetest.ParquetFile(t, filepath.Join(s.Where(), "tables", "attempts"))
 		c.damage(t, file)
 		found, err := s.Verify(t.Context())
-		if err != nil || len(found) == 0 || !errors.Is(found[0].Err, ErrDamaged) || s.path(found[0].File) != file || found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
+		if err != nil || len(found) == 0 || !errors.Is(found[0].Err, ErrDamaged) || s.path(found[0].File) != file ||
+			found[0].Problem == "" || !strings.Contains(found[0].Advice, "ingest") {
 			t.Errorf("%s: Verify says %+v %v", c.name, found, err)
 		}
 		if _, err := scanned[schema.Attempt](t.Context(), snapshot(t, s)); err != nil || c.sees {
-			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), filepath.Base(file)) || !c.sees && !strings.Contains(err.Error(), "straggler store verify") {
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), filepath.Base(file)) ||
+				!c.sees && !strings.Contains(err.Error(), "straggler store verify") {
 				t.Errorf("%s: a reader is told %v", c.name, err)
 			}
 		}
@@ -251,7 +253,8 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("a directory of other things gave %v", err)
 	}
 	for _, readOnly := range []bool{false, true} {
-		if _, err := Open(t.Context(), filepath.Join(base, "file"), Options{ReadOnly: readOnly}); !errors.Is(err, ErrNotStore) || !strings.Contains(err.Error(), "it is a file") {
+		if _, err := Open(t.Context(), filepath.Join(base, "file"), Options{ReadOnly: readOnly}); !errors.Is(err, ErrNotStore) ||
+			!strings.Contains(err.Error(), "it is a file") {
 			t.Errorf("a file gave %v", err)
 		}
 	}

@@ -215,7 +215,8 @@ func golden(t *testing.T) []string {
 			}
 		}
 	}
-	if states[9] != states[10] || states[10] != states[11] || states[1] == states[2] || states[3] == states[4] || states[5] == states[6] || states[8] == states[9] {
+	if states[9] != states[10] || states[10] != states[11] || states[1] == states[2] || states[3] == states[4] ||
+		states[5] == states[6] || states[8] == states[9] {
 		t.Fatalf("the steps do not do what they are for: %q", states)
 	}
 	return states

@@ -232,7 +232,8 @@ func TestLawOfUnmake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(a.Unmake(t.Context()), Append(tx, 1, storetest.Attempts(1, 5)), a.Unmake(t.Context()), tx.Input(InputRecord{Name: "log", Key: 1, Fingerprint: "a"})); err != nil {
+		if err := errors.Join(a.Unmake(t.Context()), Append(tx, 1, storetest.Attempts(1, 5)), a.Unmake(t.Context()),
+			tx.Input(InputRecord{Name: "log", Key: 1, Fingerprint: "a"})); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := tx.Commit(t.Context()); err != nil {

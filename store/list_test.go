@@ -27,7 +27,8 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := last()
-	if e.Sequence != 1 || e.Kind != Log || e.Rows != 31 || e.Tables["jobs"] != 30 || e.Files != 2 || e.Bytes == 0 || !e.Visible || e.Stale || e.Hidden != 0 || e.Committed.Before(before) {
+	if e.Sequence != 1 || e.Kind != Log || e.Rows != 31 || e.Tables["jobs"] != 30 || e.Files != 2 || e.Bytes == 0 || !e.Visible ||
+		e.Stale || e.Hidden != 0 || e.Committed.Before(before) {
 		t.Errorf("after the first ingest: %+v", e)
 	}
 	if err := results(t.Context(), s, 5); err != nil {

@@ -219,7 +219,8 @@ func TestPiecesRefused(t *testing.T) {
 				p := piece(t, at, 7, storetest.Attempts(7, 10), "")
 				spoil(s, at, p)
 				_, err := commitPieces(t, tx, 7, p)
-				if elsewhere := p.Tables[0].Name == "attempts" && !strings.HasSuffix(file(p).Path, ".parquet") || slices.Contains(others, name); err == nil || elsewhere && !strings.Contains(err.Error(), "a piece names a") {
+				if elsewhere := p.Tables[0].Name == "attempts" && !strings.HasSuffix(file(p).Path, ".parquet") ||
+					slices.Contains(others, name); err == nil || elsewhere && !strings.Contains(err.Error(), "a piece names a") {
 					t.Errorf("it says %v", err)
 				}
 				if err := tx.Abort(); err != nil {

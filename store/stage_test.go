@@ -29,7 +29,8 @@ func TestStagedDirectory(t *testing.T) {
 			t.Errorf("%v, %v", info, err)
 		}
 		fill := func() {
-			if err := errors.Join(os.MkdirAll(filepath.Join(dir, "_temporary", "0"), 0o755), os.WriteFile(filepath.Join(dir, "_temporary", "0", "part"), []byte("rows"), 0o644)); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Join(dir, "_temporary", "0"), 0o755),
+				os.WriteFile(filepath.Join(dir, "_temporary", "0", "part"), []byte("rows"), 0o644)); err != nil {
 				t.Fatal(err)
 			}
 		}

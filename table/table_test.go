@@ -228,7 +228,8 @@ func TestParquetReadsBack(t *testing.T) {
 }
 
 func TestForFile(t *testing.T) {
-	for name, want := range map[string]string{"a.csv": "csv", "a.JSON": "json", "a.jsonl": "jsonl", "a.ndjson": "jsonl", "d.d/a.md": "md", "x.parquet": "parquet", "a.txt": "table"} {
+	for name, want := range map[string]string{"a.csv": "csv", "a.JSON": "json", "a.jsonl": "jsonl", "a.ndjson": "jsonl",
+		"d.d/a.md": "md", "x.parquet": "parquet", "a.txt": "table"} {
 		if e, ok := ForFile(name); !ok || e.Name != want {
 			t.Errorf("%s is %q, want %q", name, e.Name, want)
 		}

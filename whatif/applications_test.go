@@ -48,7 +48,8 @@ func TestApplications(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, err := Optimize(t.Context(), alone, Options{Seeds: 2}); err != nil || fmt.Sprint(advice.Lines, advice.Result.All) != fmt.Sprint(want.Lines, want.Result.All) {
+	if want, err := Optimize(t.Context(), alone, Options{Seeds: 2}); err != nil ||
+		fmt.Sprint(advice.Lines, advice.Result.All) != fmt.Sprint(want.Lines, want.Result.All) {
 		t.Errorf("the best settings of one application: %v %+v, of a store of its log alone: %v %+v, %v", advice.Lines,
 			advice.Result.All, want.Lines, want.Result.All, err)
 	}

@@ -90,11 +90,13 @@ func TestCopiesReplayTheSame(t *testing.T) {
 	o := Options{Policies: chosen, Seeds: 1, Scheduler: split[0]}
 	surveyor := &copiestest.Cluster{Engine: eng, T: t, Store: st, Work: work}
 	want, got := refusal(t, st, eng, o), refusal(t, st, surveyor, o)
-	if !errors.Is(want, schedule.ErrLacks) || !errors.Is(got, schedule.ErrLacks) || got.Error() != want.Error() || !slices.Equal(surveyor.Steps, []string{SurveyStep}) {
+	if !errors.Is(want, schedule.ErrLacks) || !errors.Is(got, schedule.ErrLacks) || got.Error() != want.Error() ||
+		!slices.Equal(surveyor.Steps, []string{SurveyStep}) {
 		t.Errorf("a scheduler that needs what no log says: by copies, which did %v, %v; here %v", surveyor.Steps, got, want)
 	}
 	own := &copiestest.Cluster{Engine: eng, T: t, Store: st}
-	if rows, _ := replayedRows(t, st, eng, own, Options{Policies: []policy.Policy{policy.Own("mine", func() replay.Policy { return nil })}, Seeds: 1}); len(rows) == 0 || len(own.Steps) > 0 {
+	if rows, _ := replayedRows(t, st, eng, own, Options{Policies: []policy.Policy{policy.Own("mine",
+		func() replay.Policy { return nil })}, Seeds: 1}); len(rows) == 0 || len(own.Steps) > 0 {
 		t.Errorf("a policy of one's own, which no other machine has: %d rows, steps %v", len(rows), own.Steps)
 	}
 }

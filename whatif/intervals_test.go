@@ -123,7 +123,8 @@ func coverage(t *testing.T, clusters int, s sharing) (share, same, width float64
 		}
 		var again replay.Sim
 		var sample workload.Sample
-		thisRun := again.Run(sample.Draw(c.w.Pools[0], 1_000_000+int64(n)), replay.Options{Policy: mustPolicy(t, "spark").New(), Seed: 1_000_000 + int64(n), Sigma: 0.1})
+		thisRun := again.Run(sample.Draw(c.w.Pools[0], 1_000_000+int64(n)),
+			replay.Options{Policy: mustPolicy(t, "spark").New(), Seed: 1_000_000 + int64(n), Sigma: 0.1})
 		if err := thisRun.Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +175,8 @@ func TestIntervalsCover(t *testing.T) {
 		if width < x.wider*plain {
 			t.Errorf("%+v: intervals of ± %.1f %%, without shared scatter ± %.1f %%", x.sharing, 100*width, 100*plain)
 		}
-		if !(e.sd >= x.least.sd && e.sd <= x.most.sd && e.first >= x.least.first && e.first <= x.most.first) || x.sd > 0 && !(e.time >= x.least.time && e.time <= x.most.time) {
+		if !(e.sd >= x.least.sd && e.sd <= x.most.sd && e.first >= x.least.first && e.first <= x.most.first) ||
+			x.sd > 0 && !(e.time >= x.least.time && e.time <= x.most.time) {
 			t.Errorf("%+v is estimated as %+v", x.sharing, e)
 		}
 	}

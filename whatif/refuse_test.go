@@ -81,7 +81,8 @@ func TestSchedulersRefused(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.Is(err, schedule.ErrLacks) || !strings.Contains(err.Error(), c.reason) || !strings.Contains(err.Error(), "straggler simulate") && !strings.Contains(err.Error(), "give ") {
+		if !errors.Is(err, schedule.ErrLacks) || !strings.Contains(err.Error(), c.reason) ||
+			!strings.Contains(err.Error(), "straggler simulate") && !strings.Contains(err.Error(), "give ") {
 			t.Errorf("%s, on a log that says where tasks ran %v: %v, %d results", c.scheduler, c.near, err, len(s.Results))
 		}
 	}
@@ -124,7 +125,8 @@ func TestPoliciesRefused(t *testing.T) {
 
 // Settings of Spark are not searched for another framework.
 func TestOptimizeRefused(t *testing.T) {
-	if _, err := optimizeOf(context.Background(), oneJob(true, "hadoop"), Options{Seeds: 1}); !errors.Is(err, ErrNotSpark) || !strings.Contains(err.Error(), "hadoop") {
+	if _, err := optimizeOf(context.Background(), oneJob(true, "hadoop"), Options{Seeds: 1}); !errors.Is(err, ErrNotSpark) ||
+		!strings.Contains(err.Error(), "hadoop") {
 		t.Errorf("a log of Hadoop: %v", err)
 	}
 }

@@ -151,7 +151,8 @@ func TestRunInBatches(t *testing.T) {
 		}
 		for i, r := range s.Results {
 			w := whole[i]
-			if r.Parameters() != w.Parameters() || r.Best != w.Best || r.All.Copies != w.All.Copies || r.All.Jobs != w.All.Jobs || !alike(r.All.Saving, w.All.Saving) || !alike(r.Small.Saving, w.Small.Saving) || r.All.After != w.All.After {
+			if r.Parameters() != w.Parameters() || r.Best != w.Best || r.All.Copies != w.All.Copies || r.All.Jobs != w.All.Jobs ||
+				!alike(r.All.Saving, w.All.Saving) || !alike(r.Small.Saving, w.Small.Saving) || r.All.After != w.All.After {
 				t.Errorf("%s: in batches %+v, at once %+v", r.Name, r.All, w.All)
 			}
 		}
@@ -257,7 +258,8 @@ func TestMostGained(t *testing.T) {
 		t.Fatalf("%v, %v", want, err)
 	}
 	got, err := MostGained(t.Context(), blind{eng}, &s)
-	if err != nil || fmt.Sprint(got.Job, got.Variant.Parameters(), got.Before, got.After) != fmt.Sprint(want.Job, want.Variant.Parameters(), want.Before, want.After) {
+	if err != nil || fmt.Sprint(got.Job, got.Variant.Parameters(), got.Before, got.After) !=
+		fmt.Sprint(want.Job, want.Variant.Parameters(), want.Before, want.After) {
 		t.Errorf("%+v of the pools that were replayed, %+v of the store: %v", got, want, err)
 	}
 	if _, err := MostGained(t.Context(), blind{eng}, &s); !errors.Is(err, errBlind) {

@@ -205,7 +205,8 @@ func TestJUnit(t *testing.T) {
 			t.Errorf("a case without name, class or message: %+v", c)
 		}
 	}
-	if len(got.Suites) != 1 || s.Tests != len(s.Cases) || s.Failures != failures || got.Failures != n.Failing || failures != n.Failing || s.Skipped != skipped || s.Time != "2026-01-07T00:00:00" {
+	if len(got.Suites) != 1 || s.Tests != len(s.Cases) || s.Failures != failures || got.Failures != n.Failing ||
+		failures != n.Failing || s.Skipped != skipped || s.Time != "2026-01-07T00:00:00" {
 		t.Errorf("%d suites, %+v, %d failures, %d failing", len(got.Suites), s, failures, n.Failing)
 	}
 }
@@ -272,7 +273,8 @@ func TestDeterministic(t *testing.T) {
 	}
 	empty := judged(nil, nil, audit.DefaultConfig(), audit.Options{})
 	var b bytes.Buffer
-	if err := errors.Join(Text(&b, empty, false), JSON(&b, empty), Markdown(&b, empty), JUnit(&b, empty, audit.DefaultConfig()), SARIF(&b, empty)); err != nil || empty.Failing != 0 {
+	if err := errors.Join(Text(&b, empty, false), JSON(&b, empty), Markdown(&b, empty), JUnit(&b, empty, audit.DefaultConfig()),
+		SARIF(&b, empty)); err != nil || empty.Failing != 0 {
 		t.Errorf("%v, %d failing", err, empty.Failing)
 	}
 }
@@ -313,7 +315,8 @@ func TestPairIsReadable(t *testing.T) {
 		t.Errorf("it shows what is not known:\n%s", text)
 	}
 	p.Differences = slices.Repeat(stages, 100)
-	if text := rendered(t, func(w io.Writer) error { return PairText(w, p, 0) }); strings.Count(text, "\n") > pairLines+30 || !strings.Contains(text, "smaller differences; -o compare.html") {
+	if text := rendered(t, func(w io.Writer) error { return PairText(w, p, 0) }); strings.Count(text, "\n") > pairLines+30 ||
+		!strings.Contains(text, "smaller differences; -o compare.html") {
 		t.Errorf("a text of %d lines", strings.Count(text, "\n"))
 	}
 }

@@ -48,7 +48,8 @@ func TestWeigh(t *testing.T) {
 // A job cannot have lost more than it took, whatever the times of its tasks say.
 func TestCostsAreAtMostWhatTheJobTook(t *testing.T) {
 	spans := []Span{{id: 1, end: 1e6}}
-	rows := Costs(7, 5, spans, []Saving{{Phase: 1, Cause: schema.GC, Sum: 1e6, SD: 1, Packed: 999_999, Fixed: 999_998}, {Phase: 1, Cause: all, Packed: 999_999, Fixed: 999_998}})
+	rows := Costs(7, 5, spans, []Saving{{Phase: 1, Cause: schema.GC, Sum: 1e6, SD: 1, Packed: 999_999, Fixed: 999_998},
+		{Phase: 1, Cause: all, Packed: 999_999, Fixed: 999_998}})
 	if len(rows) != 1 || rows[0].CostS.V != 5 || rows[0].CostHigh.V != 5 || rows[0].CostLow.V > 5 || rows[0].Together.V != 5 {
 		t.Errorf("%+v", rows)
 	}
@@ -81,7 +82,8 @@ func TestCosts(t *testing.T) {
 	if len(rows) != 4 {
 		t.Errorf("%d rows", len(rows))
 	}
-	if rows := Costs(7, math.Inf(1), nil, []Saving{{Phase: 1, Cause: schema.GC, Sum: 2, Packed: math.NaN()}}); rows[0].CostS.OK || !rows[0].Note.OK || rows[0].SumS != 2 {
+	if rows := Costs(7, math.Inf(1), nil, []Saving{{Phase: 1, Cause: schema.GC, Sum: 2, Packed: math.NaN()}}); rows[0].CostS.OK ||
+		!rows[0].Note.OK || rows[0].SumS != 2 {
 		t.Errorf("without times: %+v", rows[0])
 	}
 }
@@ -158,7 +160,8 @@ func TestErrorsThatTasksShare(t *testing.T) {
 		}
 	}
 	graph := []Span{{id: 1, start: 0, end: 10}, {id: 2, start: 10, end: 20, parents: []int{0}}}
-	rows := Costs(7, math.Inf(1), graph, []Saving{{Phase: 1, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5}, {Phase: 2, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5}})
+	rows := Costs(7, math.Inf(1), graph, []Saving{{Phase: 1, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5},
+		{Phase: 2, Cause: schema.GC, Sum: 5, Packed: 5, Fixed: 5, Factor: 0.5}})
 	if want := 10 * (1 - 0.196); math.Abs(rows[0].CostLow.V-want) > 1e-9 {
 		t.Errorf("the low end is %g, want %g", rows[0].CostLow.V, want)
 	}

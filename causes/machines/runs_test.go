@@ -62,7 +62,8 @@ func TestJudgeRun(t *testing.T) {
 			t.Errorf("%s: %q is called slow of %d, want %q", c.name, got, len(rows), c.want)
 		}
 		for i := range rows {
-			if h := &rows[i]; h.ApplicationID != schema.Some[schema.Key](7) || h.Attempts != 6 || h.Phases != 3 || !(h.FactorLow.V <= h.Factor.V && h.Factor.V <= h.FactorHigh.V) {
+			if h := &rows[i]; h.ApplicationID != schema.Some[schema.Key](7) || h.Attempts != 6 || h.Phases != 3 ||
+				!(h.FactorLow.V <= h.Factor.V && h.Factor.V <= h.FactorHigh.V) {
 				t.Errorf("%s: %+v", c.name, h)
 			}
 		}

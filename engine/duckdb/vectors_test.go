@@ -77,7 +77,8 @@ func TestPortableTypes(t *testing.T) {
 		rows.Close()
 	}
 	for _, expr := range []string{"9223372036854775808::UBIGINT", "9223372036854775808::HUGEINT", "(-9223372036854775809)::HUGEINT", "340282366920938463463374607431768211455::UHUGEINT"} {
-		if _, err := enginetest.Count(t.Context(), eng, "SELECT "+expr+" AS big"); err == nil || !strings.Contains(err.Error(), "column big") || !strings.Contains(err.Error(), "cast") {
+		if _, err := enginetest.Count(t.Context(), eng, "SELECT "+expr+" AS big"); err == nil ||
+			!strings.Contains(err.Error(), "column big") || !strings.Contains(err.Error(), "cast") {
 			t.Errorf("%s, which is no BIGINT, gives %v", expr, err)
 		}
 	}

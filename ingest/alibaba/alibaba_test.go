@@ -87,7 +87,8 @@ func Test2018(t *testing.T) {
 	for _, c := range r.Caveats {
 		defects[c.Code] = c.Count.V
 	}
-	if d := cmp.Diff(map[string]int64{"edge_cycle": 1, "edge_to_itself": 1, "edge_unknown_parent": 1, "end_before_start": 1, "rows_without_job": 1, "no_bytes": 0}, defects); d != "" {
+	if d := cmp.Diff(map[string]int64{"edge_cycle": 1, "edge_to_itself": 1, "edge_unknown_parent": 1, "end_before_start": 1,
+		"rows_without_job": 1, "no_bytes": 0}, defects); d != "" {
 		t.Error(d)
 	}
 	for _, p := range r.Phases {

@@ -102,7 +102,8 @@ func TestTextAfterWorkflow(t *testing.T) {
 		r := ingesttest.Bytes(t, WfCommons(), "w.json", []byte(instance+after))
 		if r.Err != nil || len(r.Attempts) != 1 || len(r.Trace.Rejects) != rejects {
 			t.Errorf("%q: %v, %d attempts, rejects %+v", after, r.Err, len(r.Attempts), r.Trace.Rejects)
-		} else if rejects > 0 && (r.Trace.Rejects[0].ByteOffset != int64(len(instance)) || !strings.HasPrefix(strings.TrimSpace(after), strings.TrimSpace(r.Trace.Rejects[0].Sample))) {
+		} else if rejects > 0 && (r.Trace.Rejects[0].ByteOffset != int64(len(instance)) ||
+			!strings.HasPrefix(strings.TrimSpace(after), strings.TrimSpace(r.Trace.Rejects[0].Sample))) {
 			t.Errorf("%q: %+v", after, r.Trace.Rejects[0])
 		}
 	}

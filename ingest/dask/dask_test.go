@@ -29,7 +29,8 @@ func TestStream(t *testing.T) {
 		t.Errorf("phases %q", names)
 	}
 	a := r.Attempts[0]
-	if a.DurationS != schema.Some(2.25) || a.FetchWaitS != schema.Some(0.5) || a.Machine != schema.Some("10.0.0.1") || a.OutputBytes != schema.Some(int64(28)) || a.InputBytes.OK {
+	if a.DurationS != schema.Some(2.25) || a.FetchWaitS != schema.Some(0.5) || a.Machine != schema.Some("10.0.0.1") ||
+		a.OutputBytes != schema.Some(int64(28)) || a.InputBytes.OK {
 		t.Errorf("%+v", a)
 	}
 	if b := r.Attempts[1]; b.Status != schema.Failed || b.DurationS != schema.Some(1.0) {

@@ -75,7 +75,8 @@ func TestOpenAt(t *testing.T) {
 			t.Errorf("%s: size %d, want %d", name, f.Size(), len(want))
 		}
 		got := make([]byte, len(want)/2)
-		if n, err := f.ReadAt(got, int64(len(want)-len(got))); n != len(got) || err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(got, want[len(want)-len(got):]) {
+		if n, err := f.ReadAt(got, int64(len(want)-len(got))); n != len(got) || err != nil && !errors.Is(err, io.EOF) ||
+			!bytes.Equal(got, want[len(want)-len(got):]) {
 			t.Errorf("%s: the second half is wrong: %d bytes, error %v", name, n, err)
 		}
 		if err := f.Close(); err != nil {

@@ -72,7 +72,8 @@ func Test2011(t *testing.T) {
 	if d := cmp.Diff(want, attempts(&r.Trace)); d != "" {
 		t.Error(d)
 	}
-	if j, a := r.Jobs[0], r.Applications[0]; j.Status != schema.RunSucceeded || j.FinishTime.V.Sub(j.SubmitTime.V) != 100 || a.User != schema.Some("userA") || a.Name != schema.Some("logical") {
+	if j, a := r.Jobs[0], r.Applications[0]; j.Status != schema.RunSucceeded || j.FinishTime.V.Sub(j.SubmitTime.V) != 100 ||
+		a.User != schema.Some("userA") || a.Name != schema.Some("logical") {
 		t.Errorf("job %+v of %+v", j, a)
 	}
 	// Machine 5 has half the capacity of the largest one; 0.1 was used in all of the window and 0.2 in half of it.
@@ -152,7 +153,8 @@ func TestOneJobOfManyTasks(t *testing.T) {
 		}
 		return nil
 	})
-	if err := Format().Read(context.Background(), ingesttest.Directory("trace", map[string]string{"task_events/part-00000-of-00001.csv": log.String()}), out); err != nil {
+	if err := Format().Read(context.Background(), ingesttest.Directory("trace",
+		map[string]string{"task_events/part-00000-of-00001.csv": log.String()}), out); err != nil {
 		t.Fatal(err)
 	}
 	if rows != tasks || held > 4096 {

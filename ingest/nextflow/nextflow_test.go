@@ -116,7 +116,8 @@ func TestVariants(t *testing.T) {
 		"header only": {"task_id\thash\tname\tstatus\n", "", 0},
 	} {
 		r := ingesttest.Conformance(t, Format(), ingesttest.Input("trace.txt", []byte(c.text)))
-		if r.Err != nil || r.Counts.Rejects > 0 || len(r.Attempts) != c.rows || sniff(ingest.Head{Name: "trace.txt", Bytes: []byte(c.text), Whole: true}).Confidence < 2 {
+		if r.Err != nil || r.Counts.Rejects > 0 || len(r.Attempts) != c.rows ||
+			sniff(ingest.Head{Name: "trace.txt", Bytes: []byte(c.text), Whole: true}).Confidence < 2 {
 			t.Errorf("%s: error %v, rejects %+v, %d attempts", name, r.Err, r.Trace.Rejects, len(r.Attempts))
 			continue
 		}

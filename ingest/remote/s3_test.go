@@ -481,7 +481,8 @@ func TestReadAt(t *testing.T) {
 	}
 	defer closer.Close()
 	size := int64(len(data))
-	for _, c := range []struct{ off, n int64 }{{0, 4}, {size - 8, 8}, {size - 8, 100}, {blockBytes - 3, 6}, {1, 2*blockBytes + 5}, {5, size}, {size, 1}, {0, 0}, {blockBytes, blockBytes}} {
+	for _, c := range []struct{ off, n int64 }{{0, 4}, {size - 8, 8}, {size - 8, 100}, {blockBytes - 3, 6}, {1, 2*blockBytes + 5},
+		{5, size}, {size, 1}, {0, 0}, {blockBytes, blockBytes}} {
 		p := make([]byte, c.n)
 		n, err := r.ReadAt(p, c.off)
 		want := data[c.off:min(c.off+c.n, size)]

@@ -51,7 +51,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if strings.Contains(l.Host, "@") || strings.HasPrefix(l.Path, "/") || strings.HasSuffix(l.Path, "/") || l.Scheme != "hdfs" && (l.Host == "" || strings.Contains(l.Host, ":")) {
+		if strings.Contains(l.Host, "@") || strings.HasPrefix(l.Path, "/") || strings.HasSuffix(l.Path, "/") ||
+			l.Scheme != "hdfs" && (l.Host == "" || strings.Contains(l.Host, ":")) {
 			t.Errorf("%q: %+v", text, l)
 		}
 	})

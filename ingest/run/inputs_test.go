@@ -83,7 +83,8 @@ func TestNothingGood(t *testing.T) {
 		}
 	}
 	st := newStore(t)
-	if s, err := run.Run(t.Context(), st, []ingest.Format{toy(), other}, []string{dir + "/fail.log"}, run.Options{From: "other"}); err != nil || s.Results[0].Format != "other" {
+	if s, err := run.Run(t.Context(), st, []ingest.Format{toy(), other}, []string{dir + "/fail.log"},
+		run.Options{From: "other"}); err != nil || s.Results[0].Format != "other" {
 		t.Errorf("--from does not settle a tie: %v", err)
 	}
 	other.Sniff = func(ingest.Head) ingest.Match { return ingest.Match{} }

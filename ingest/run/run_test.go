@@ -83,7 +83,8 @@ func checkIngestRow(t *testing.T, st *store.Store, s run.Summary) {
 			t.Fatal(err)
 		}
 		rows++
-		if r.IngestID != s.Commit.ID || r.RowsIn != r.RowsOut+r.Rejects || r.Rejects != s.Rejects || r.Files != s.Files || r.Bytes != s.Content || r.Format != "toy" || r.ToolVersion != "test" {
+		if r.IngestID != s.Commit.ID || r.RowsIn != r.RowsOut+r.Rejects || r.Rejects != s.Rejects || r.Files != s.Files ||
+			r.Bytes != s.Content || r.Format != "toy" || r.ToolVersion != "test" {
 			t.Errorf("ingests row %+v does not fit summary %+v", *r, s)
 		}
 	}

@@ -53,7 +53,8 @@ func TestPartsLongerThanTheAttempt(t *testing.T) {
 			name, _, _ := strings.Cut(part, ":")
 			metrics = strings.Replace(metrics, name+":1", part+ms, 1)
 			a := attemptWith(t, "ANY", "Success", metrics)
-			if got := a.Quality&schema.TimeRepaired != 0; got != repaired || a.DeserializeS.OK == repaired || a.ResultS.OK == repaired || a.SchedulerDelayS.OK == repaired {
+			if got := a.Quality&schema.TimeRepaired != 0; got != repaired || a.DeserializeS.OK == repaired || a.ResultS.OK == repaired ||
+				a.SchedulerDelayS.OK == repaired {
 				t.Errorf("%s%s: %+v", part, ms, a)
 			}
 			if !repaired {
@@ -108,7 +109,8 @@ func TestMeasuresOfSuccess(t *testing.T) {
 
 // The locality tells where input from storage was, or it is unknown.
 func TestLocality(t *testing.T) {
-	for locality, want := range map[string][2]int64{"NODE_LOCAL": {2050, 400}, "RACK_LOCAL": {50, 2400}, "ANY": {50, 2400}, "PROCESS_LOCAL": {-1, 400}, "NO_PREF": {-1, 400}, "MOON": {-1, 400}} {
+	for locality, want := range map[string][2]int64{"NODE_LOCAL": {2050, 400}, "RACK_LOCAL": {50, 2400}, "ANY": {50, 2400},
+		"PROCESS_LOCAL": {-1, 400}, "NO_PREF": {-1, 400}, "MOON": {-1, 400}} {
 		a := attemptWith(t, locality, "Success", newMetrics)
 		bytesAre(t, locality+" local", a.LocalBytes, want[0])
 		bytesAre(t, locality+" remote", a.RemoteBytes, want[1])
@@ -127,10 +129,12 @@ func TestMeasuresOfFailure(t *testing.T) {
 		`"Disk Bytes Spilled":0,"Shuffle Read Metrics":{"Local Blocks Fetched":0,"Fetch Wait Time":0,"Remote Bytes Read":70,"Local Bytes Read":0,"Total Records Read":0},` +
 		`"Shuffle Write Metrics":{"Shuffle Bytes Written":0},"Input Metrics":{"Bytes Read":0,"Records Read":0},"Output Metrics":{"Bytes Written":0}`
 	a := attemptWith(t, "ANY", "TaskKilled", zeros)
-	for what, v := range map[string]schema.Null[float64]{"cpu": a.CPUS, "gc": a.GCS, "deserialize": a.DeserializeS, "wait": a.FetchWaitS, "scheduler": a.SchedulerDelayS, "result": a.ResultS} {
+	for what, v := range map[string]schema.Null[float64]{"cpu": a.CPUS, "gc": a.GCS, "deserialize": a.DeserializeS,
+		"wait": a.FetchWaitS, "scheduler": a.SchedulerDelayS, "result": a.ResultS} {
 		secondsAre(t, what, v, -1)
 	}
-	for what, v := range map[string]schema.Null[int64]{"spill": a.SpillBytes, "write": a.ShuffleWriteBytes, "output": a.OutputBytes, "records": a.InputRecords, "local": a.LocalBytes} {
+	for what, v := range map[string]schema.Null[int64]{"spill": a.SpillBytes, "write": a.ShuffleWriteBytes, "output": a.OutputBytes,
+		"records": a.InputRecords, "local": a.LocalBytes} {
 		bytesAre(t, what, v, -1)
 	}
 	bytesAre(t, "remote", a.RemoteBytes, 70)

@@ -96,7 +96,8 @@ func TestDamageInLayouts(t *testing.T) {
 				continue
 			}
 			first := r.Trace.Rejects[0]
-			if line := strings.Count(text[:first.ByteOffset], "\n") + 1; first.Line != schema.Some(int64(line)) || !strings.HasPrefix(text[first.ByteOffset:], first.Sample[:1]) {
+			if line := strings.Count(text[:first.ByteOffset], "\n") + 1; first.Line != schema.Some(int64(line)) ||
+				!strings.HasPrefix(text[first.ByteOffset:], first.Sample[:1]) {
 				t.Errorf("%s, %s: %+v, want line %d", layout, name, first, line)
 			}
 			valid(t, &r.Trace)

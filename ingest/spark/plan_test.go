@@ -353,7 +353,8 @@ func TestHeldUpdates(t *testing.T) {
 	}
 	plan := func(name string) string { return `{"nodeName":"` + name + `","simpleString":"","children":[]}` }
 	logs := planLogs(t)
-	for name, last := range map[string]string{"Filter": update(plan("Filter")), "Sort": update(`{"nodeName":7,"children":[}`), "Project": event + `ExecutionEnd","executionId":3,"time":1700000000001}` + "\n" + update(plan("Project"))} {
+	for name, last := range map[string]string{"Filter": update(plan("Filter")), "Sort": update(`{"nodeName":7,"children":[}`),
+		"Project": event + `ExecutionEnd","executionId":3,"time":1700000000001}` + "\n" + update(plan("Project"))} {
 		logs[name] = []byte(event + `ExecutionStart","executionId":3,"description":"d","time":1700000000000,"sparkPlanInfo":` +
 			plan("Union") + "}\n" + update(plan("Window")) + update(plan("Sort")) + last)
 	}

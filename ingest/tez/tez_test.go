@@ -88,7 +88,8 @@ func check(t *testing.T, r *ingesttest.Result) {
 		t.Error(d)
 	}
 	for _, a := range r.Attempts {
-		if a.NativeID == "attempt_1_0007_1_01_000000_0" && (a.InputBytes != schema.Some(int64(900)) || a.RemoteBytes != schema.Some(int64(700)) || a.LocalBytes != schema.Some(int64(200)) || a.GCS != schema.Some(0.04)) {
+		if a.NativeID == "attempt_1_0007_1_01_000000_0" && (a.InputBytes != schema.Some(int64(900)) ||
+			a.RemoteBytes != schema.Some(int64(700)) || a.LocalBytes != schema.Some(int64(200)) || a.GCS != schema.Some(0.04)) {
 			t.Errorf("input %+v, remote %+v, gc %+v", a.InputBytes, a.RemoteBytes, a.GCS)
 		}
 	}
@@ -97,7 +98,8 @@ func check(t *testing.T, r *ingesttest.Result) {
 			t.Errorf("garbage collection of 900 ms in an attempt of 801 ms: %+v", a)
 		}
 	}
-	if len(r.Edges) != 1 || r.Edges[0].Pattern != schema.AllToAll || len(r.Phases) != 2 || r.Jobs[0].Name != schema.Some("q1") || r.Jobs[0].FinishTime.V.Sub(r.Jobs[0].SubmitTime.V) != 8.1 {
+	if len(r.Edges) != 1 || r.Edges[0].Pattern != schema.AllToAll || len(r.Phases) != 2 || r.Jobs[0].Name != schema.Some("q1") ||
+		r.Jobs[0].FinishTime.V.Sub(r.Jobs[0].SubmitTime.V) != 8.1 {
 		t.Errorf("edges %+v, phases %+v, jobs %+v", r.Edges, r.Phases, r.Jobs)
 	}
 	if a := r.Applications[0]; a.NativeID != "application_1_0007" || !a.Complete {

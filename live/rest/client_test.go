@@ -125,11 +125,13 @@ func TestOtherShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	var into struct{ ID string }
-	if err := c.Get(t.Context(), "", nil, &into); !errors.Is(err, live.ErrAway) || !strings.HasSuffix(err.Error(), `not answer with JSON of an API: "ID" is of type number`) {
+	if err := c.Get(t.Context(), "", nil, &into); !errors.Is(err, live.ErrAway) ||
+		!strings.HasSuffix(err.Error(), `not answer with JSON of an API: "ID" is of type number`) {
 		t.Error(err)
 	}
 	var list []int
-	if err := c.Get(t.Context(), "", nil, &list); !errors.Is(err, live.ErrAway) || !strings.HasSuffix(err.Error(), `not answer with JSON of an API: it is of type object`) {
+	if err := c.Get(t.Context(), "", nil, &list); !errors.Is(err, live.ErrAway) ||
+		!strings.HasSuffix(err.Error(), `not answer with JSON of an API: it is of type object`) {
 		t.Error(err)
 	}
 }

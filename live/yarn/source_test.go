@@ -216,7 +216,8 @@ func TestEndOfTheMaster(t *testing.T) {
 	}
 	c.set(c.end())
 	st := poll(t, s)
-	if a := st.Trace.Applications[0]; !st.Ended || a.Status != schema.RunSucceeded || a.FinishTime != schema.Some(schema.FromMillis(c.millis(c.end()))) || len(st.Notes) == 0 {
+	if a := st.Trace.Applications[0]; !st.Ended || a.Status != schema.RunSucceeded ||
+		a.FinishTime != schema.Some(schema.FromMillis(c.millis(c.end()))) || len(st.Notes) == 0 {
 		t.Errorf("ended %t, %s at %v, notes %q", st.Ended, a.Status, a.FinishTime, st.Notes)
 	}
 }

@@ -123,7 +123,8 @@ func TestLook(t *testing.T) {
 	if err != nil || of.To-of.From >= whole.LengthS || int64(of.To*1e6) < all[len(all)/2].Start-int64(of.Start) {
 		t.Errorf("around a phase: %v: from %v to %v of %v s", err, of.From, of.To, of.LengthS)
 	}
-	if v, err := Look(t.Context(), c, Window{Application: app, Skip: 1}); err != nil || int64(len(v.Machines)) != whole.Total-1 || v.Machines[0].Name != whole.Machines[1].Name {
+	if v, err := Look(t.Context(), c, Window{Application: app, Skip: 1}); err != nil || int64(len(v.Machines)) != whole.Total-1 ||
+		v.Machines[0].Name != whole.Machines[1].Name {
 		t.Errorf("without its first machine: %v", err)
 	}
 	for _, w := range []Window{{From: 2, To: 1}, {From: -1, To: 1}, {From: math.NaN()}, {To: math.Inf(1)}, {Skip: -1}} {
