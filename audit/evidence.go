@@ -95,7 +95,7 @@ func (c *comparison) likely(f *Finding, r *measure.Run, history []*measure.Run) 
 	}
 }
 
-// query returns SQL that shows the attempts or phases behind a finding.
+// query sets a finding's SQL, which shows the attempts or phases behind it.
 func (c *comparison) query(f *Finding, r *measure.Run) {
 	switch {
 	case c.rule.Name == "input_skew":

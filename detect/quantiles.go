@@ -7,9 +7,9 @@ import (
 	"straggler/schema"
 )
 
-// quantiles returns SQL's percentile_cont for some fractions, in ascending order: it is linear between two ranks. The values
-// are reordered, but not sorted: each rank, the greatest first, is selected from the range of values that can contain it, and
-// the next one is the least of those after it. NaN is the greatest value, as in SQL.
+// quantiles computes SQL's percentile_cont, which is linear between two ranks, for fractions in ascending order. The values are
+// reordered, but not sorted: each rank, the greatest first, is selected from the range of values that can contain it, and the
+// next one is the least of those after it. NaN is the greatest value, as in SQL.
 func quantiles(values []float64, fractions []float64, out []schema.Null[float64]) {
 	if len(values) == 0 {
 		clear(out)

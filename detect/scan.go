@@ -63,8 +63,8 @@ type phaseWork struct {
 	order []int             // in which these phases begin
 }
 
-// read returns the figures of the phases, some at a time, in an order determined by that of the attempts. They are valid until
-// emit returns.
+// read passes the figures of the phases to emit, some at a time, in an order determined by that of the attempts. They are valid
+// until emit returns.
 func (s *phaseScan) read(ctx context.Context, emit func([]phaseFigures) error) error {
 	s.postponed = make(map[int]bool)
 	if err := s.pass(ctx, span{all: true}, emit); err != nil {

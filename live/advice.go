@@ -10,8 +10,8 @@ import (
 	"straggler/whatif/replay"
 )
 
-// why returns the likely cause so far of a slow task according to the model of causes or, for a task that is not slow yet, the
-// reason to expect it.
+// why sets the likely cause so far of a slow task according to the model of causes or, for a task that is not slow yet, the
+// reason to expect that it will be.
 func (w *Watcher) why(t *SlowTask) {
 	if a := w.cause[t.Attempt]; a != nil && t.ElapsedS > t.MedianS {
 		t.Cause, t.Confidence = a.Cause, a.Confidence

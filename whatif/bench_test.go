@@ -12,7 +12,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// workload is about n tasks on 1 000 machines of 10 slots, in jobs of two phases; one machine in fifty is slow, one task
+// manyTasks returns about n tasks on 1 000 machines of 10 slots, in jobs of two phases; one machine in fifty is slow, one task
 // in fifty unlucky.
 func manyTasks(n int) *workload.Workload { return workload.Build(rows(n)) }
 

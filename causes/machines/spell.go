@@ -81,7 +81,7 @@ func (s *spell) weigh(f *fit.Fitter, i int32, is Hypothesis, p stats.SpikeSlab, 
 	}
 }
 
-// densities returns the densities of the residuals of tasks.
+// densities computes the densities of the residuals of tasks.
 func (s *spell) densities(f *fit.Fitter, near []fit.Near) {
 	s2 := f.Regression.Sigma * f.Regression.Sigma
 	s.later.of(f, s2)

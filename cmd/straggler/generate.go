@@ -166,7 +166,7 @@ func (o *generateOptions) make(ctx context.Context, e *env) (made generate.Made,
 	return made, err
 }
 
-// withTruth returns the file for the truth; nil if none is requested.
+// withTruth calls do with the file for the truth, or with nil if none is requested.
 func withTruth(name string, do func(io.Writer) error) error {
 	if name == "" {
 		return do(nil)
@@ -174,7 +174,7 @@ func withTruth(name string, do func(io.Writer) error) error {
 	return writeFile(name, do)
 }
 
-// log returns the log to write to.
+// log calls do with a writer of the log.
 func (e *env) log(name string, do func(io.Writer) error) error {
 	return e.writeBinary(output{file: name}, func(w io.Writer) error {
 		z, err := generate.Compress(name, w)

@@ -156,7 +156,7 @@ func positive(key, value string) (time.Duration, error) {
 	return d, nil
 }
 
-// trust returns the trusted certificates in addition to the system's.
+// trust sets the certificates to trust besides the system's.
 func (s *server) trust(query url.Values) error {
 	if s.TLS == nil {
 		return nil

@@ -248,7 +248,7 @@ func (t *task) phase(job schema.Key) schema.Phase {
 	return p
 }
 
-// application returns the trace as a whole.
+// application emits the row of the trace as a whole.
 func (r *reader) application(first, last int64) {
 	a := schema.Application{
 		ApplicationID: r.app, NativeID: r.in.Base, Framework: "alibaba", Status: schema.RunUnknown, SourceFile: r.in.Name, Complete: true, TimeOrigin: "trace",

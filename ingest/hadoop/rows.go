@@ -341,7 +341,7 @@ func inferSpeculative(as []*attempt) {
 	}
 }
 
-// anchors returns samples for a reduce whose history has no splits, from the definition of its score: a third when all is
+// anchors adds samples for a reduce whose history has no splits, from the definition of its score: a third when all is
 // copied, two thirds when all is sorted, and the whole when it succeeded.
 func (b *jobRows) anchors(row *schema.Attempt, a *attempt) {
 	at := []int64{a.copied, a.sorted}

@@ -133,7 +133,7 @@ type outputs struct {
 	at    uint32 // page of last
 }
 
-// at returns the output of a partition; nil if there is none.
+// find returns the output of a partition, or nil if there is none.
 func (o *outputs) find(partition int64) *output {
 	if o == nil || partition < 0 || partition > 1<<31 {
 		return nil

@@ -133,7 +133,7 @@ func (n *node) mutate(rng *rand.Rand) {
 	}
 }
 
-// cyclic reports whether a value that was moved into itself would never end.
+// tooLarge reports whether a value has over 10 000 nodes or 100 levels, such as one that contains itself.
 func (n *node) tooLarge() bool {
 	left := 10_000
 	var walk func(*node, int) bool

@@ -78,7 +78,7 @@ func SimulationLead(d *report.Simulation) string {
 		prose.Plural(d.Seeds, "time", "times"), prose.Plural(int64(len(d.Arms)), "combination of scheduler and policy", "combinations of scheduler and policy"))
 }
 
-// name is the arm in a table or a legend.
+// ArmName returns the name of an arm in a table or a legend.
 func ArmName(scheduler, policy string) string {
 	if policy == "none" {
 		return prose.Clean(scheduler, prose.NameRunes)

@@ -7,7 +7,7 @@ import (
 	"straggler/report/json"
 )
 
-// report returns the document of straggler report --as json.
+// report writes the document of straggler report --as json.
 func (api *API) report(w http.ResponseWriter, r *http.Request) {
 	var scope report.Scope
 	if id := r.PathValue("id"); id != "" {

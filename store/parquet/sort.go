@@ -2,9 +2,9 @@ package parquet
 
 import "sort"
 
-// Sort returns the rows of several buffers of one table in the ascending order of a BigInt column without NULLs, stably, in the
-// same number of buffers, which are reused. Row groups then have ranges of values that do not overlap, and a reader that wants
-// one value reads a single group.
+// Sort passes the rows of several buffers of one table to each in the ascending order of a BigInt column without NULLs, stably, in
+// the same number of buffers, which are reused. The ranges of values of row groups then do not overlap, so that reading the rows
+// with one value takes a single group.
 func Sort(groups []*Buffer, by int, out *Buffer, each func(*Buffer) error) error {
 	type place struct {
 		value      int64

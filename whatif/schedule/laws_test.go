@@ -14,7 +14,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// workload is a few jobs of two phases that arrive on a few machines, one of them slow, some tasks unlucky.
+// anyPool returns a few jobs of two phases that arrive on a few machines, one of them slow, some tasks unlucky.
 func anyPool(seed uint64) *workload.Pool {
 	r := rand.New(rand.NewPCG(seed, 3))
 	c := scenario.Cluster{Machines: scenario.Uniform(2+r.IntN(4), 1+r.IntN(3))}

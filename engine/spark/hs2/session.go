@@ -87,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-// admitted reports whether the server returned a usable session.
+// admitted returns an error if the server did not return a usable session.
 func (o *Options) admitted(answer *hiveserver.TOpenSessionResp) error {
 	if err := statusError(answer.GetStatus()); err != nil {
 		return fmt.Errorf("%w at %s: %w", ErrDenied, o.Address, err)
