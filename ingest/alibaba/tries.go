@@ -49,7 +49,7 @@ func newTries(input, app schema.Key) *tries {
 	return t
 }
 
-// try adds the row of an attempt that mayBeTry put into the sorter.
+// try adds the row of an attempt that retry put into the sorter.
 func (j *jobRows) try(rec extsort.Record) error {
 	t := j.tries
 	if t.number++; rec.Key != t.of {
