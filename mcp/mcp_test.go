@@ -11,11 +11,14 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"straggler/ingest/formats"
+	"straggler/ingest/run"
 	"straggler/mcp"
 	"straggler/report/prose"
 	"straggler/report/reporttest"
 	"straggler/serve/catalog"
 	"straggler/serve/catalog/catalogtest"
+	"straggler/store"
 )
 
 // opened returns a catalog over labelled logs and, if requested, a trace with hostile names.
@@ -121,6 +124,21 @@ func TestConversation(t *testing.T) {
 	}
 	if a := call(t, s, "schema", map[string]any{"table": "attempts"}); !strings.Contains(a.text, "duration_s") {
 		t.Errorf("schema: %s", a.text)
+	}
+}
+
+// Before causes have been found nothing can be compared: that is no failure.
+func TestAuditBeforeCauses(t *testing.T) {
+	st, err := store.Temp(t.Context())
+	reporttest.Check(t, err)
+	t.Cleanup(func() { st.Close() })
+	_, err = run.Run(t.Context(), st, formats.All(), catalogtest.Labelled(t, "..", "skew"), run.Options{Tool: "test"})
+	reporttest.Check(t, err)
+	c, err := catalog.Open(t.Context(), catalog.Options{Store: st, Shown: st, Formats: formats.All()})
+	reporttest.Check(t, err)
+	t.Cleanup(func() { c.Close() })
+	if a := call(t, connected(t, c), "audit", nil); a.failed || len(a.CannotTell) != 1 || !strings.Contains(a.CannotTell[0], "ask again later") {
+		t.Errorf("%s", a.text)
 	}
 }
 

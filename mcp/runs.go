@@ -2,11 +2,14 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"straggler/audit"
 	"straggler/report/prose"
 	"straggler/schema"
+	"straggler/serve/catalog"
 )
 
 type compareInput struct {
@@ -84,6 +87,29 @@ type findingRow struct {
 	Q        *float64 `json:"q_value"`
 	Likely   string   `json:"likely_cause,omitempty"`
 	SQL      string   `json:"sql,omitempty"`
+
+	MachineRuns []machineRunRow `json:"machine_runs,omitempty"` // of a machine that is slow again and again
+}
+
+type machineRunRow struct {
+	Run     string   `json:"run_from_log"`
+	Start   string   `json:"start"`
+	Verdict *string  `json:"verdict"`
+	Factor  *float64 `json:"factor"`
+}
+
+func newFindingRow(f *audit.Finding) findingRow {
+	row := findingRow{Rule: f.Rule, Severity: string(f.Severity), Status: string(f.Status), Group: name(f.Group),
+		Run: name(f.Run), Cause: f.Cause, Machine: name(f.Machine), Rack: name(f.Rack), Shared: f.Shared, Unit: f.Unit,
+		Value: f.Value, Normal: f.Normal, Low: f.Low, High: f.High,
+		Change: f.Change, Runs: f.Runs, Q: f.Q, Likely: f.Likely, SQL: f.SQL}
+	if f.Stage != nil {
+		row.Stage = prose.Clean(f.Stage.String(), 2*prose.NameRunes)
+	}
+	for _, r := range f.MachineRuns {
+		row.MachineRuns = append(row.MachineRuns, machineRunRow{name(r.Run), r.Start, r.Verdict, r.Factor})
+	}
+	return row
 }
 
 func (s *Server) audit(ctx context.Context, in listInput) (*answer, error) {
@@ -91,23 +117,20 @@ func (s *Server) audit(ctx context.Context, in listInput) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	a := &answer{About: "What got worse in the latest run of each program than in its earlier runs in this store", From: in.From}
 	night, ofThese, err := s.c.Night(ctx)
+	if errors.Is(err, catalog.ErrBuilding) {
+		a.CannotTell = []string{"whether anything got worse: " + err.Error() + "; ask again later"}
+		return a, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{About: "What got worse in the latest run of each program than in its earlier runs in this store", From: in.From,
-		Caveats: []string{night.Method},
-		Facts:   map[string]any{"runs": len(runs), "needed_runs": night.MinRuns, "false_discovery_rate": night.FDR}}
+	a.Caveats = []string{night.Method}
+	a.Facts = map[string]any{"runs": len(runs), "needed_runs": night.MinRuns, "false_discovery_rate": night.FDR}
 	a.age(current && ofThese)
 	for _, f := range night.Findings() {
-		row := findingRow{Rule: f.Rule, Severity: string(f.Severity), Status: string(f.Status), Group: name(f.Group),
-			Run: name(f.Run), Cause: f.Cause, Machine: name(f.Machine), Rack: name(f.Rack), Shared: f.Shared, Unit: f.Unit,
-			Value: f.Value, Normal: f.Normal, Low: f.Low, High: f.High,
-			Change: f.Change, Runs: f.Runs, Q: f.Q, Likely: f.Likely, SQL: f.SQL}
-		if f.Stage != nil {
-			row.Stage = prose.Clean(f.Stage.String(), 2*prose.NameRunes)
-		}
-		a.Rows = append(a.Rows, row)
+		a.Rows = append(a.Rows, newFindingRow(&f))
 	}
 	if len(runs) < night.MinRuns {
 		a.CannotTell = []string{fmt.Sprintf("whether anything got worse: a judgement needs %d runs of a program, and the store has %d runs in all", night.MinRuns, len(runs))}
