@@ -12,9 +12,9 @@ func Upper(s string) string {
 	return s
 }
 
-// Lower undoes Upper, for a sentence that becomes a part of another.
+// Lower undoes Upper, for a sentence that becomes a part of another. A first word in capitals, such as GC, stays as it is.
 func Lower(s string) string {
-	if s != "" && s[0] >= 'A' && s[0] <= 'Z' {
+	if s != "" && s[0] >= 'A' && s[0] <= 'Z' && (len(s) == 1 || s[1] < 'A' || s[1] > 'Z') {
 		return strings.ToLower(s[:1]) + s[1:]
 	}
 	return s

@@ -16,7 +16,7 @@ func phasesSection(d *report.Document) Section {
 	note := phasesNote(d, drawn)
 	switch {
 	case drawn > 0:
-		s.Blocks = []Block{Lead("Each dot is a task, placed by how long it took; outliers carry the letter and colour of their cause. The solid line is the median, the dashed one 1.5 × the median. A phase of many tasks shows bars instead of dots, their height by the square root of the number of tasks.")}
+		s.Blocks = []Block{Lead("Each dot is a task, placed by how long it took; tasks that any rule calls slow carry the letter and colour of their cause. The solid line is the median, the dashed one 1.5 × the median. A phase of many tasks shows bars instead of dots, their height by the square root of the number of tasks.")}
 		if note != "" {
 			s.Blocks = append(s.Blocks, Lead(note))
 		}
