@@ -179,7 +179,7 @@ func (n *nights) fromScratch(t *testing.T) *causeTables {
 	return fresh.found(t)
 }
 
-// compare counts how attributions that were kept differ from those of all logs at once.
+// comparison counts how attributions that were kept differ from those of all logs at once.
 type comparison struct {
 	outliers, verdicts int       // all, and those with another verdict
 	moved              []float64 // by outlier: half of the seconds that moved between causes, as a share of the excess

@@ -78,7 +78,7 @@ func (a *Attributor) skewed(p *fit.Phase, rows []schema.Attribution) (out []skew
 	return out
 }
 
-// rows converts the events to rows of skewed_tasks.
+// skewedRows converts the events to rows of skewed_tasks.
 func (x *attributed) skewedRows() []schema.SkewedTask {
 	rows := make([]schema.SkewedTask, len(x.skewed))
 	for i, e := range x.skewed {

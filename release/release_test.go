@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// Wanted is the word in STRAGGLER_REQUIRE for tests that build the whole program.
+// wanted is the word in STRAGGLER_REQUIRE for tests that build the whole program.
 const wanted = "release"
 
 func needs(t *testing.T) {

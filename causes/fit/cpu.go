@@ -75,7 +75,7 @@ func (f *Fitter) cpuResidual(i int32) (c, unsure float64) {
 	return math.Log(cpu/(g.Mid[ByCPU]*work)) - half, half
 }
 
-// loadCPU computes the cpuResiduals of the fitted tasks once for all methods that use them.
+// loadCPU computes the cpuResidual of each fitted task once for all methods that use them.
 func (f *Fitter) loadCPU() {
 	f.cpu, f.cpuUnsure = grow(f.cpu, len(f.Rows)), grow(f.cpuUnsure, len(f.Rows))
 	for j, i := range f.Rows {

@@ -198,7 +198,7 @@ func (d *recordDecoder) endConf(out *recordBatch) {
 	d.inConf, d.conf = false, d.conf[:0]
 }
 
-// historyReader folds the records of all jobs of an input.
+// jobTrackerReader folds the records of all jobs of an input.
 type jobTrackerReader struct {
 	out   *ingest.Sink
 	rows  *rows

@@ -95,7 +95,7 @@ func TestDamageBehindTheLog(t *testing.T) {
 	}
 }
 
-// bzip2 returns the bytes of a block before it has verified the block's checksum: if these are then not a log, the file is
+// Package bzip2 returns the bytes of a block before it has verified the block's checksum: if these are then not a log, the file is
 // reported as damaged.
 func TestDamagedBeyondRecognition(t *testing.T) {
 	data := bytes.Clone(toyBzip2)

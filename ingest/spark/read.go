@@ -15,7 +15,7 @@ import (
 // errNoEvents is the error of an input without a single event of Spark.
 var errNoEvents = errors.New("it holds no event of a Spark log; is it empty, or another kind of file?")
 
-// read decodes the blocks of a log in parallel and folds their events in order.
+// readLog decodes the blocks of a log in parallel and folds their events in order.
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	return readWith(ctx, in, out, 0)
 }

@@ -56,7 +56,7 @@ func armsTable(d *report.Simulation) Table {
 	return t
 }
 
-// NamesTable lists jobs by name.
+// namesTable lists jobs by name.
 func namesTable(d *report.Simulation) Table {
 	t := Table{ID: "names", Aside: true, Caption: "Jobs by name; gain is over the same jobs in the first line above", Empty: "No job was finished.",
 		Columns: []Column{{Title: "Jobs", Essential: true}, {Title: "Scheduler", Essential: true}, {Title: "Policy"}, {Title: "Number", Number: true},

@@ -290,7 +290,7 @@ func checkMaxMin(t *testing.T, f *Fluid, caps []float64, live map[ID]Flow) {
 	}
 }
 
-// cluster runs random reads on racks of machines and returns when each ended.
+// runCluster runs random reads on racks of machines and returns when each ended.
 func runCluster(t *testing.T, seed uint64, scale float64) (*Net, []Ended, float64) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	top := Uniform(4, 5, 300*scale, 100*scale)

@@ -32,7 +32,7 @@ type work struct {
 	machine int32   // where its first attempt ran in the log
 }
 
-// turnOf returns the turn of an attempt of the log.
+// turnOf sets x to the turn of an attempt of the log.
 func (s *Sim) turnOf(a int32, x *turn) {
 	at := &s.p.Attempts[a]
 	x.dur, x.key, x.curve = at.Dur, at.Key, s.curveOf(a)

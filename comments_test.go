@@ -1,0 +1,63 @@
+package straggler
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// A comment on a declaration may begin with the name of another one, after a rename or a copy, or promise a result where there
+// is none. Comments on tests are sentences of any form.
+func TestCommentsFitTheirDeclarations(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			for name, doc := range documented(decl) {
+				word, rest, _ := strings.Cut(doc.Text(), " ")
+				f, isFunc := decl.(*ast.FuncDecl)
+				switch at := files.Position(doc.Pos()); {
+				case isFunc && strings.HasSuffix(path, "_test.go") && unicode.IsUpper(rune(name[0])):
+				case isFunc && word == name && strings.HasPrefix(rest, "returns ") && f.Type.Results == nil:
+					t.Errorf("%s: the comment on %s says that it returns something", at, name)
+				case word != name && token.IsIdentifier(word) && (strings.EqualFold(word, name) || unicode.IsLower(rune(word[0]))):
+					t.Errorf("%s: the comment on %s begins with %s", at, name, word)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// documented yields the functions and types of a declaration that have a comment.
+func documented(decl ast.Decl) iter.Seq2[string, *ast.CommentGroup] {
+	return func(yield func(string, *ast.CommentGroup) bool) {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Doc != nil {
+				yield(d.Name.Name, d.Doc)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if s, ok := s.(*ast.TypeSpec); ok && d.Doc != nil && !yield(s.Name.Name, d.Doc) {
+					return
+				}
+			}
+		}
+	}
+}
