@@ -18,7 +18,7 @@ const fileAttempts = 2_000_000
 // chunk is the number of rows appended at once.
 const chunk = 4096
 
-// resultRows says how the rows of a result table are written.
+// resultRows describes how the rows of a result table are written.
 type resultRows[R any] struct {
 	order   string // columns, of which phase_id is the first
 	phaseOf func(*R) schema.Key

@@ -2,7 +2,7 @@ package distribution
 
 import "math"
 
-// Steadier says which of two samples scatters less: 1 the first, 2 the second, 0 where that cannot be told. They are natural
+// Steadier returns which of two samples scatters less: 1 the first, 2 the second, 0 if that cannot be decided. They are natural
 // logarithms of two ratios, taken of the same things, of which one follows what is common to these things and so is steady:
 // within a factor of e, and its variance 150 times as likely as the other's, by the likelihood ratio of two normal samples with
 // means and variances of their own, n·ln(sd/sd) > 5. Of fewer than three the ratios are often alike by chance; more than ten

@@ -41,7 +41,7 @@ const ChosenPrefix = "chosen_"
 
 // Options are the resources that an engine may use, and the restrictions on its SQL.
 type Options struct {
-	// Server says where the SQL is run: "" or "duckdb" in this process, spark://USER@HOST:PORT on a cluster behind a
+	// Server is where the SQL is run: "" or "duckdb" in this process, spark://USER@HOST:PORT on a cluster behind a
 	// HiveServer2. The limits of memory and threads are for this process.
 	Server string
 

@@ -183,7 +183,7 @@ func (q *query) splitLines(by *operatorRow, worst *skewedRow) []string {
 	return lines
 }
 
-// splittableFiles says of which formats of files Spark reads a large one in several tasks, and when.
+// splittableFiles has the file formats of which Spark reads a large file in several tasks, and the condition.
 var splittableFiles = map[string]string{
 	"parquet": "a file is split between its row groups only", "orc": "a file is split between its stripes only", "avro": "",
 	"csv":  "a file that gzip compressed is not split, nor are lines that span several",

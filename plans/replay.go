@@ -17,7 +17,7 @@ type taskTime struct {
 	seconds float64
 }
 
-// splitSaves says how much earlier a phase would have ended with its skewed partitions split, and into how many parts the
+// splitSaves returns how much earlier a phase would have ended with its skewed partitions split, and into how many parts the
 // worst.
 //
 //	t_i  duration of task i, in the order of the starts; m their median; n slots

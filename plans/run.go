@@ -81,7 +81,7 @@ func find(ctx context.Context, eng engine.Engine) ([]schema.QueryFinding, error)
 	return rows, nil
 }
 
-// query is what the store says of a query with slow tasks.
+// query has the rows of the store about a query with slow tasks.
 type query struct {
 	queryRow
 	settings map[string]string
@@ -180,7 +180,7 @@ type durationRow struct {
 	Slots     schema.Null[int64] `col:"slots"`
 }
 
-// reading collects the queries that something can be said of.
+// reading collects the queries that may have findings.
 type reading struct {
 	queries map[schema.Key]*query
 	order   []*query

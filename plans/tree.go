@@ -207,7 +207,7 @@ func (t *tree) keepsPartitioning(join *operatorRow) bool {
 	return false
 }
 
-// unsplit tells which input of a join adaptive execution cannot split, and why: OptimizeSkewedJoin requires inputs from an
+// unsplit names the input of a join that adaptive execution cannot split, and why: OptimizeSkewedJoin requires inputs from an
 // exchange that the join needed, with at most a sort between. "" if both qualify.
 func (t *tree) unsplit(join *operatorRow) string {
 	for i, id := range t.children[join.NodeID] {

@@ -5,7 +5,7 @@ import (
 	"straggler/schema"
 )
 
-// causeInfo says how a cause is shown. The letter distinguishes it where colour does not.
+// causeInfo describes how a cause is shown. The letter distinguishes it where colour does not.
 type causeInfo struct {
 	Cause  schema.Cause
 	Letter string

@@ -137,7 +137,7 @@ type Caveat struct {
 	Detail       string             `col:"detail" doc:"as the log of the application that it concerns most has it"`
 }
 
-// Cost says how much time stragglers cost.
+// Cost is the time that stragglers cost.
 type Cost struct {
 	Loss      Loss                 `col:"loss" doc:"over all jobs"`
 	Causes    []CauseCost          `col:"causes" doc:"over all jobs, in the order of schema.Cause"`

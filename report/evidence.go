@@ -35,7 +35,7 @@ func outlierWords(o *Outlier) string {
 	return prose.Upper(strings.Join(clauses, ". Also: ")) + "."
 }
 
-// ofExcess tells how much a cause explains, and for the first cause also its share of the excess.
+// ofExcess returns the seconds that a cause explains, and for the first cause also its share of the excess.
 func ofExcess(o *Outlier, s float64, first bool) string {
 	switch {
 	case !first || !o.ExcessS.OK:

@@ -81,7 +81,7 @@ func verdictWords(d *Document) string {
 // phasesUndated is why no time lost is known although tasks were compared.
 const phasesUndated = "the log does not say when the phases ran whose tasks can be compared"
 
-// Uncosted says why it is not known what slow tasks cost, where no attempt is an outlier.
+// Uncosted explains why the cost of slow tasks is unknown, if no attempt is an outlier.
 func Uncosted(d *Document) string {
 	if d.Cost.Loss.Note == phasesUndated {
 		return "No attempt is an outlier; what slower ones cost jobs is not known: " + phasesUndated + "."

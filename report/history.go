@@ -280,7 +280,7 @@ func (g *SlowStage) why() string {
 	return strings.Join(prose.NonEmpty(parts...), "; ") + "."
 }
 
-// spent tells what the time of a task was spent on, waiting for input or the processor, if the log has it.
+// spent describes what the time of a task was spent on, waiting for input or the processor, if the log has it.
 func (g *SlowStage) spent() string {
 	more := g.MedianS - g.UsualS
 	waited := g.WaitS.OK && g.UsualWaitS.OK
@@ -296,7 +296,7 @@ func (g *SlowStage) spent() string {
 	return ""
 }
 
-// historyWords tells which run was slowest as a whole, and in which stage.
+// historyWords names the run that was slowest as a whole, and its slowest stage.
 func historyWords(d *Document) string {
 	if len(d.SlowRuns.Rows) == 0 {
 		return ""
@@ -315,7 +315,7 @@ func historyWords(d *Document) string {
 	return s + "."
 }
 
-// historyWhy tells what the tasks of that stage spent the time on, and what else changed.
+// historyWhy describes what the tasks of that stage spent the time on, and what else changed.
 func historyWhy(d *Document) string {
 	if len(d.SlowRuns.Rows) == 0 {
 		return ""

@@ -130,7 +130,7 @@ func (m *Machine) run(h *schema.MachineHealth) {
 	m.Course, m.Note = h.Course, schema.Some(prose.After("in one run, against the history of its stages: ", againstHistory(h)))
 }
 
-// againstHistory tells what the tasks of a machine spent more time on than usual.
+// againstHistory describes what the tasks of a machine spent more time on than usual.
 func againstHistory(h *schema.MachineHealth) string {
 	var words []string
 	if h.WaitRatio.OK {

@@ -37,7 +37,7 @@ func (r *resources) add(s *SlowStageRow) {
 	}
 }
 
-// most tells what most of the time was spent on: what the log measured, if that is at least half. The rest is attributed to
+// most describes what most of the time was spent on: what the log measured, if that is at least half. The rest is attributed to
 // what it is proportional to: to the processor time of the stages if processors are slow or busy, to their input if a disk is
 // slow. Since stages differ by orders of magnitude in the ratio of the two, the one whose ratio to the rest varies less between
 // them is named (distribution.Steadier), as in the audit.

@@ -104,7 +104,7 @@ func (s *Saving) LessThanRunsDiffer() bool {
 	return !s.Ideal && s.Verdict != schema.CannotTell && s.ThisRunLow.OK && s.ThisRunLow.V > 0 && s.SavingLow.OK && s.SavingLow.V <= 0
 }
 
-// Outlook says what a policy, which it calls by a name, would save on the run of the log and what to expect of another run, in
+// Outlook describes what a policy, which it calls by a name, would save on the run of the log and what to expect of another run, in
 // two sentences, and a third where the two seem to disagree; "" if that is not known.
 func (s *Saving) Outlook(policy string) string {
 	if s.Ideal || !s.SavingS.OK || !s.ThisRunLow.OK || !s.SavingLow.OK {
@@ -119,7 +119,7 @@ func (s *Saving) Outlook(policy string) string {
 	return words
 }
 
-// between says how much less or more time a run takes, for an interval of savings.
+// between describes how much less or more time a run takes, for an interval of savings.
 func between(low, high float64) string {
 	switch {
 	case low == high && high < 0:

@@ -3,7 +3,7 @@ package schema
 // Enum is a column type that holds one of a fixed list of values.
 type Enum interface{ Values() []string }
 
-// AttemptStatus says how an attempt ended.
+// AttemptStatus is how an attempt ended.
 type AttemptStatus string
 
 const (
@@ -20,7 +20,7 @@ func (AttemptStatus) Values() []string {
 	return []string{string(Success), string(Failed), string(Killed), string(Lost), string(Running), string(UnknownStatus)}
 }
 
-// RunStatus says how an application, job or phase ended.
+// RunStatus is how an application, job or phase ended.
 type RunStatus string
 
 const (
@@ -36,7 +36,7 @@ func (RunStatus) Values() []string {
 	return []string{string(RunSucceeded), string(RunFailed), string(RunKilled), string(RunRunning), string(RunSkipped), string(RunUnknown)}
 }
 
-// Locality says how far a task ran from its data.
+// Locality is the distance between a task and its data.
 type Locality string
 
 const (
@@ -51,7 +51,7 @@ func (Locality) Values() []string {
 	return []string{string(ProcessLocal), string(NodeLocal), string(NoPreference), string(RackLocal), string(AnyLocality)}
 }
 
-// Pattern says which outputs of one phase feed which tasks of the next.
+// Pattern is the way in which outputs of one phase feed tasks of the next.
 type Pattern string
 
 const (
@@ -65,7 +65,7 @@ func (Pattern) Values() []string {
 	return []string{string(AllToAll), string(OneToOne), string(ManyToOne), string(UnknownPattern)}
 }
 
-// ProgressSource says where a progress sample comes from.
+// ProgressSource is the source of a progress sample.
 type ProgressSource string
 
 const (
@@ -173,7 +173,7 @@ func (Verdict) Values() []string {
 	return []string{string(Healthy), string(Slow), string(Flaky), string(UnknownVerdict)}
 }
 
-// SavingVerdict says what a saving amounts to.
+// SavingVerdict is the conclusion about a saving.
 type SavingVerdict string
 
 const (

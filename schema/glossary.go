@@ -31,7 +31,7 @@ func HistoryCauses() []Entry {
 	}
 }
 
-// Rules says which attempts each Rule calls slow.
+// Rules describes the attempts that each Rule calls slow.
 func Rules() []Entry {
 	return []Entry{
 		{string(HighRuntime), "longer than 1.5 × the median duration of its phase (MANTRI §4.1)"},

@@ -2,7 +2,7 @@ package schema
 
 // The values of the enum columns about plans.
 
-// PlanStage says which of a query's plans an operator belongs to.
+// PlanStage is the one of a query's plans that an operator belongs to.
 type PlanStage string
 
 const (
@@ -74,7 +74,7 @@ func (NodeRole) Values() []string {
 	return []string{string(NodeRuns), string(NodeWrites), string(NodeReads)}
 }
 
-// NodeBasis says how it is known that an operator ran in a phase.
+// NodeBasis is how it is known that an operator ran in a phase.
 type NodeBasis string
 
 const (

@@ -234,7 +234,7 @@ type NodeMetric struct {
 	Driver  bool       `col:"driver" doc:"it was measured by the driver and not by tasks"`
 }
 
-// NodePhase says that an operator ran in a phase.
+// NodePhase is an operator that ran in a phase.
 type NodePhase struct {
 	QueryID Key       `col:"query_id" key:"queries" doc:"the query"`
 	NodeID  Key       `col:"node_id" key:"plan_nodes" doc:"the operator"`

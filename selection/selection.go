@@ -1,5 +1,5 @@
-// Package selection takes what a user says of applications, an id or a name and a time, and gives those of a store that are
-// meant (applications.sql), the inputs that they were read from (inputs.go), and their rejected records (rejects.sql).
+// Package selection takes an id or a name and a time, as users give them, and returns the applications of a store that they select
+// (applications.sql), the inputs that these were read from (inputs.go), and their rejected records (rejects.sql).
 //
 // Start with Applications.
 package selection
@@ -19,7 +19,7 @@ import (
 //go:embed applications.sql
 var applicationsSQL string
 
-// Applications says which applications of a store are meant. The zero value means all.
+// Applications selects applications of a store. The zero value selects all.
 type Applications struct {
 	Key   schema.Key               // the one with it; 0 for any
 	Named string                   // by the native id, or the name; empty for any
@@ -57,7 +57,7 @@ func (a Applications) Keys(ctx context.Context, eng engine.Engine) ([]schema.Key
 	return keys, nil
 }
 
-// String says what is meant, as in a message.
+// String describes the selection for messages.
 func (a Applications) String() string {
 	var parts []string
 	if a.Key != 0 {

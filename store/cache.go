@@ -32,7 +32,7 @@ import (
 //
 // A copy's name is derived from store, path, length and checksum, so it belongs to one version of one file of one store.
 
-// Cache says where copies of a bucket's files are kept, and how many.
+// Cache is the directory for copies of a bucket's files, and its limit.
 type Cache struct {
 	Dir   string // "": $STRAGGLER_CACHE, or straggler in the user's cache directory
 	Bytes int64  // 0: $STRAGGLER_CACHE_BYTES, or 20 GiB; the copies that were used last stay

@@ -196,7 +196,7 @@ func (c *Commit) encode() ([]byte, error) {
 	return append(bytes.TrimSuffix(text, []byte(checksumSuffix(""))), checksumSuffix(c.Checksum)+"\n"...), nil
 }
 
-// adviceOnCommit says what to do about a commit file that cannot be read.
+// adviceOnCommit returns what to do about a commit file that cannot be read.
 func adviceOnCommit(err error) string {
 	if errors.Is(err, ErrNewer) {
 		return "install a version as new as the one that wrote it"

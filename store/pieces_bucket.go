@@ -272,7 +272,7 @@ func (p *farPiece) abort(ctx context.Context) {
 	}
 }
 
-// explain says what to do on a machine without access, which is not the one on which the command was given.
+// explain adds what to do on a machine without access, which is not the one on which the command was given.
 func (p *farPiece) explain(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("store: this machine of the cluster cannot write to the bucket, and what it finds goes there: give executors a role that may, or credentials in their environment, "+

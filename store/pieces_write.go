@@ -34,7 +34,7 @@ type pieceTarget interface {
 	end(ctx context.Context, p *Piece) error
 	// abort removes all files, if possible.
 	abort(ctx context.Context)
-	// explain says what to do about an error.
+	// explain adds to an error what to do about it.
 	explain(err error) error
 }
 
@@ -170,7 +170,7 @@ func (n *nearPiece) abort(context.Context) {
 	}
 }
 
-// explain says what to do about a store that can only be read.
+// explain adds what to do about a store that can only be read.
 func (*nearPiece) explain(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("store: this machine cannot write to the store, and what it finds goes there; mount it so that it can: %w", err)

@@ -10,7 +10,7 @@ import (
 	"straggler/schema/laws"
 )
 
-// keys asks for the rows that break the laws of keys.
+// keys finds the rows that break the laws of keys.
 func keys(ctx context.Context, eng engine.Engine, report laws.Report) error {
 	for _, u := range laws.Uniques() {
 		for row, err := range engine.Read[duplicate](ctx, eng, duplicatesSQL(u)) {

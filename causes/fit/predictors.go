@@ -21,7 +21,7 @@ const (
 	Predictors
 )
 
-// Status says how a predictor was used in a phase.
+// Status is how a predictor was used in a phase.
 type Status int
 
 const (

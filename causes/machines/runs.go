@@ -97,7 +97,7 @@ func (r ratio) value() (v schema.Null[float64]) {
 	return v
 }
 
-// RunJudgement tells what the machines of one run have in common, and which of them are slow.
+// RunJudgement has the slowness that the machines of one run share, and the machines that are slow.
 type RunJudgement struct {
 	Rows     []schema.MachineHealth
 	Shared   map[schema.Key]float64 // by phase: ln of the slowdown of its tasks common to most machines

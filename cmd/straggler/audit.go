@@ -184,7 +184,7 @@ type measured struct {
 	tasks func(...*measure.Run) error
 }
 
-// measuring says which runs are measured: those of a store, to which logs are added first, if there are any.
+// measuring selects the runs to measure: those of a store, to which logs are added first, if there are any.
 type measuring struct {
 	store string
 	logs  []string

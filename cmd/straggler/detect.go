@@ -79,7 +79,7 @@ func runDetect(ctx context.Context, e *env, o detectOptions) error {
 		})
 }
 
-// historyWords tells how much history there was, and what it showed.
+// historyWords describes the history of stages and what it showed.
 func historyWords(s detect.Summary) string {
 	words := "no history: no stage has three earlier executions in the store"
 	if s.Repeated > 0 {

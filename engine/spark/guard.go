@@ -21,7 +21,7 @@ import (
 // beginnings are the words that a query may begin with.
 var beginnings = words("select with values table describe desc show explain from")
 
-// explainModes may stand between EXPLAIN and what is explained.
+// explainModes are the words allowed between EXPLAIN and the statement.
 var explainModes = words("logical formatted extended codegen cost")
 
 // writes are the words of modifying statements that may follow WITH x AS (…) or FROM x.

@@ -154,7 +154,7 @@ func cutRecord(b []byte, delimiter byte) (record []byte, next int) {
 
 func trimCR(b []byte) []byte { return bytes.TrimSuffix(b, []byte("\r")) }
 
-// closingQuote returns where the quoted field that starts at i ends; two quotes stand for one.
+// closingQuote returns the end of the quoted field that starts at i, in which two quotes mean one.
 func closingQuote(b []byte, i int) int {
 	for most := min(len(b), i+maxField); ; {
 		n := bytes.IndexByte(b[i:most], '"')

@@ -9,7 +9,7 @@ import (
 	"straggler/ingest"
 )
 
-// Error says where reading a file failed.
+// Error is an error in reading a file, with its position.
 type Error struct {
 	File   string
 	Layers []string

@@ -339,7 +339,7 @@ func (j *job) addLogged(l *loggedTask) {
 	}
 }
 
-// attempt reads a LoggedTaskAttempt; -1 stands for unknown.
+// attempt reads a LoggedTaskAttempt, in which -1 means unknown.
 func (d *rumenDecoder) attempt() *attempt {
 	p := &d.pull
 	a := &attempt{status: schema.Running, order: d.order}

@@ -100,7 +100,7 @@ func withContents(in *ingest.Input, contents [][]byte) *ingest.Input {
 	return &out
 }
 
-// mutate damages one of the parts, and says how.
+// mutate damages one of the parts, and returns a description of the damage.
 func mutate(rng *rand.Rand, parts [][]byte) (out [][]byte, how string) {
 	out = append(out, parts...)
 	at := rng.IntN(len(parts))

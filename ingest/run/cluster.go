@@ -26,7 +26,7 @@ const shardTries = 3
 // errShard is returned when the shard of a log could not be committed.
 var errShard = errors.New("the cluster could not bring it into the store")
 
-// workerSpec tells the copies what to do.
+// workerSpec is the instruction for the copies.
 type workerSpec struct {
 	Store  string
 	Paths  []string
@@ -127,7 +127,7 @@ func (m *merger) round(ctx context.Context, eng engine.RemoteRunner, file []byte
 	return left, rows.Err()
 }
 
-// weight orders results of the same log by how much they tell.
+// weight orders results of the same log by their importance.
 var weight = map[Status]int{OtherShard: 0, NotRecognised: 1, Failed: 2, Duplicate: 3, AlreadyThere: 4, Partial: 5, Read: 6}
 
 func (m *merger) add(s *shardRead) {

@@ -59,7 +59,7 @@ func Follow(ctx context.Context, st *store.Store, formats []ingest.Format, paths
 	}
 }
 
-// followState is what a follower knows of the logs of earlier rounds. It is nil for a single run.
+// followState has the logs of earlier rounds of a follower. It is nil for a single run.
 type followState struct {
 	mu     sync.Mutex
 	logs   map[string]*logState
@@ -107,7 +107,7 @@ func (f *followState) failedBefore(r *Result) bool {
 	return ok && (changed == r.Changed || changed == 0)
 }
 
-// logState is what a follower knows of one log.
+// logState is the state of a log as of the last round.
 type logState struct {
 	read  discover.FileVersion // when it was last read; the zero version means never
 	seen  discover.FileVersion // in the last round

@@ -122,7 +122,7 @@ func (r *run) isStored(ctx context.Context, sources *sources, j *job) (bool, err
 	return stored, nil
 }
 
-// compared says which of a job and a stored input of the same application has all records of the other.
+// compared is the relation between a job and a stored input of the same application: which has all records of the other.
 type compared int
 
 const (

@@ -227,7 +227,7 @@ func unknownStage(id int64) stageInfo {
 	return stageInfo{ID: id, Tasks: none, RDDs: rdds{Own: none, Partitions: none}, Submit: none, Complete: none}
 }
 
-// learn records what a Stage Info says about the stage as a whole.
+// learn records what a Stage Info contains about the stage as a whole.
 func (s *stage) learn(info *stageInfo) {
 	if s.known || info.Tasks < 0 && info.Name == "" {
 		return

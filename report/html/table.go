@@ -5,7 +5,7 @@ import (
 	"straggler/report/view"
 )
 
-// tableView is a table with its cells as the template wants them.
+// tableView is a table with its cells, the data of its template.
 type tableView struct {
 	ID, Caption, Empty, After, SQL string
 	Columns                        []view.Column

@@ -196,7 +196,7 @@ func markClass(m *report.Mark) string {
 	return strings.Join(c, " ")
 }
 
-// MarkTitle says in words what a mark of a timeline is.
+// MarkTitle describes a mark of a timeline.
 func MarkTitle(m *report.Mark, machine string) string {
 	parts := []string{fmt.Sprintf("phase %s, task %d.%d on %s", prose.Clean(m.Phase, markRunes), m.Task, m.Number,
 		prose.Clean(machine, markRunes)), prose.Seconds(m.ToS - m.FromS)}

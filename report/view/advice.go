@@ -8,7 +8,7 @@ import (
 	"straggler/report/prose"
 )
 
-// adviceSection says what to do.
+// adviceSection lists what to do.
 func adviceSection(d *report.Document) Section {
 	return Section{ID: "todo", Short: "What to do", Title: "What to do", Blocks: []Block{Advice(d.Advice)}}
 }

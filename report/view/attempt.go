@@ -6,7 +6,7 @@ import (
 	"straggler/schema"
 )
 
-// AttemptSection says why an attempt took as long as it did, outlier or not.
+// AttemptSection explains why an attempt took as long as it did, outlier or not.
 func AttemptSection(o *report.Outlier) Section {
 	s := Section{ID: "why", Title: "Why it took so long", Blocks: []Block{attemptFacts(o)}}
 	if len(o.Causes) == 0 {
@@ -36,7 +36,7 @@ func attemptFacts(o *report.Outlier) Facts {
 	return f
 }
 
-// excessTable says where the excess of an outlier went.
+// excessTable lists the causes of an outlier's excess.
 func excessTable(o *report.Outlier) Table {
 	t := Table{ID: "excess", Caption: "Where its excess went; the seconds sum to it", SQL: o.SQL,
 		Columns: []Column{{Title: "Cause", Essential: true}, {Title: "Seconds", Number: true, Essential: true}, {Title: "Share", Number: true, Essential: true},

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// costSection says what stragglers cost, by cause and by job.
+// costSection shows what stragglers cost, by cause and by job.
 func costSection(d *report.Document) Section {
 	return Section{ID: "cost", Short: "Cost", Title: "What stragglers cost", Blocks: []Block{
 		Lead("Lost is how much earlier jobs would have ended had their slow tasks taken their phase’s median. It is divided among the causes; the parts sum to the whole."),

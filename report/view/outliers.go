@@ -52,7 +52,7 @@ func where(o *report.Outlier) string {
 		o.Number, prose.Name(o.NativeID))
 }
 
-// unknownCost says why it is unknown what an outlier cost its job; "" where it is known.
+// unknownCost explains why the cost of an outlier to its job is unknown. It returns "" if it is known.
 func unknownCost(o *report.Outlier) string {
 	switch {
 	case o.CostS.OK:

@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// PartsText says in words what a stacked bar shows, the largest parts first; parts under a hundredth are summed up.
+// PartsText lists the parts of a stacked bar, the largest first; parts under a hundredth are summed up.
 func PartsText(parts []report.LostPart) string {
 	return partsText(parts, func(c schema.Cause) string { return report.InfoOf(c).Title })
 }

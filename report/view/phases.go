@@ -64,7 +64,7 @@ func drawnPhases(d *report.Document) (n int64) {
 	return n
 }
 
-// phasesNote says which phases have no picture.
+// phasesNote says how many phases have no picture.
 func phasesNote(d *report.Document, drawn int64) string {
 	judged := slices.ContainsFunc(d.Phases.Rows, func(p report.Phase) bool { return p.LostS.OK })
 	switch more := d.Phases.Total - drawn; {

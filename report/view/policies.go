@@ -127,7 +127,7 @@ func distinguish(rows []Row, column int) {
 	}
 }
 
-// replayWords says how reliable the replays are.
+// replayWords describes how reliable the replays are.
 func replayWords(d *report.Document) string {
 	w := &d.Whatif
 	s := "Every job was replayed under each policy with the same random numbers."
@@ -140,7 +140,7 @@ func replayWords(d *report.Document) string {
 	return s + fmt.Sprintf(" Replayed unchanged, the jobs take times that differ from the log's by %s (%s); smaller savings are within that error.", prose.Seconds(w.ReplayErrorS.V), prose.OrDash(w.ReplayErrorShare, prose.Percent))
 }
 
-// disagreement says what it means that a policy saves on this run, and may save nothing on another; "" where none does.
+// disagreement explains what it means that a policy saves time on this run, and may save none on another; "" if none does.
 func disagreement(d *report.Document) string {
 	for i := range d.Whatif.Savings.Rows {
 		if s := &d.Whatif.Savings.Rows[i]; s.LessThanRunsDiffer() {
@@ -150,7 +150,7 @@ func disagreement(d *report.Document) string {
 	return ""
 }
 
-// beyondLost says what a policy saves that saves more than stragglers cost, where one does; "" elsewhere. The lost time counts
+// beyondLost describes what a policy saves that saves more than stragglers cost, where one does; "" elsewhere. The lost time counts
 // phases of at least three tasks, and of those what exceeds the median; a replay moves and copies every task.
 func beyondLost(d *report.Document) string {
 	lost := d.Cost.Loss.LostS

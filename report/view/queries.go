@@ -34,7 +34,7 @@ func QuerySection(d *report.Document) Section {
 	return s
 }
 
-// noPlan says why the plan of a query is not drawn.
+// noPlan explains why the plan of a query is not drawn.
 func noPlan(q *report.Query) Lead {
 	if n := q.Operators.V; n > 0 {
 		return Lead("Its plan has " + prose.Plural(n, "operator", "operators") + ", too many to draw; the table plan_nodes has them.")

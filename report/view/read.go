@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// readSection says what was read and how far it can be believed.
+// readSection shows what was read and how reliable it is.
 func readSection(d *report.Document) Section {
 	blocks := []Block{facts(d), applicationsTable(d)}
 	blocks = ifAny(blocks, caveatsTable(d))

@@ -19,7 +19,7 @@ type Block interface{ block() }
 
 // Blocks of text.
 type (
-	// Lead says how to read what follows.
+	// Lead explains the blocks that follow.
 	Lead string
 	// Note is a statement that goes with the figures of its section: every rendering shows it.
 	Note string

@@ -72,7 +72,7 @@ func namesTable(d *report.Simulation) Table {
 	return t
 }
 
-// SimulationLead says in a sentence what was run.
+// SimulationLead returns a sentence about what was run.
 func SimulationLead(d *report.Simulation) string {
 	return fmt.Sprintf("%s of %s, drawn %s; %s.", prose.Plural(d.Jobs, "job", "jobs"), prose.Plural(d.Tasks, "task", "tasks"),
 		prose.Plural(d.Seeds, "time", "times"), prose.Plural(int64(len(d.Arms)), "combination of scheduler and policy", "combinations of scheduler and policy"))

@@ -52,7 +52,7 @@ func Span(d *report.Document) string {
 	return strings.Join(parts, " · ")
 }
 
-// QueryHelp says how to run the queries of the report.
+// QueryHelp describes how to run the queries of the report.
 func QueryHelp(d *report.Document) string {
 	if d.Store != "" {
 		return "Queries run with: straggler sql --store " + shellWord(prose.Clean(d.Store, 200))
@@ -69,7 +69,7 @@ func shellWord(s string) string {
 	return s
 }
 
-// Sources says from how many logs the report is made, or from which one.
+// Sources returns the number of logs that the report is made from, or the name if it is a single one.
 func Sources(d *report.Document) string {
 	apps := d.Trust.Applications
 	if len(apps.Rows) == 1 && apps.Total == 1 {

@@ -100,7 +100,7 @@ func (w *watch) hangUp() {
 	w.s.conn.net.Close()
 }
 
-// ask finds out whether the server still works on the operation.
+// ask returns an error unless the server is still working on the operation.
 func (w *watch) ask(ctx context.Context) error {
 	if w.op == nil {
 		return errors.New("it took the request")

@@ -261,7 +261,7 @@ func generatedName(word string) string {
 	return word
 }
 
-// isWord tells the bytes of names and numbers. Other letters than ASCII's are among them.
+// isWord reports whether a byte is part of a name or a number, as all bytes of letters beyond ASCII are.
 func isWord(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '.' || c == '$' || c >= 0x80
 }
