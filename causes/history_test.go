@@ -76,7 +76,7 @@ func TestHistoryCauses(t *testing.T) {
 		says  string
 	}{
 		{"every read waits", func(a *schema.Attempt, _ int) { longer(a, 30); a.FetchWaitS = schema.Some(31.0) }, schema.SharedSlowness,
-			"", 24, "waited for input for 31 s, usually 1 s"},
+			"", 24, "waited for input for 31.0 s, usually 1.00 s"},
 		{"a machine is slow", func(a *schema.Attempt, m int) {
 			if m == 3 {
 				longer(a, 20)

@@ -190,7 +190,7 @@ func TestSlowSender(t *testing.T) {
 					want, elsewhere = c.elsewhere, elsewhere+1
 				case task.Convert == c.delay && c.named:
 					want, first = schema.Network, first+1
-					if strings.Contains(r.Evidence, "queued behind") && !strings.Contains(r.Evidence, "its code came over that link too and took 2.5 s; that of the median first task took 5 ms") {
+					if strings.Contains(r.Evidence, "queued behind") && !strings.Contains(r.Evidence, "its code came over that link too and took 2.50 s; that of the median first task took 5 ms") {
 						t.Errorf("task %d: %s", task.Index, r.Evidence)
 					}
 				}

@@ -398,7 +398,7 @@ func TestFirstConversions(t *testing.T) {
 			if err := json.Unmarshal([]byte(r.Evidence), &e); err != nil {
 				t.Fatal(err)
 			}
-			if r.Cause != want || !strings.Contains(e.Text, "3 s") {
+			if r.Cause != want || !strings.Contains(e.Text, "3.00 s") {
 				t.Errorf("first %v: task %d: %s, %s", first, find(phases, r.AttemptID).Index, r.Cause, e.Text)
 			}
 		}

@@ -59,7 +59,7 @@ func TestReadersWait(t *testing.T) {
 			t.Errorf("attempt %d is %+v, want %s", id, v[id], want)
 		}
 	}
-	for _, words := range []string{"task 3", "node7", "attempt 102", "25 s after"} {
+	for _, words := range []string{"task 3", "node7", "attempt 102", "25.0 s after"} {
 		if !strings.Contains(v[50].Evidence, words) {
 			t.Errorf("%q is not in %s", words, v[50].Evidence)
 		}

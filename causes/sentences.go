@@ -332,46 +332,74 @@ func (w *words) fixed(x float64, n int) *words {
 	return w
 }
 
+// seconds writes a duration as prose.Seconds does, with an ordinary space.
 func (w *words) seconds(s float64) *words {
+	if s < 0 {
+		w.say("−")
+	}
 	switch a := math.Abs(s); {
 	case a == 0:
 		return w.say("0 s")
-	case a < 0.1:
-		return w.digits(s*1000, 2).say(" ms")
-	case a < 100:
-		return w.digits(s, 3).say(" s")
+	case a < 0.0005:
+		return w.say("< 1 ms")
+	case a < 0.9995:
+		return w.fixed(a*1000, 0).say(" ms")
+	case a < 599.5:
+		return w.three(a).say(" s")
+	case a < 2*3600:
+		return w.three(a / 60).say(" min")
+	case a < 48*3600:
+		return w.three(a / 3600).say(" h")
+	default:
+		return w.three(a / 86400).say(" d")
 	}
-	return w.fixed(s, 0).say(" s")
 }
 
-// amount writes a number of bytes or records.
-func (w *words) amount(x float64, unit string) *words {
-	prefix := ""
-	for _, p := range [...]struct {
-		f float64
-		s string
-	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
-		if math.Abs(x) >= p.f {
-			x, prefix = x/p.f, p.s
-			break
-		}
+// three writes x ≥ 0.01 with three significant digits, or with all digits before the point.
+func (w *words) three(x float64) *words {
+	switch {
+	case x < 9.995:
+		return w.fixed(x, 2)
+	case x < 99.95:
+		return w.fixed(x, 1)
 	}
-	w.digits(x, 3).say(" ").say(prefix)
+	return w.fixed(x, 0)
+}
+
+// amount writes a number of bytes or records; bytes as prose.Bytes does, with an ordinary space.
+func (w *words) amount(x float64, unit string) *words {
+	base, prefixes := 1000.0, [...]string{"", "k", "M", "G", "T"}
+	if unit == "bytes" {
+		base, prefixes = 1024, [...]string{"", "Ki", "Mi", "Gi", "Ti"}
+	}
+	i := 0
+	for math.Abs(x) >= base-0.5 && i < len(prefixes)-1 {
+		x /= base
+		i++
+	}
+	switch {
+	case unit == "bytes" && i > 0:
+		w.three(x)
+	case unit == "bytes":
+		w.fixed(x, 0)
+	default:
+		w.digits(x, 3)
+	}
+	w.say(" ").say(prefixes[i])
 	if unit == "bytes" {
 		return w.say("B")
 	}
-	if prefix != "" {
+	if i > 0 {
 		w.say(" ")
 	}
 	return w.say(unit)
 }
 
-// rate writes a coefficient ± its error, in seconds per million units.
+// rate writes a coefficient ± its error, in seconds per mebibyte or per million records.
 func (w *words) rate(coef, se float64, unit string) {
-	w.digits(coef*1e6, 3).say(" ± ").digits(se*1e6, 1)
+	per, of := 1e6, "million "+unit
 	if unit == "bytes" {
-		w.say(" s per MB")
-		return
+		per, of = 1<<20, "MiB"
 	}
-	w.say(" s per million ").say(unit)
+	w.digits(coef*per, 3).say(" ± ").digits(se*per, 1).say(" s per ").say(of)
 }
