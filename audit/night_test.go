@@ -35,7 +35,7 @@ func TestTasksWorth(t *testing.T) {
 	past := []measure.Values{{"excess_s": 100, "excess_sq": 100}, {"excess_s": 100, "excess_sq": 100}}
 	for _, c := range []struct{ tasks, each, low, high float64 }{{1, 1000, 1, 1.3}, {1, 50, 1, 2}, {10, 50, 8, 13}, {0, 0, 0, 0}} {
 		v := measure.Values{"excess_s": 100 + c.tasks*c.each, "excess_sq": 100 + c.tasks*c.each*c.each}
-		g, ok := tasksOf(v, past, "excess_s", "excess_sq", 1e-3, 0)
+		g, ok := (&comparison{tonight: v, past: past}).tasksOf(excessSums, 1e-3, 0)
 		if !ok || g.k < c.low || g.k > c.high {
 			t.Errorf("%v tasks of %v s are worth %v", c.tasks, c.each, g.k)
 		}

@@ -3,7 +3,6 @@ package audit
 import (
 	"math"
 
-	"straggler/audit/measure"
 	"straggler/distribution"
 )
 
@@ -13,10 +12,10 @@ func (c *comparison) byTasks() float64 {
 	least := max(0.005*c.scale["slot_s"], 1e-3)
 	switch c.rule.Name {
 	case "cause_time":
-		g, ok := tasksOf(c.tonight, c.past, "seconds", "squares", max(1, 0.02*c.scale["slot_s"]), 0)
+		g, ok := c.tasksOf(causeSums, max(1, 0.02*c.scale["slot_s"]), 0)
 		return chance(g, ok, n)
 	case "stage_lost_time", "lost_time":
-		g, ok := tasksOf(c.tonight, c.past, "excess_s", "excess_sq", least, c.speed)
+		g, ok := c.tasksOf(excessSums, least, c.speed)
 		return chance(g, ok, n) * c.missing(g.k)
 	case "stage_late", "slowdown_ratio":
 		return c.longest(n)
@@ -32,10 +31,10 @@ func (c *comparison) byTasks() float64 {
 		if c.byMedians() {
 			return 0
 		}
-		g, ok := tasksOf(c.tonight, c.past, "excess_s", "excess_sq", least, c.speed)
+		g, ok := c.tasksOf(excessSums, least, c.speed)
 		return chance(g, ok, n)
 	case "run_time":
-		g, ok := tasksOf(c.tonight, c.past, "excess_s", "excess_sq", least, c.speed)
+		g, ok := c.tasksOf(excessSums, least, c.speed)
 		return min(chance(g, ok, n), c.withoutLate())
 	}
 	return 0
@@ -52,19 +51,24 @@ func (c *comparison) byMedians() bool {
 	return medians > more/2
 }
 
-// tasksOf compares sums of excess and of its squares; least is a time that means nothing.
-func tasksOf(tonight measure.Values, past []measure.Values, sum, squares string, least, speed float64) (growth, bool) {
-	e, sq := tonight[sum]*math.Exp(-speed), tonight[squares]*math.Exp(-2*speed)
-	if _, ok := tonight[squares]; !ok || len(past) == 0 {
+// sums names the sum of the excess of tasks, and that of its squares, among the values of a run or stage.
+type sums struct{ excess, squares string }
+
+var excessSums, causeSums = sums{"excess_s", "excess_sq"}, sums{"seconds", "squares"}
+
+// tasksOf compares tonight's excess with that of the history; least is a time that means nothing.
+func (c *comparison) tasksOf(of sums, least, speed float64) (growth, bool) {
+	e, sq := c.tonight[of.excess]*math.Exp(-speed), c.tonight[of.squares]*math.Exp(-2*speed)
+	if _, ok := c.tonight[of.squares]; !ok || len(c.past) == 0 {
 		return growth{}, false
 	}
 	before, w := 0.0, 0.0
-	for _, v := range past {
-		x := v[sum] + least
+	for _, v := range c.past {
+		x := v[of.excess] + least
 		before += x
-		w += v[squares] / (x * x)
+		w += v[of.squares] / (x * x)
 	}
-	before, w = before/float64(len(past)), w/float64(len(past))
+	before, w = before/float64(len(c.past)), w/float64(len(c.past))
 	e += least
 	g := growth{more: e - before}
 	const clear = 0.85 // w differs from night to night too

@@ -50,11 +50,10 @@ type candidateDetail struct {
 	bytes, records float64
 }
 
-// addCandidate adds an attempt of the k-th execution of the stage.
-func (s *stageTasks) addCandidate(k int, e *timedExecution, isPartition bool, task int64, d float64, detail candidateDetail) {
-	c := candidate{d: d, task: task, execution: int32(k)}
-	if isPartition {
-		c.place = int32(e.place)
+// addCandidate adds an attempt. Its place is that of its execution, if its task is a partition.
+func (s *stageTasks) addCandidate(c candidate, isPartition bool, detail candidateDetail) {
+	if !isPartition {
+		c.place = 0
 	}
 	s.candidates, s.details = append(s.candidates, c), append(s.details, detail)
 }
@@ -168,7 +167,8 @@ func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int
 	if e.mayHaveCandidates() {
 		for i := from; i < to; i++ {
 			if d, mark := rows.duration[i], rows.mark[i]; e.isCandidate(d, mark) {
-				s.addCandidate(k, e, mark&timeNoPartition == 0, rows.task[i], d, candidateDetail{rows.attempt[i], rows.bytes[i], rows.records[i]})
+				s.addCandidate(candidate{d, rows.task[i], int32(k), int32(e.place)}, mark&timeNoPartition == 0,
+					candidateDetail{rows.attempt[i], rows.bytes[i], rows.records[i]})
 			}
 		}
 	}
@@ -188,8 +188,8 @@ func (s *stageTasks) take(k int, e *timedExecution, rows *taskRows, from, to int
 func (s *stageTasks) takeCandidates(k int, e *timedExecution, rows *packedTimes) {
 	for i := range rows.rows {
 		if d, mark := rows.duration.at(i), rows.mark(i); e.isCandidate(d, mark) {
-			detail := candidateDetail{rows.attempt.at(i), rows.bytes.at(i), rows.records.at(i)}
-			s.addCandidate(k, e, mark&timeNoPartition == 0, rows.task.at(i), d, detail)
+			s.addCandidate(candidate{d, rows.task.at(i), int32(k), int32(e.place)}, mark&timeNoPartition == 0,
+				candidateDetail{rows.attempt.at(i), rows.bytes.at(i), rows.records.at(i)})
 		}
 	}
 }

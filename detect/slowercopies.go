@@ -134,7 +134,7 @@ func (c *comparer) add(fields []engine.RemoteField) error {
 	}
 	e.usualS, e.usualBytes, e.usualRecords = usual.V, orNaN(r.float()), orNaN(r.float())
 	e.compared, e.withinRun, e.betweenRuns, e.tickS = r.integer(), orNaN(r.float()), orNaN(r.float()), r.float().V
-	c.tasks.addCandidate(k, e, isPartition, task, d, candidateDetail{attempt, bytes, records})
+	c.tasks.addCandidate(candidate{d, task, int32(k), int32(e.place)}, isPartition, candidateDetail{attempt, bytes, records})
 	return r.err
 }
 
