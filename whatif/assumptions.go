@@ -28,7 +28,7 @@ func verdict(s Interval, replayError, copies float64) schema.SavingVerdict {
 	return schema.Costs
 }
 
-// Verdict is the verdict on the saving over all jobs.
+// Verdict returns the verdict on the saving over all jobs.
 func (r *Result) Verdict(replayErrorS float64) schema.SavingVerdict {
 	return verdict(r.All.Saving, replayErrorS, r.All.Copies)
 }
@@ -128,7 +128,7 @@ func (s *Summary) Assumed() []string {
 	return out
 }
 
-// notes are the sentences about a variant.
+// notes returns the sentences about a variant.
 func (s *Summary) notes(v *Variant) []string {
 	out := assumed(&s.Notes, v)
 	if s.Seeds == 1 && !v.Ideal {
@@ -179,7 +179,7 @@ func assumed(n *workload.Notes, v *Variant) []string {
 	return out
 }
 
-// howMany is a number with its noun and verb.
+// howMany returns a number with its noun and verb.
 func howMany(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -205,7 +205,7 @@ func idle(n *workload.Notes, v *Variant) (out []string) {
 	return out
 }
 
-// number is the value of a numeric option.
+// number returns the value of a numeric option.
 func (v *Variant) number(option string) (float64, bool) {
 	text, ok := v.Option(option)
 	if !ok {

@@ -39,7 +39,7 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// hours is a table of tasks that take so many hours, or a second.
+// hours returns a table of tasks that take so many hours, or a second.
 func hours(t *testing.T, tasks, hours int) string {
 	t.Helper()
 	var b strings.Builder

@@ -88,7 +88,7 @@ func textOf(v Variant) (text variantText, known bool) {
 	return text, err == nil && p.Parameters() == v.Policy.Parameters()
 }
 
-// policy is the policy of a variant.
+// policy returns the policy of a variant.
 func (v *variantText) policy() (policy.Policy, error) {
 	p, err := policy.ByName(v.Policy)
 	for _, o := range v.Options {

@@ -159,7 +159,7 @@ func (c *comparison) over(w *workload.Workload) *comparison {
 // other reports whether a job is replayed only because it shares slots with the selected ones.
 func (c *comparison) other(job int) bool { return c.others != nil && c.others[job] }
 
-// counted is the number of jobs in the results.
+// counted returns the number of jobs in the results.
 func (c *comparison) counted() (n int) {
 	for j := range c.jobs {
 		if !c.other(j) {
@@ -388,7 +388,7 @@ func (c *comparison) another(ctx context.Context, sim *replay.Sim, seed int64) [
 	return longer
 }
 
-// replayError is the error of replays under policy none: the sum of the absolute differences over the jobs whose completion
+// replayError returns the error of replays under policy none: the sum of the absolute differences over the jobs whose completion
 // time is known, and the sum of these times.
 func (c *comparison) replayError() (seconds, observed float64) {
 	for i, p := range c.w.Pools {

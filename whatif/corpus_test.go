@@ -17,7 +17,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// corpus is the directory of real logs outside of the repository.
+// corpus returns the directory of real logs outside of the repository.
 func corpus(t *testing.T) string {
 	dir := os.Getenv("STRAGGLER_CORPUS")
 	if dir == "" {

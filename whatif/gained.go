@@ -146,7 +146,7 @@ func gained(ctx context.Context, from tables) (*Gained, int64, error) {
 	return nil, 0, nil
 }
 
-// variantOf is the variant of a row of results.
+// variantOf returns the variant of a row of results.
 func variantOf(name, parameters string) (Variant, error) {
 	p, err := policy.ByName(name)
 	if err != nil {

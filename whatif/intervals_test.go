@@ -19,8 +19,9 @@ type sharing struct {
 	spell    float64 // what one machine alone takes for half a minute, 1.6 × the time; 0: as ever
 }
 
-// generatedRun is the log of a run without speculation on eight machines of two slots. Runs of one cluster have the same work,
-// the same slow machine and the same slow attempts; run says which scatter of attempts, and of all of them together, they have.
+// generatedRun returns the log of a run without speculation on eight machines of two slots. Runs of one cluster have the same
+// work, the same slow machine and the same slow attempts; run says which scatter of attempts, and of all of them together, they
+// have.
 func generatedRun(cluster, run uint64, s sharing) *schema.Trace {
 	const machines, slots, noise = 8, 2, 0.1
 	is := rand.New(rand.NewPCG(cluster, 1))

@@ -155,7 +155,7 @@ func (l *loader) observe(ctx context.Context, survey func(*workload.Workload)) e
 	})
 }
 
-// pass is a pass over the observed pools.
+// pass returns a pass over the observed pools.
 func (l *loader) pass(ctx context.Context) pass {
 	if l.whole != nil {
 		return only(l.whole)
@@ -178,7 +178,7 @@ func (l *loader) each(ctx context.Context, do func(workload.Batch) error) error 
 	return nil
 }
 
-// only is a pass over one workload.
+// only returns a pass over one workload.
 func only(w *workload.Workload) pass {
 	return func(do func(*workload.Workload) error) error { return do(w) }
 }
@@ -302,7 +302,7 @@ func first(steps ...func() error) error {
 	return nil
 }
 
-// query is a statement of sql/; those of Load give their rows in the order that replays take them.
+// query returns a statement of sql/; those of Load give their rows in the order that replays take them.
 func query(name string) string {
 	text, err := queries.ReadFile("sql/" + name + ".sql")
 	if err != nil {

@@ -163,7 +163,7 @@ func (c *comparison) try(ctx context.Context, policies []policy.Policy, seed int
 	return out, nil
 }
 
-// cheapest is the result with the least slot time among those whose saving does not differ significantly from the best,
+// cheapest returns the result with the least slot time among those whose saving does not differ significantly from the best,
 // compared in pairs, since all use the same random numbers.
 func cheapest(r []Result) Result {
 	best := r[0]

@@ -167,7 +167,7 @@ type pairCounts struct {
 	widths, errors                       []float64 // half of the interval, and the error, as shares of the prediction
 }
 
-// discrepancy is the one under which the errors are most likely, beyond what the rest of the interval says.
+// discrepancy returns the standard deviation, beyond what the rest of the interval includes, under which the errors are most likely.
 func (c *pairCounts) discrepancy() float64 {
 	best, most := 0.0, math.Inf(-1)
 	for d := 0.0; d < 0.2; d += 0.001 {

@@ -13,7 +13,7 @@ import (
 	"straggler/whatif/workload/workloadtest"
 )
 
-// oneJob is a log of a phase of four tasks; near says that it tells where they ran.
+// oneJob returns a log of a phase of four tasks; near says that it tells where they ran.
 func oneJob(near bool, framework string) *workload.Workload {
 	return workload.Build(workloadtest.FromTrace(oneJobTrace(near, framework)))
 }

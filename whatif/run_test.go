@@ -24,7 +24,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// labelled is a real log of the repository.
+// labelled returns a real log of the repository.
 func labelled(t testing.TB, name string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../testdata/labelled", name, "app-*"))

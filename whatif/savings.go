@@ -21,10 +21,10 @@ func (m *moments) add(x float64) {
 	m.squares += x * x
 }
 
-// interval95 is a mean with the prediction interval of one more value of a sample: ± t(0.975, n−1) · sd · √(1 + 1/n) (Hahn and
-// Meeker 1991, section 4.7). More seeds make it more precise, but not narrower than the spread of the sample. A sample of equal
-// values has an interval without width. With a single value the limits are NaN, unless it is fixed, meaning that another run
-// would give the same. The quantile is student(n): it takes longer than all else, and many samples are of the same size.
+// interval95 returns a mean with the prediction interval of one more value of a sample: ± t(0.975, n−1) · sd · √(1 + 1/n) (Hahn
+// and Meeker 1991, section 4.7). More seeds make it more precise, but not narrower than the spread of the sample. A sample of
+// equal values has an interval without width. With a single value the limits are NaN, unless it is fixed, meaning that another
+// run would give the same. The quantile is student(n): it takes longer than all else, and many samples are of the same size.
 func (m *moments) interval95(mean float64, fixed bool, quantile float64) Interval {
 	switch {
 	case m.n == 0:
@@ -42,7 +42,7 @@ func (i Interval) atMost(seconds float64) Interval {
 	return i
 }
 
-// variance is the variance of the sample; 0 if values differ only by rounding.
+// variance returns the variance of the sample, or 0 if values differ only by rounding.
 func (m *moments) variance() float64 {
 	deviations := m.squares - m.sum/m.n*m.sum
 	if m.n == 1 || deviations <= 1e-12*m.squares {
@@ -51,11 +51,11 @@ func (m *moments) variance() float64 {
 	return deviations / (m.n - 1)
 }
 
-// student is the 0.975-quantile of Student's t with the degrees of freedom of a sample of n values.
+// student returns the 0.975-quantile of Student's t with the degrees of freedom of a sample of n values.
 func student(n float64) float64 { return distribution.Student{DF: max(n-1, 1)}.Quantile(0.975) }
 
-// difference is the mean of a − b, paired by seed, with its 95 % confidence interval (Student's paired t-test): what both have
-// in common cancels, and the question is about the mean over all uncertainties. With one pair the limits are NaN.
+// difference returns the mean of a − b, paired by seed, with its 95 % confidence interval (Student's paired t-test): what both
+// have in common cancels, and the question is about the mean over all uncertainties. With one pair the limits are NaN.
 func difference(a, b []float64) Interval {
 	var m moments
 	for n := range a {
@@ -86,7 +86,7 @@ func timesOf(s []float64) Times {
 	return Times{sum / float64(len(s)), at(s, 0.5), at(s, 0.75), at(s, 0.95)}
 }
 
-// at is the q-quantile of a sorted sample, interpolated between order statistics.
+// at returns the q-quantile of a sorted sample, interpolated between order statistics.
 func at(sorted []float64, q float64) float64 {
 	x := q * float64(len(sorted)-1)
 	i := int(x)
@@ -289,8 +289,8 @@ func (t *tally) add(u *unit) {
 	}
 }
 
-// another is the saving of a job relative to the log in another run, and whether runs differ: its replay is longer by the same
-// share as a run without the policy. If the policy did nothing, it saves nothing in any run.
+// another returns the saving of a job relative to the log in another run, and whether runs differ: its replay is longer by the
+// same share as a run without the policy. If the policy did nothing, it saves nothing in any run.
 func (t *tally) another(seed, job int, o *replay.JobOutcome) (seconds float64, varies bool) {
 	took, plain := float64(o.Took)/1e6, float64(t.c.none[job].Took)/1e6
 	if t.exact || o.Took == t.c.none[job].Took && o.Copies == 0 {

@@ -46,7 +46,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// option is a policy with one option changed.
+// option returns a policy with one option changed.
 func option(b *testing.B, name string, option ...string) policy.Policy {
 	b.Helper()
 	p, err := policy.ByName(name)

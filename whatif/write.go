@@ -86,7 +86,7 @@ func (w *writer) jobs(c *comparison, v Variant, jobs []JobSaving) error {
 	return nil
 }
 
-// Row is the row of whatif_savings for a variant over all jobs.
+// Row returns the row of whatif_savings for a variant over all jobs.
 func (r *Result) Row(s *Summary) schema.WhatifSaving {
 	return schema.WhatifSaving{
 		Policy: r.Name, Parameters: r.Parameters(), SavingS: number(r.All.Saving.Mean), SavingLow: number(r.All.Saving.Low),

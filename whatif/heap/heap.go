@@ -64,7 +64,7 @@ type Nearly[T Ordered[T]] struct {
 	late Heap[T]
 }
 
-// Len is how many values there are.
+// Len returns how many values there are.
 func (q *Nearly[T]) Len() int { return len(q.line) - q.head + len(q.late) }
 
 // Push puts in a value.
@@ -82,7 +82,7 @@ func (q *Nearly[T]) Push(x T) {
 	q.line = append(q.line, x)
 }
 
-// First is the first value; there must be one.
+// First returns the first value; there must be one.
 func (q *Nearly[T]) First() T {
 	if q.inLine() {
 		return q.line[q.head]

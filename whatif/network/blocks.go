@@ -21,10 +21,10 @@ func (b *Blocks) Add(machines ...int32) int32 {
 	return int32(len(b.first) - 2)
 }
 
-// Len is the number of blocks.
+// Len returns the number of blocks.
 func (b *Blocks) Len() int { return max(len(b.first)-1, 0) }
 
-// Replicas are the machines that hold a block, the first being where it was written. The slice must not be changed.
+// Replicas returns the machines that hold a block, the first being where it was written. The slice must not be changed.
 func (b *Blocks) Replicas(block int32) []int32 {
 	return b.machines[b.first[block]:b.first[block+1]]
 }

@@ -4,7 +4,7 @@ import "math"
 
 // Accessors for tests.
 
-// Rate is the rate of each transfer of a flow, bytes/s.
+// Rate returns the rate of each transfer of a flow, bytes/s.
 func (f *Fluid) Rate(id ID) float64 {
 	f.refill()
 	if c := f.flows[id].class; c >= 0 {

@@ -124,7 +124,7 @@ func newAnyNet(seed uint64) *anyNet {
 	return n
 }
 
-// path is a path of at least one link.
+// path returns a path of at least one link.
 func (n *anyNet) path() (p Path) {
 	if n.cluster == nil {
 		for _, l := range n.Perm(len(n.caps))[:min(len(n.caps), 1+n.IntN(3))] {

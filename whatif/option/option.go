@@ -53,12 +53,12 @@ func Of(defaults any) []Option {
 	return out
 }
 
-// fields are the fields of a struct that are options, those of embedded structs among them.
+// fields returns the fields of a struct that are options, those of embedded structs among them.
 func fields(t reflect.Type) []reflect.StructField {
 	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Tag.Get("option") == "" })
 }
 
-// text is a value as options are written.
+// text formats a value as options are written.
 func text(v reflect.Value) string {
 	if v.Kind() == reflect.Float64 && math.IsNaN(v.Float()) {
 		return "log"

@@ -60,7 +60,7 @@ func Uniform(n, slots int) []Machine {
 	return m
 }
 
-// plan is the cluster with its jobs as the engine takes them.
+// plan returns the cluster with its jobs as the engine takes them.
 func (c *Cluster) plan() *workload.Plan {
 	pl := &workload.Plan{}
 	for _, m := range c.Machines {
@@ -97,7 +97,7 @@ func (f *firstCome) Assign(c *replay.Cluster) replay.Time {
 	return 0
 }
 
-// next is the machine with the fewest slots in use, of equal ones the first.
+// next returns the machine with the fewest slots in use, of equal ones the first.
 func (f *firstCome) next(c *replay.Cluster) int32 {
 	f.machines = c.FreeMachines(workload.MapSlots, f.machines[:0])
 	best, least := f.machines[0], 0
@@ -110,7 +110,7 @@ func (f *firstCome) next(c *replay.Cluster) int32 {
 	return best
 }
 
-// Rows is the log of the cluster's run.
+// Rows returns the log of the cluster's run.
 func (c *Cluster) Rows() *workload.Rows {
 	pool, err := c.plan().Build()
 	if err != nil { // jobs without tasks, or machines without slots

@@ -14,5 +14,5 @@ type CopyCompute struct {
 // copyComputeDefaults are the example of FAIR §5.2: six reducers on a machine of two slots.
 var copyComputeDefaults = CopyCompute{Times: 3}
 
-// pool is what the scheduler makes of the machines.
+// pool returns what the scheduler makes of the machines.
 func (o CopyCompute) pool(p *workload.Pool) *workload.Pool { return p.Split(max(o.Times, 1)) }

@@ -90,7 +90,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// decided is a hash of all attempts of replays.
+// decided returns a hash of all attempts of replays.
 func decided(t *testing.T, sim *replay.Sim, pools []*workload.Pool, pol policy.Policy, sched schedule.Scheduler) uint64 {
 	t.Helper()
 	sum := fnv.New64a()

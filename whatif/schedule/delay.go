@@ -24,8 +24,8 @@ type Delay struct {
 // delayDefaults are the waits of FAIR §4.2 and §6.2.1.
 var delayDefaults = Delay{T1: 15, T2: 15}
 
-// LocalWithin is the probability that at least one of n slots becomes free within a share of the tasks' length, at independent
-// instants: 1 − (1 − share)^n (FAIR §4.2).
+// LocalWithin returns the probability that at least one of n slots becomes free within a share of the tasks' length, at
+// independent instants: 1 − (1 − share)^n (FAIR §4.2).
 func LocalWithin(share float64, n int) float64 { return 1 - math.Pow(1-share, float64(n)) }
 
 // delay is the state of a replay.
@@ -46,7 +46,7 @@ func (d *delay) begin(c *replay.Cluster) {
 	d.jobs, d.rate = make([]waiting, c.NumJobs()), map[string]float64{}
 }
 
-// most is the farthest level at which a job may start a task of a phase now.
+// most returns the farthest level at which a job may start a task of a phase now.
 func (d *delay) most(c *replay.Cluster, job, phase int32) workload.Level {
 	t1, t2 := replay.Seconds(d.T1), replay.Seconds(d.T2)
 	if t1+t2 == 0 || !c.Prefers(phase) || d.Bias > 0 && d.slow(c, job) {

@@ -18,7 +18,7 @@ func phase(after []int, seconds ...float64) workload.PlanPhase {
 	return f
 }
 
-// losing is a plan on machines of one slot in one rack, of which some lose all that they hold at an instant.
+// losing returns a plan on machines of one slot in one rack, of which some lose all that they hold at an instant.
 func losing(machines int, at float64, which func(m int) bool, jobs ...workload.PlanJob) *workload.Plan {
 	pl := &workload.Plan{Jobs: jobs}
 	for m := range machines {

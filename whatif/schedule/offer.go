@@ -57,7 +57,7 @@ func (o *offers) Assign(c *replay.Cluster) replay.Time {
 	return earlier(o.wake, killed)
 }
 
-// earlier is the earlier of two instants, of which 0 is none.
+// earlier returns the earlier of two instants, of which 0 is none.
 func earlier(a, b replay.Time) replay.Time {
 	if a == 0 || b > 0 && b < a {
 		return b

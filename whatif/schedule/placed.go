@@ -60,7 +60,7 @@ func (p *placer) started(c *replay.Cluster, phase, machine int32) {
 	plan[rack] = max(plan[rack]-1, 0)
 }
 
-// plan is how many tasks of a phase each rack is still to get; nil for phases that are not placed.
+// plan returns how many tasks of a phase each rack is still to get, or nil for phases that are not placed.
 func (p *placer) plan(c *replay.Cluster, phase int32) []int32 {
 	if plan, ok := p.plans[phase]; ok {
 		return plan

@@ -9,7 +9,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// shuffle is a job of maps and reduces on four racks of ten machines with one slot of each class; the reduces read all
+// shuffle returns a job of maps and reduces on four racks of ten machines with one slot of each class; the reduces read all
 // outputs over links of 100 MB/s.
 func shuffle(t *testing.T, reduces int) *workload.Pool {
 	t.Helper()
@@ -32,7 +32,7 @@ func shuffle(t *testing.T, reduces int) *workload.Pool {
 	return p
 }
 
-// played is how many reduces each rack got, and what the job took.
+// played returns how many reduces each rack got, and what the job took.
 func played(t *testing.T, p *workload.Pool, name string, seed int64) (racks [4]int, took float64) {
 	t.Helper()
 	s, err := schedule.ByName(name)

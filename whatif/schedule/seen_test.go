@@ -12,7 +12,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// plan is a cluster in racks with map and reduce slots, pools and jobs of maps with data and reduces that start early.
+// plan returns a cluster in racks with map and reduce slots, pools and jobs of maps with data and reduces that start early.
 func plan(seed uint64, net bool) *workload.Plan {
 	r := rand.New(rand.NewPCG(seed, 5))
 	pl := &workload.Plan{Queues: []workload.Queue{{Name: "a", Min: [2]int32{2, 1}}, {Name: "b"}}, Slowdown: [3]float64{1, 1.2, 1.5}}
@@ -58,7 +58,7 @@ func starved(t testing.TB) []schedule.Scheduler {
 	return append(plannable(t), more...)
 }
 
-// plannable are the schedulers that need no log.
+// plannable returns the schedulers that need no log.
 func plannable(t testing.TB) []schedule.Scheduler {
 	return slices.DeleteFunc(schedulers(t), func(s schedule.Scheduler) bool { return s.Name == "observed" })
 }

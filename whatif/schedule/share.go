@@ -22,7 +22,7 @@ func Shares(slots int, claims []Claim, to []int) []int {
 	return to
 }
 
-// bucket is what a claim has from the start, and what it takes at most. Where guarantees exceed the slots nothing is had
+// bucket returns what a claim has from the start, and what it takes at most. Where guarantees exceed the slots nothing is had
 // from the start, and no more taken than is guaranteed.
 func (c *Claim) bucket(short bool) (low, high int) {
 	if short {

@@ -24,7 +24,7 @@ type Scheduler struct {
 	label   string
 }
 
-// String is the scheduler as it was chosen, with the options that were given.
+// String returns the scheduler as it was chosen, with the options that were given.
 func (s Scheduler) String() string { return cmp.Or(s.label, s.Name) }
 
 // specs is the one list of schedulers; it is never changed.
@@ -80,10 +80,10 @@ func row[O any](name, doc, source string, defaults O, make func(O) replay.Schedu
 	}
 }
 
-// Specs is the table of schedulers. The caller must not change it.
+// Specs returns the table of schedulers. The caller must not change it.
 func Specs() []*Spec { return specs }
 
-// Options are the options of a scheduler with their defaults.
+// Options returns the options of a scheduler with their defaults.
 func (s *Spec) Options() []option.Option { return option.Of(s.defaults) }
 
 // ByName finds a scheduler with its default options.
@@ -95,14 +95,14 @@ func ByName(name string) (Scheduler, error) {
 	return Scheduler{Spec: s, options: s.defaults}, nil
 }
 
-// With is the scheduler with one option changed.
+// With returns the scheduler with one option changed.
 func (s Scheduler) With(name, value string) (Scheduler, error) {
 	var err error
 	s.options, err = option.With("scheduler "+s.Name, s.options, name, value)
 	return s, err
 }
 
-// Parameters are the options as a JSON object.
+// Parameters returns the options as a JSON object.
 func (s Scheduler) Parameters() string { return option.JSON(s.options) }
 
 // Other reports whether it is not the log's own scheduler.

@@ -14,7 +14,7 @@ var examples embed.FS
 // exampleNames are the workloads that are built in, in the order in which they are listed.
 var exampleNames = []string{"fair", "small-jobs", "sticky", "hotspot", "batch", "pools", "stragglers", "mantri", "quincy"}
 
-// Examples are the workloads that are built in.
+// Examples returns the workloads that are built in.
 func Examples() []*workload.File {
 	var out []*workload.File
 	for _, name := range exampleNames {
@@ -27,7 +27,7 @@ func Examples() []*workload.File {
 	return out
 }
 
-// Example is a workload that is built in.
+// Example returns a workload that is built in.
 func Example(name string) (*workload.File, error) {
 	text, err := ExampleText(name)
 	if err != nil {

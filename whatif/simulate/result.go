@@ -110,7 +110,7 @@ func (t *tally) sum(sim *replay.Sim, out *replay.Outcome) {
 	}
 }
 
-// locality is the share of attempts that ran on a machine with their input, and in a rack with it.
+// locality returns the share of attempts that ran on a machine with their input, and in a rack with it.
 func locality(levels [workload.Levels]int32) (node, rack schema.Null[float64]) {
 	n := levels[workload.NodeLocal] + levels[workload.RackLocal] + levels[workload.OffRack]
 	if n == 0 {

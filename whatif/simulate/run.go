@@ -73,7 +73,7 @@ func Run(ctx context.Context, w *workload.File, o Options) (*Summary, error) {
 	return s, err
 }
 
-// units are the runs of a workload: those of a seed together, so that its jobs are drawn once.
+// units returns the runs of a workload: those of a seed together, so that its jobs are drawn once.
 func units(w *workload.File) ([]*unit, error) {
 	schedulers, err := schedulersOf(w)
 	if err != nil {

@@ -30,7 +30,7 @@ func runsOf(t *testing.T, w *workload.File) []simulate.Result {
 	return s.Runs
 }
 
-// lossless is the example of losses without them.
+// lossless returns the example of losses without them.
 func lossless(t *testing.T) []simulate.Result {
 	t.Helper()
 	text, err := simulate.ExampleText("losses")

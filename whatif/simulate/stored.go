@@ -13,7 +13,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// StoredJobs are the jobs of a store, from the first submission on.
+// StoredJobs returns the jobs of a store, from the first submission on.
 func StoredJobs(ctx context.Context, eng engine.Engine) ([]workload.PlanJob, error) {
 	rows, err := whatif.Load(ctx, eng)
 	if err != nil {
@@ -45,7 +45,7 @@ func StoredJobs(ctx context.Context, eng engine.Engine) ([]workload.PlanJob, err
 //go:embed swim.sql
 var swimSQL string
 
-// SWIMJobs are the jobs of a SWIM file that was read into a store, in order of submission.
+// SWIMJobs returns the jobs of a SWIM file that was read into a store, in order of submission.
 func SWIMJobs(ctx context.Context, eng engine.Engine) ([]workload.Size, error) {
 	type line struct {
 		Name   schema.Null[string]      `col:"name"`

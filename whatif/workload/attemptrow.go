@@ -73,7 +73,7 @@ func bytes(n schema.Null[int64]) float32 {
 	return float32(n.V)
 }
 
-// added is what is known of two amounts; NaN where neither is.
+// added returns what is known of two amounts, or NaN if neither is.
 func added(a, b float32) float32 {
 	switch {
 	case a != a:

@@ -140,7 +140,7 @@ func (b *Builder) Only(batch Batch) *Workload {
 	return w
 }
 
-// Model is the model of all batches, which must have been observed.
+// Model returns the model of all batches, which must have been observed.
 func (b *Builder) Model() *model.Model {
 	if b.model == nil {
 		b.model = b.learner.Model()
@@ -159,7 +159,7 @@ func (b *Builder) finish(w *Workload, drafts []*draft) {
 	}
 }
 
-// drafts are the pools of a batch before the model is applied.
+// drafts returns the pools of a batch before the model is applied.
 func (b *Builder) drafts(batch Batch) (*Workload, []*draft) {
 	w := &Workload{}
 	b.rows.warm()

@@ -80,7 +80,7 @@ func (r *Rows) Share(some []schema.Key) []schema.Key {
 	return keys
 }
 
-// with is the group with attempts; building reorders its lists.
+// with returns the group with attempts; building reorders its lists.
 func (g group) with(attempts []int32, unstarted map[schema.Key]int32) *group {
 	g.jobs, g.phases, g.attempts, g.unstarted = slices.Clone(g.jobs), slices.Clone(g.phases), attempts, unstarted
 	return &g
@@ -329,8 +329,8 @@ func (d *draft) newAttempt(row *LoggedAttempt) {
 	d.start, d.end = append(d.start, start), append(d.end, max(end, start))
 }
 
-// latest is the latest possible end of an attempt of a phase: the end of its phase, else of its job, else of the log. In a log
-// with lost events, attempts that ended long before may appear to be running.
+// latest returns the latest possible end of an attempt of a phase: the end of its phase, else of its job, else of the log. In a
+// log with lost events, attempts that ended long before may appear to be running.
 func (d *draft) latest(phase int32) int64 {
 	end := d.at(micros(d.phaseRow[phase].FinishTime))
 	if end == NoTime {

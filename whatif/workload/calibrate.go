@@ -182,7 +182,7 @@ func (h *holds) hold(a int32, head int64) {
 	at.Held = max(at.Held, h.idle(from, h.claim[a]))
 }
 
-// idle is the largest number of idle slots in a half-open time span; 0 if the span is empty.
+// idle returns the largest number of idle slots in a half-open time span, or 0 if the span is empty.
 func (h *holds) idle(from, till int64) int32 {
 	if from >= till {
 		return 0
@@ -195,7 +195,7 @@ func (h *holds) idle(from, till int64) int32 {
 	return max(h.tree.max(n, m), 0)
 }
 
-// idleSeries is the number of idle slots at the end of every instant at which it changed.
+// idleSeries returns the number of idle slots at the end of every instant at which it changed.
 func (d *draft) idleSeries() (times []int64, idle []int32) {
 	type change struct {
 		at         int64
@@ -257,7 +257,7 @@ func newMaxTree(v []int32) *maxTree {
 	return t
 }
 
-// max is the maximum of v[from:till], the smallest integer where that is empty.
+// max returns the maximum of v[from:till], the smallest integer where that is empty.
 func (t *maxTree) max(from, till int) int32 {
 	best := int32(-1 << 31)
 	for l, r := from+t.n, till+t.n; l < r; l, r = l/2, r/2 {

@@ -17,7 +17,7 @@ const maxTasks = 20_000_000
 
 var errTooMany = fmt.Errorf("more than %d tasks", maxTasks)
 
-// tasks is the number of tasks nearest to a number that was drawn, which may be too large for an int: then one too many.
+// tasks returns the number of tasks nearest to a number that was drawn, which may be too large for an int: then one too many.
 func tasks(drawn float64) int { return int(min(drawn+0.5, maxTasks+1)) }
 
 // Source reads the jobs that a workload takes from files.
@@ -120,7 +120,7 @@ func (d *drawing) order() {
 	d.plan.Jobs = sorted
 }
 
-// first is the arrival of a job that arrives by itself.
+// first returns the arrival of a job that arrives by itself.
 func first(j PlanJob) float64 {
 	if j.Behind > 0 {
 		return 0
@@ -258,7 +258,7 @@ type size struct {
 	maps int
 }
 
-// sizes are the maps of so many jobs. Of a mix every bin has its share of them, as near as whole jobs allow; they come in
+// sizes returns the maps of so many jobs. Of a mix every bin has its share of them, as near as whole jobs allow; they come in
 // random order.
 func (d *drawing) sizes(x *Jobs, n int, r *rand.Rand) []size {
 	var out []size
@@ -356,7 +356,7 @@ func (d *drawing) reduces(x *Jobs, j *PlanJob, n int, bytes int64, r *rand.Rand)
 	j.Phases = append(j.Phases, phase)
 }
 
-// points are the reports of a file as a plan has them.
+// points returns the reports of a file as a plan has them.
 func points(pairs [][2]float32) []Point {
 	var out []Point
 	for _, x := range pairs {

@@ -146,7 +146,7 @@ func (m Mix) Check() error {
 	return fmt.Errorf("there is no mix %q; %s", string(m), spelling.Choices(string(m), mixNames()))
 }
 
-// defaults is a workload of a small cluster without jobs.
+// defaults returns a workload of a small cluster without jobs.
 func defaults() *File {
 	return &File{
 		Cluster: Cluster{Machines: 100, Racks: 4, MapSlots: 4, ReduceSlots: 2, Replicas: 3, Slowdown: Slowdown{Rack: 1, Remote: 1}},

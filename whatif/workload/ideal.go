@@ -92,7 +92,7 @@ func NoHighRuntime(p *Pool) []int64 {
 	return took
 }
 
-// NoOutliers is an execution with neither high runtimes nor lost outputs (MANTRI §4.3).
+// NoOutliers returns an execution with neither high runtimes nor lost outputs (MANTRI §4.3).
 func NoOutliers(p *Pool) []int64 {
 	took, without := NoHighRuntime(p), NoRecompute(p)
 	for a := range took {

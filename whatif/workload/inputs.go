@@ -24,10 +24,10 @@ type Inputs struct {
 // NoInput is the key of tasks whose input lies nowhere in particular.
 const NoInput = -1
 
-// RackKey is the key of a rack.
+// RackKey returns the key of a rack.
 func RackKey(rack int32) int32 { return -2 - rack }
 
-// ReplicasOf are the machines that have the input of a task.
+// ReplicasOf returns the machines that have the input of a task.
 func (p *Pool) ReplicasOf(task int32) []int32 {
 	if p.Inputs == nil {
 		return nil
@@ -35,7 +35,7 @@ func (p *Pool) ReplicasOf(task int32) []int32 {
 	return p.Inputs.Machines[p.Inputs.Start[task]:p.Inputs.Start[task+1]]
 }
 
-// LevelAt is how near its data a task would run on a machine.
+// LevelAt returns how near its data a task would run on a machine.
 func (p *Pool) LevelAt(task, machine int32) Level {
 	replicas := p.ReplicasOf(task)
 	if len(replicas) == 0 || slices.Contains(replicas, machine) {

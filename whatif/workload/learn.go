@@ -20,7 +20,7 @@ func (d *draft) observe(windowS float64) *model.Statistics {
 	return s
 }
 
-// windowS is the length of the model's windows for what the attempts span.
+// windowS returns the length of the model's windows for what the attempts span.
 func (r *Rows) windowS() float64 {
 	if r.First == 0 && r.Last == 0 { // the attempts are all here
 		r.First, r.Last = Forever, NoTime
@@ -71,7 +71,7 @@ func (r *Rows) warm() {
 	}
 }
 
-// task is an attempt as the model looks at it.
+// task converts an attempt for the model.
 func (r *Rows) task(a *LoggedAttempt) fit.Task {
 	m := &a.Measured
 	t := fit.Task{

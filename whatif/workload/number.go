@@ -73,7 +73,7 @@ const largest = 1e9
 // given reports whether the file has the number.
 func (n *Number) given() bool { return n.kind != "" }
 
-// most is the largest number that can be drawn; +Inf where there is none.
+// most returns the largest number that can be drawn; +Inf where there is none.
 func (n *Number) most() float64 {
 	switch n.kind {
 	case "":

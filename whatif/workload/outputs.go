@@ -95,7 +95,7 @@ func (r *Rows) remakes(attempt schema.Key) bool {
 	return r.remade[attempt]
 }
 
-// reads are the phases that each phase reads.
+// reads returns the phases that each phase reads.
 func (d *draft) reads(edges []*schema.Edge) [][]int32 {
 	number := make(map[schema.Key]int32, len(d.Phases))
 	for i := range d.Phases {

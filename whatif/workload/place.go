@@ -99,10 +99,10 @@ func (g *slotGroups) add(machine, executor int32) int32 {
 	return n
 }
 
-// MachineOf is a machine without slots that is like the others.
+// MachineOf returns a machine without slots that is like the others.
 func MachineOf(name string) Machine { return Machine{Name: name, Factor: 1} }
 
-// of is the group that an attempt ran in: that of its executor, else that of its machine as a whole.
+// of returns the group that an attempt ran in: that of its executor, else that of its machine as a whole.
 func (g *slotGroups) of(a *LoggedAttempt) int32 {
 	if n, ok := g.index[[2]int32{a.Machine, a.Executor}]; ok {
 		return n
@@ -150,7 +150,7 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	})
 }
 
-// beyond is the share of the time of attempts, in order of start, during which more of them ran than there are slots.
+// beyond returns the share of the time of attempts, in order of start, during which more of them ran than there are slots.
 func (d *draft) beyond(attempts []int32, slots int) float64 {
 	ends := make([]int64, len(attempts))
 	for i, a := range attempts {
@@ -253,7 +253,7 @@ func (d *draft) keepSlot(a, s int32, free int64) {
 	sl.Till = max(sl.Till, d.claim[a]+1)
 }
 
-// readyAt is when an attempt could have been launched, had there been a slot.
+// readyAt returns when an attempt could have been launched, had there been a slot.
 func (d *draft) readyAt(a int32) int64 {
 	at := &d.Attempts[a]
 	p := d.prev[a]
@@ -275,7 +275,7 @@ func (d *draft) bind(attempts []int32, late bool) int {
 	return max(n, 1)
 }
 
-// slotted are the attempts that use a slot, by job.
+// slotted returns the attempts that use a slot, by job.
 func (d *draft) slotted() [][]int32 {
 	out := make([][]int32, len(d.Jobs))
 	for a := range d.Attempts {

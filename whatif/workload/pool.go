@@ -71,7 +71,7 @@ type Window struct {
 	Factor, SD float32
 }
 
-// At is the machine's factor at an instant.
+// At returns the machine's factor at an instant.
 func (m *Machine) At(t int64) float32 {
 	for i := range m.Windows {
 		if w := &m.Windows[i]; t >= w.From && t < w.Till {
@@ -215,13 +215,13 @@ func (n *Notes) Add(m *Notes) {
 	n.LongestS, n.MostSlots, n.Racks = max(n.LongestS, m.LongestS), max(n.MostSlots, m.MostSlots), max(n.Racks, m.Racks)
 }
 
-// NumJobs is the number of jobs of the pool.
+// NumJobs returns the number of jobs of the pool.
 func (p *Pool) NumJobs() int { return len(p.Jobs) }
 
-// JobKeys are the keys of job j and of its application.
+// JobKeys returns the keys of job j and of its application.
 func (p *Pool) JobKeys(j int) (job, app schema.Key) { return p.Jobs[j].Key, p.Jobs[j].App }
 
-// Observed is the completion time of job j in the log, in µs; -1 where the log does not say.
+// Observed returns the completion time of job j in the log, in µs, or -1 if the log does not say.
 func (p *Pool) Observed(j int) int64 { return p.Jobs[j].Observed }
 
 // MostlyUntimed reports that the log lacks the starts or the ends of more attempts than half of the tasks of job j, each attempt
@@ -231,7 +231,7 @@ func (p *Pool) MostlyUntimed(j int) bool {
 	return 2*(x.Unended+x.Unstarted) > x.TaskCount+x.Unstarted
 }
 
-// JobName is what job j is called, JobQueue the queue that it is in.
+// JobName returns what job j is called, JobQueue the queue that it is in.
 func (p *Pool) JobName(j int) string { return p.Jobs[j].Name }
 func (p *Pool) JobQueue(j int) Queue { return p.Queues[p.Jobs[j].Queue] }
 
@@ -257,13 +257,13 @@ func (p *Pool) Work() (work, arrival float64) {
 	return work, arrival
 }
 
-// JobTasks is the number of tasks of job j.
+// JobTasks returns the number of tasks of job j.
 func (p *Pool) JobTasks(j int) int { return int(p.Jobs[j].TaskCount) }
 
-// Capacity is the number of tasks that can run at once.
+// Capacity returns the number of tasks that can run at once.
 func (p *Pool) Capacity() int { return min(p.Limit, len(p.Slots)) }
 
-// NumTasks is the number of tasks of the pool.
+// NumTasks returns the number of tasks of the pool.
 func (p *Pool) NumTasks() int { return len(p.Tasks) }
 
 // Forever is the instant that never comes.
@@ -277,7 +277,7 @@ func (p *Pool) Version() string {
 	return p.Applications[0].FrameworkVersion.Or("")
 }
 
-// PhaseKey is the key of a phase, JobOf the number of its job, MachineName the name of a machine.
+// PhaseKey returns the key of a phase, JobOf the number of its job, MachineName the name of a machine.
 func (p *Pool) PhaseKey(phase int32) schema.Key  { return p.Phases[phase].Key }
 func (p *Pool) JobOf(phase int32) int            { return int(p.Phases[phase].Job) }
 func (p *Pool) MachineName(machine int32) string { return p.Machines[machine].Name }

@@ -129,7 +129,7 @@ func (d *draft) jobReleases() {
 	}
 }
 
-// submissions are the instants of submission; a job without one counts from its first phase.
+// submissions returns the instants of submission; a job without one counts from its first phase.
 func (d *draft) submissions() []int64 {
 	submitted := make([]int64, len(d.Jobs))
 	firstPhase := make([]int64, len(d.Jobs))

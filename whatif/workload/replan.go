@@ -2,7 +2,7 @@ package workload
 
 import "slices"
 
-// PlanJobs are the jobs of a pool of a log as a plan has them, for other clusters and schedulers: when they came, or behind
+// PlanJobs returns the jobs of a pool of a log as a plan has them, for other clusters and schedulers: when they came, or behind
 // which other one; phases with what they waited for; tasks with the seconds that their data predicts on a normal
 // machine and the luck that they had. Retries, copies and losses of the log are left out.
 func (p *Pool) PlanJobs() []PlanJob {

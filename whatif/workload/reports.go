@@ -31,5 +31,5 @@ func (r *Rows) Report(attempt schema.Key, at int64, score float64) {
 	r.points = append(r.points, p)
 }
 
-// Reported are the reports of a curve.
+// Reported returns the reports of a curve.
 func (p *Pool) Reported(c Curve) []Point { return p.Points[c.First : c.First+c.N] }

@@ -155,7 +155,7 @@ func longest(took []int64) int64 {
 	return most
 }
 
-// ReplayLuck is the error of the replay of job j for a seed, as a standard normal number.
+// ReplayLuck returns the error of the replay of job j for a seed, as a standard normal number.
 func (p *Pool) ReplayLuck(j int, seed int64) float64 {
 	return drawOf(seed, drawWrong, p.Jobs[j].Key).NormFloat64()
 }
@@ -184,12 +184,12 @@ func mixed(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// moved is a factor of e^(sd z).
+// moved returns a factor of e^(sd z).
 func moved(r *rand.Rand, sd float32) float32 { return exp32(sd * float32(r.NormFloat64())) }
 
 func exp32(x float32) float32 { return float32(math.Exp(float64(x))) }
 
-// machineOf is the machine that an attempt of the log ran on.
+// machineOf returns the machine that an attempt of the log ran on.
 func (p *Pool) machineOf(at *Attempt) int32 {
 	if s := int(at.Slot); s < len(p.Slots) {
 		return p.Slots[s].Machine
@@ -197,7 +197,7 @@ func (p *Pool) machineOf(at *Attempt) int32 {
 	return p.Tasks[at.Task].Machine
 }
 
-// attemptsUpTo is where the attempts of a phase end.
+// attemptsUpTo returns the end of the attempts of a phase.
 func (p *Pool) attemptsUpTo(phase int) int32 {
 	if phase+1 < len(p.Phases) {
 		return p.Phases[phase+1].First

@@ -10,7 +10,7 @@ import (
 	"straggler/whatif/workload/workloadtest"
 )
 
-// raced is the log of a phase on three machines, the last of them twice as slow, with attempts that lost against copies.
+// raced returns the log of a phase on three machines, the last of them twice as slow, with attempts that lost against copies.
 func raced() *workload.Pool {
 	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
 	t := &schema.Trace{Applications: []schema.Application{{ApplicationID: 1, Framework: "spark"}}}

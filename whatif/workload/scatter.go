@@ -221,8 +221,8 @@ func (s *scatterSample) correlate(time float64) {
 	}
 }
 
-// likelihood is the logarithm of the restricted likelihood, by a Kalman filter over the windows of each phase, whose level is
-// not known.
+// likelihood returns the logarithm of the restricted likelihood, by a Kalman filter over the windows of each phase, whose level
+// is not known.
 func (s *scatterSample) likelihood(sd float64) float64 {
 	sum := 0.0
 	for i := range s.phases {
@@ -248,7 +248,7 @@ func (s *scatterSample) likelihood(sd float64) float64 {
 	return sum
 }
 
-// ofMean is the variance of the mean of an Ornstein-Uhlenbeck process of variance 1 over x correlation times.
+// ofMean returns the variance of the mean of an Ornstein-Uhlenbeck process of variance 1 over x correlation times.
 func ofMean(x float64) float64 {
 	if x < 1e-4 {
 		return 1 - x/3

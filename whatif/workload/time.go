@@ -8,8 +8,8 @@ const (
 	Second      Time = 1e6
 )
 
-// Seconds is the span in seconds.
+// Seconds returns the span in seconds.
 func (t Time) Seconds() float64 { return float64(t) / 1e6 }
 
-// Seconds is a span of so many seconds, of at most 2^60 µs or 36 000 years, so that it can be added to an instant.
+// Seconds returns a span of so many seconds, of at most 2^60 µs or 36 000 years, so that it can be added to an instant.
 func Seconds(s float64) Time { return Time(min(s*1e6+0.5, 1<<60)) }

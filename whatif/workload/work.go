@@ -143,7 +143,7 @@ func (f *phaseModel) load(i int) {
 	}
 }
 
-// slope is how much ln(prediction) changes when all coefficients move by one standard error.
+// slope returns how much ln(prediction) changes when all coefficients move by one standard error.
 func slope(g *fit.Regression, x *[fit.Predictors]float64, body float64) (change float64) {
 	if body <= 0 {
 		return 0
@@ -156,7 +156,7 @@ func slope(g *fit.Regression, x *[fit.Predictors]float64, body float64) (change 
 	return change
 }
 
-// values are the predictors of the k-th attempt.
+// values returns the predictors of the k-th attempt.
 func (f *phaseModel) values(k int) (x [fit.Predictors]float64) {
 	for p := range x {
 		x[p] = f.fit.X[p][k]
@@ -177,7 +177,7 @@ func (f *phaseModel) usualParts() usualParts {
 	return usualParts{of(fit.FetchWait) + of(fit.GC), of(fit.SchedulerDelay) + of(fit.Conversion)}
 }
 
-// around is the time of a body with the usual parts, where the median task's body takes base.
+// around returns the time of a body with the usual parts, where the median task's body takes base.
 func (u usualParts) around(body, base float64) float64 {
 	if base <= 0 {
 		return 0

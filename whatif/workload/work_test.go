@@ -10,7 +10,7 @@ import (
 	"straggler/whatif/workload/workloadtest"
 )
 
-// worked are the durations that a phase's data predicts for tasks with so many bytes that took so long.
+// worked returns the durations that a phase's data predicts for tasks with so many bytes that took so long.
 func worked(bytes []int64, seconds []float64) []float64 {
 	at := func(s float64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15).Add(s)) }
 	t := &schema.Trace{

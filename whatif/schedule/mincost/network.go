@@ -224,7 +224,7 @@ func (n *Network) Nodes() int { return n.nodeCount }
 // Arcs counts the arcs.
 func (n *Network) Arcs() int { return n.arcCount }
 
-// Cost is the cost of the flow.
+// Cost returns the cost of the flow.
 func (n *Network) Cost() (int64, error) {
 	var high, low uint64 // 128 bits, two's complement
 	for a := range n.arcs {

@@ -71,7 +71,7 @@ func (w *weights) move(l *links, by float64) {
 	}
 }
 
-// single is the bound that one task alone gives: wherever it goes, its input must get there.
+// single returns the bound that one task alone gives: wherever it goes, its input must get there.
 func (p *Problem) single(total []float64) float64 {
 	bound := 0.0
 	for t, in := range p.Input {

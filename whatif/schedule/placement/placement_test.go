@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 )
 
-// random is a problem of n tasks and r racks: map outputs unevenly over the racks, shares of the tasks unequal.
+// random returns a problem of n tasks and r racks: map outputs unevenly over the racks, shares of the tasks unequal.
 func random(seed uint64, n, racks int, slots bool) *Problem {
 	r := rand.New(rand.NewPCG(seed, 3))
 	p := &Problem{}
@@ -36,7 +36,7 @@ func random(seed uint64, n, racks int, slots bool) *Problem {
 	return p
 }
 
-// brute is the least of all placements.
+// brute returns the least of all placements.
 func brute(p *Problem) float64 {
 	best := math.Inf(1)
 	rack := make([]int, len(p.Input))
@@ -61,7 +61,7 @@ func brute(p *Problem) float64 {
 	return best
 }
 
-// slow is what the busiest link takes, by counting every byte.
+// slow returns what the busiest link takes, by counting every byte.
 func slow(p *Problem, rack []int) float64 {
 	most := 0.0
 	for i := range p.Up {
@@ -111,7 +111,7 @@ func TestAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// relaxation is the optimum when tasks may be split over racks, by the simplex method.
+// relaxation returns the optimum when tasks may be split over racks, by the simplex method.
 func relaxation(t *testing.T, p *Problem) float64 {
 	n, r := len(p.Input), len(p.Up)
 	vars := 1 + n*r + 2*r // the optimum, shares, slacks

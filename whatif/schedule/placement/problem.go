@@ -56,7 +56,7 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// Seconds is what the busiest link takes under a placement.
+// Seconds returns what the busiest link takes under a placement.
 func (p *Problem) Seconds(rack []int) float64 {
 	l := p.empty()
 	for t, i := range rack {
@@ -100,7 +100,7 @@ func (l *links) add(t, rack int, sign float64) {
 	l.tasks[rack] += int(sign)
 }
 
-// most is what the busiest link takes.
+// most returns what the busiest link takes.
 func (l *links) most() float64 {
 	most := 0.0
 	for i := range l.up {

@@ -53,7 +53,7 @@ func (s *search) greedy() {
 	}
 }
 
-// with is what the busiest link that a task would use takes when it is placed in a rack.
+// with returns what the busiest link that a task would use takes when it is placed in a rack.
 func (s *search) with(t, rack int) float64 {
 	in := s.p.Input[t]
 	most := s.l.down[rack] + (s.l.total[t]-in[rack])/s.p.Down[rack]
@@ -79,7 +79,7 @@ func (s *search) improve() {
 	}
 }
 
-// busiest is the rack of a link that takes so long.
+// busiest returns the rack of a link that takes so long.
 func (s *search) busiest(most float64) int {
 	for i := range s.l.up {
 		if s.l.up[i] == most || s.l.down[i] == most {

@@ -288,11 +288,11 @@ func (s *Scheduler) Schedule() ([]Change, error) {
 // Machine returns where a task runs; false if it waits.
 func (s *Scheduler) Machine(t Task) (int, bool) { return int(s.tasks[t].on), s.tasks[t].on >= 0 }
 
-// Load is the number of tasks that run on a machine, Waiting the number of waiting ones.
+// Load returns the number of tasks that run on a machine, Waiting the number of waiting ones.
 func (s *Scheduler) Load(m int) int { return s.load[m] }
 func (s *Scheduler) Waiting() int   { return int(s.units) - len(s.on) }
 
-// Size is the number of nodes and edges of the flow network.
+// Size returns the number of nodes and edges of the flow network.
 func (s *Scheduler) Size() (nodes, edges int) { return s.network.Nodes(), s.network.Arcs() }
 
 func (s *Scheduler) fail(err error) {
