@@ -24,7 +24,10 @@ type Format struct {
 	// Sniff decides from the first decompressed bytes whether this is the format.
 	Sniff func(h Head) Match
 
-	// Application identifies the application that an input is about, from what Sniff saw: its id and its start. It is "" where
+	// Instead returns what to give instead of an input that no format recognises, if that is what processes of the framework
+	// log for people; "" for any other input. May be nil.
+	Instead func(h Head) string
+
 	// Application identifies the application of an input, by its id and start, from what Sniff saw; "" if that does not say.
 	// Inputs of one application are compared with each other, so that a log that exists in two forms is read once.
 	Application func(h Head) string

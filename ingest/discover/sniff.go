@@ -92,6 +92,13 @@ func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool
 	if wide := wideEncoding(h.Bytes); wide != "" {
 		return nil, ingest.Match{}, fmt.Errorf("%w: it is text in UTF-16; convert it to UTF-8, with iconv -f %s -t UTF-8", ErrNotRecognised, wide)
 	}
+	for i := range formats {
+		if f := &formats[i]; f.Instead != nil {
+			if instead := f.Instead(h); instead != "" {
+				return nil, ingest.Match{}, fmt.Errorf("%w: it is %s", ErrNotRecognised, instead)
+			}
+		}
+	}
 	return nil, ingest.Match{}, fmt.Errorf("%w; it starts with \"%s\"", ErrNotRecognised, ingest.Sample(h.Bytes[:min(len(h.Bytes), 40)]))
 }
 

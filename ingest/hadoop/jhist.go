@@ -26,9 +26,10 @@ clockSplits (source bucketed). A finished map that is given up ('Too many fetch 
 says nothing about speculation, an attempt that started while another one of its task ran is a copy. What a restarted application
 master writes again counts once. Fetch wait, deserialization and scheduler delay are not in the log and stay NULL.
 Avro-Binary was tested on files re-encoded from real Avro-JSON files; no real binary file was available.`,
-		Claim: claimHistory,
-		Sniff: sniffJobHistory,
-		Read:  readJobHistory,
+		Claim:   claimHistory,
+		Sniff:   sniffJobHistory,
+		Instead: insteadOfJobHistory,
+		Read:    readJobHistory,
 	}
 }
 
@@ -68,6 +69,13 @@ func sniffJobHistory(h ingest.Head) ingest.Match {
 		}
 	}
 	return ingest.Match{}
+}
+
+func insteadOfJobHistory(h ingest.Head) string {
+	if !read.ProcessLog(h.Bytes, "MRAppMaster", "mapreduce.v2.app", "mapreduce.Job:", "mapred.JobClient:", "mapred.YarnChild", "mapred.MapTask", "mapred.ReduceTask") {
+		return ""
+	}
+	return "what a client, application master or task of MapReduce logs for people; give the job's history, the .jhist file below mapreduce.jobhistory.done-dir"
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

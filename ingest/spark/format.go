@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 	"straggler/ingest/read/pull"
 )
 
@@ -16,6 +17,7 @@ func Format() ingest.Format {
 		Detail:      detail,
 		Claim:       claim,
 		Sniff:       sniff,
+		Instead:     instead,
 		Application: application,
 		Read:        readLog,
 	}
@@ -69,6 +71,13 @@ func sniff(h ingest.Head) ingest.Match {
 		return ingest.Match{Confidence: 2, Why: "it has events of Spark's listeners"}
 	}
 	return ingest.Match{}
+}
+
+func instead(h ingest.Head) string {
+	if !read.ProcessLog(h.Bytes, "org.apache.spark", "SparkContext:", "scheduler.DAGScheduler", "executor.Executor", "SecurityManager:") {
+		return ""
+	}
+	return "what a driver or executor of Spark logs for people; give the application's event log, which Spark writes into spark.eventLog.dir if spark.eventLog.enabled is true"
 }
 
 // application returns an application's id and the millisecond of its start: of the event of its start, or of the settings before

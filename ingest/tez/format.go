@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"straggler/ingest"
+	"straggler/ingest/read"
 )
 
 // Format returns the format of the history of Tez applications.
@@ -23,6 +24,7 @@ by the error of the attempt that lost. Racks and fetch wait are not in the histo
 		Experimental: "no real file was available; the layouts follow Tez's source",
 		Claim:        claim,
 		Sniff:        sniff,
+		Instead:      instead,
 		Read:         readLog,
 	}
 }
@@ -66,6 +68,13 @@ func sniff(h ingest.Head) ingest.Match {
 		}
 	}
 	return ingest.Match{}
+}
+
+func instead(h ingest.Head) string {
+	if !read.ProcessLog(h.Bytes, "org.apache.tez", "DAGAppMaster", "[HISTORY][DAG:", "HistoryEventHandler") {
+		return ""
+	}
+	return "what an application master or a task of Tez logs for people; give the history: the file history.txt.* or the dag_data of the logger that tez.history.logging.service.class names, or the zip that Tez's UI downloads"
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
