@@ -1,17 +1,12 @@
 package generate
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
-	"straggler/generate/sparklog"
 	"straggler/schema"
 	"straggler/schema/synth"
 	"straggler/spelling"
@@ -132,79 +127,4 @@ func declare(ctx context.Context, st *store.Store, tx *store.Tx, o *synth.Option
 	}
 	name := fmt.Sprintf("synth:%s?seed=%d&application=%d", o.Scenario, o.Seed, b.Application)
 	return tx.Input(store.InputRecord{Name: name, Key: store.KeyText(b.Input), Fingerprint: fmt.Sprintf("%016x", uint64(b.Input)), Format: "synth"})
-}
-
-// ToLog writes a trace of one application as a Spark event log, uncompressed. The truth is written as JSON; nil omits it.
-func ToLog(ctx context.Context, w io.Writer, o synth.Options, lo sparklog.Options, truth io.Writer) (Made, error) {
-	o.Shape.Jobs *= max(1, o.Applications) // a log is one application
-	o.Applications = 1
-	made := Made{Applications: 1}
-	count := &counter{w: bufio.NewWriterSize(w, 64<<10)}
-	log := sparklog.NewWriter(count, lo)
-	collect := newTruth(&o)
-	err := synth.Events(ctx, o, func(e *synth.Event) error {
-		if e.Kind == synth.AttemptEnded {
-			made.Attempts++
-		}
-		if truth != nil {
-			collect.event(e)
-		}
-		return log.Event(e)
-	})
-	if err == nil {
-		err = log.Close()
-	}
-	if err == nil {
-		err = count.w.Flush()
-	}
-	if err == nil && truth != nil {
-		err = collect.write(truth)
-	}
-	made.Bytes = count.n
-	if err != nil {
-		return made, fmt.Errorf("generate: %w", err)
-	}
-	return made, nil
-}
-
-// ToLogs writes n applications of a scenario with consecutive seeds starting from the options', each to a directory under dir
-// with a Spark event log and its truth.json: the layout of labelled logs.
-func ToLogs(ctx context.Context, dir string, n int, o synth.Options, lo sparklog.Options) (Made, error) {
-	var all Made
-	first := o.Seed
-	for i := range n {
-		o.Seed = first + uint64(i)
-		made, err := toLabelled(ctx, filepath.Join(dir, fmt.Sprintf("%s-%d", o.Scenario, o.Seed)), o, lo)
-		if err != nil {
-			return all, err
-		}
-		all.Applications++
-		all.Attempts += made.Attempts
-		all.Bytes += made.Bytes
-	}
-	return all, nil
-}
-
-func toLabelled(ctx context.Context, dir string, o synth.Options, lo sparklog.Options) (made Made, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return made, fmt.Errorf("generate: %w", err)
-	}
-	var files []*os.File
-	for _, name := range []string{fmt.Sprintf("app-%d-0000", o.Seed), "truth.json"} {
-		f, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			return made, fmt.Errorf("generate: %w", err)
-		}
-		defer f.Close()
-		files = append(files, f)
-	}
-	if made, err = ToLog(ctx, files[0], o, lo, files[1]); err != nil {
-		return made, err
-	}
-	for _, f := range slices.Backward(files) {
-		if err := f.Close(); err != nil {
-			return made, fmt.Errorf("generate: %w", err)
-		}
-	}
-	return made, nil
 }

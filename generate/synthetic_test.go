@@ -111,6 +111,41 @@ func TestToLogs(t *testing.T) {
 	}
 }
 
+// A scenario of several applications gives as many logs, one a night.
+func TestToLogsOfNights(t *testing.T) {
+	dir := t.TempDir()
+	o := options(t, Synthetic{Scenario: "nightly", Seed: 7})
+	made, err := ToLogs(t.Context(), dir, 2, o, sparklog.Options{})
+	if err != nil || made.Applications != 28 {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "nightly-8-*", "app-8-*"))
+	if err != nil || len(logs) != 14 {
+		t.Fatalf("%q, %v", logs, err)
+	}
+	var last schema.Time
+	for _, path := range logs {
+		log, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var truth truthJSON
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "truth.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &truth)
+		}
+		r := ingesttest.Bytes(t, spark.Format(), filepath.Base(path), log)
+		if err != nil || len(r.Trace.Applications) != 1 || truth.AppID != filepath.Base(path) || r.Trace.Applications[0].NativeID != truth.AppID {
+			t.Fatalf("%s: %v, truth of %s, %+v", path, err, truth.AppID, r.Trace.Applications)
+		}
+		if start := r.Trace.Applications[0].StartTime.V; start.Sub(last) < 10*3600 {
+			t.Errorf("%s starts %g s after the night before", path, start.Sub(last))
+		} else {
+			last = start
+		}
+	}
+}
+
 func checkLabels(t *testing.T, truth *truthJSON, trace *schema.Trace) {
 	t.Helper()
 	type id struct {

@@ -67,7 +67,7 @@ one stage of --wide tasks out of its largest stage.`,
 	f.StringVarP(&o.file, "output", "o", "", "write a Spark event log to `FILE`, compressed if it ends in .zst or .gz; - is standard output")
 	f.StringVar(&o.store, "store", "", "write the tables into the store in `DIR`, or at a URL")
 	cacheFlag(c, e)
-	f.StringVar(&o.logs, "logs", "", "write a directory with a log and its truth.json into `DIR` for each seed")
+	f.StringVar(&o.logs, "logs", "", "write a directory with a log and its truth.json into `DIR` for each application of each seed")
 	f.IntVar(&o.count, "count", 1, "with --logs: use `N` seeds")
 	f.StringVar(&o.truth, "truth", "", "write the truth to `FILE`: labels as JSON for a log, seconds by cause as CSV for a store")
 	f.BoolVar(&o.terse, "terse", false, "leave the accumulables out of a log, which repeat its metrics")

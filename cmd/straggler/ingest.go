@@ -50,7 +50,12 @@ Input that cannot be read is named and does not affect the rest; the exit code i
   straggler ingest --again eventlogs --store lake
   straggler ingest /shared/eventlogs --store /shared/lake --engine 'spark://me@thrift.example:10000?binary=/shared/bin/straggler' --shards 200`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return runIngest(c.Context(), e, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("shards") && e.server == "duckdb" {
+				return useError("--shards has no effect with --engine duckdb; give spark://USER@HOST:PORT, or leave it out")
+			}
+			return runIngest(c.Context(), e, o, args)
+		},
 	}
 	storeFlag(c, e, &o.store)
 	o.logs.flags(c.Flags())
