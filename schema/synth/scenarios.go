@@ -84,6 +84,13 @@ func Scenarios() []Scenario {
 
 // WithTasks keeps a scenario's mixture and sets the total to about n tasks: more jobs and applications, or smaller phases.
 func (o Options) WithTasks(n int64) Options {
+	if runs := o.Applications; o.Shape.Recurring && runs > 1 { // as many runs of the program, each with its share
+		o.Applications = 1
+		o = o.WithTasks(max(1, n/int64(runs)))
+		o.Shape.Jobs *= o.Applications
+		o.Applications = runs
+		return o
+	}
 	phases := (o.Shape.Phases.Low + o.Shape.Phases.High) / 2
 	per := phases * logMean(o.Shape.Tasks)
 	jobs := max(1, int(float64(n)/per+0.5))

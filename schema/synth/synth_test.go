@@ -267,6 +267,20 @@ func TestStreamStops(t *testing.T) {
 	}
 }
 
+// A number of tasks is shared among the runs of a scenario that is one program.
+func TestWithTasksKeepsNights(t *testing.T) {
+	nightly, _ := ByName("nightly")
+	for _, n := range []int64{50, 2000, 60_000} {
+		trace, _, err := Generate(nightly.Make(3).WithTasks(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := float64(len(trace.Attempts)) / float64(n); len(trace.Applications) != 14 || got < 0.5 || got > 2 {
+			t.Errorf("%d tasks: %d nights, %d attempts", n, len(trace.Applications), len(trace.Attempts))
+		}
+	}
+}
+
 func TestWithTasks(t *testing.T) {
 	for _, n := range []int64{1, 1000, 30_000} {
 		trace, _, err := Generate(Defaults().WithTasks(n))
