@@ -21,7 +21,7 @@ import (
 	"straggler/whatif"
 )
 
-// Options are those of Update.
+// Options configure Update.
 type Options struct {
 	Tool    string                          // version of straggler; results of another one are computed again
 	Explain bool                            // replay no policies, since that takes all applications

@@ -64,7 +64,7 @@ func (a *Attributor) driverStopped(i int32, delay float64) bool {
 	return late >= 2 && float64(late) > fewCollect*float64(asked)
 }
 
-// endsLate reports whether one of a machine's tasks ended within a time with a delay of so many seconds.
+// endsLate reports whether one of a machine's tasks ended within a time span with at least this delay.
 func endsLate(ends []lateEnd, from, until schema.Time, delay float64) bool {
 	const most = 32
 	at, _ := slices.BinarySearchFunc(ends, from, func(e lateEnd, t schema.Time) int { return cmp.Compare(e.end, t) })

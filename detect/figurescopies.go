@@ -25,7 +25,7 @@ var figuresSQL string
 // FiguresStep is the step of copies that compute the figures of phases.
 const FiguresStep = "figures"
 
-// figuresColumns are those of copies_figures.sql, in the order in which add reads them.
+// figuresColumns are the columns of copies_figures.sql, in the order in which add reads them.
 var figuresColumns = []string{"phase_id", "attempt_id", "application_id", "task", "number", "start_us", "finish_us", "duration_s", "succeeded", "killed", "running", "recompute",
 	"input_bytes", "remote_bytes", "input_records", "cpu_s", "fetch_wait_s", "gang", "skipped"}
 

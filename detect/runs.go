@@ -26,7 +26,7 @@ var runsSQL string
 // hundred million attempts have about a million phases and few names.
 const heapRuns = 1_500_000 * runBytes
 
-// runBytes are those of a phase, in both lists and while it is ordered.
+// runBytes is the memory of a phase, in both lists and while they are sorted.
 const runBytes = 256
 
 // phaseRuns are the phases of the part as executions of stages.
@@ -75,7 +75,7 @@ type names[T comparable] struct {
 	values  []T
 }
 
-// nameBytes are those of a name besides its text: in the map and in the list.
+// nameBytes is the memory of a name besides its text: in the map and in the list.
 const nameBytes = 80
 
 // number returns that of a value and adds the memory of a new one to size; own makes a copy that shares no memory, and returns

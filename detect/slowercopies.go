@@ -27,7 +27,7 @@ var comparedAttemptsSQL string
 // SlowerStep is the step of copies that compare attempts with their history.
 const SlowerStep = "slower"
 
-// comparedColumns are those of copies_attempts.sql, in the order in which comparer.add reads them.
+// comparedColumns are the columns of copies_attempts.sql, in the order in which comparer.add reads them.
 var comparedColumns = []string{"share", "stage_id", "task", "place", "past", "phase_id", "attempt_id", "duration_s", "input_bytes", "input_records",
 	"is_partition", "usual_s", "usual_bytes", "usual_records", "compared", "within_run", "between_runs", "tick_s"}
 

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Student is Student's t distribution with so many degrees of freedom, > 0.
+// Student is Student's t distribution with DF degrees of freedom, DF > 0.
 type Student struct{ DF float64 }
 
 // Survival returns P(T > x). For x > 0 it is I(ν/(x²+ν); ν/2, 1/2) / 2 (Abramowitz & Stegun 26.7.1), by symmetry for x < 0.

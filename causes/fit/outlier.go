@@ -30,7 +30,7 @@ const (
 	varianceLeast  = 0.09 // the least that their sizes vary
 )
 
-// Mixture is that of residuals whose ordinary ones have one variance.
+// Mixture is the distribution of residuals if all ordinary ones have the same variance.
 type Mixture struct {
 	probability, mean       float64
 	ordinary, narrow, broad stats.Normal

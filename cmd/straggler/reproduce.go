@@ -88,7 +88,7 @@ func (e *env) reproduce(ctx context.Context, o output, papers []string, swim str
 	return nil
 }
 
-// swimArrivals returns when the jobs of a SWIM file were submitted; none without a file.
+// swimArrivals returns the times at which the jobs of a SWIM file were submitted, or nil without a file.
 func swimArrivals(ctx context.Context, e *env, file string) (at []float64, err error) {
 	if file == "" {
 		return nil, nil

@@ -291,7 +291,7 @@ func (o *watchOptions) view(e *env) (func(*live.Frame) error, error) {
 // healthQuery reads the health of machines over all applications.
 const healthQuery = "SELECT * FROM machine_health WHERE application_id IS NULL ORDER BY machine, window_start"
 
-// machineHealth reads the health of a store's machines; none for a temporary store.
+// machineHealth reads the health of a store's machines. It returns nil for a temporary store.
 func (e *env) machineHealth(ctx context.Context, st *store.Store, name string) ([]schema.MachineHealth, error) {
 	if name == "" {
 		return nil, nil

@@ -158,7 +158,7 @@ type token struct {
 
 func (t token) is(text string) bool { return t.Is(text) }
 
-// word returns a word in lower case, "" for another token.
+// word returns a word in lower case, or "" for any other token.
 func (t token) word() string {
 	if t.Kind != sqltext.Word {
 		return ""

@@ -63,7 +63,7 @@ func (e *Engine) Materialize(ctx context.Context, name, sql string) error {
 	})
 }
 
-// place creates a directory for the executors to write to; nil if they must not.
+// place creates a directory for the executors to write to. It returns nil if they must not write.
 func (e *Engine) place(ctx context.Context) (*store.StagedFile, error) {
 	_, err := e.StoreAddress()
 	if e.o.Locked || errors.Is(err, errors.ErrUnsupported) {

@@ -48,7 +48,7 @@ func sniffSWIM(h ingest.Head) ingest.Match {
 	return ingest.Match{Confidence: 2, Why: "tab-separated lines of a job id and five whole numbers"}
 }
 
-// swimJob is a line; its byte counts are those of the job's three steps.
+// swimJob is a line, with byte counts for the three steps of the job.
 type swimJob struct {
 	id                     string
 	submit, gap            int64 // in seconds

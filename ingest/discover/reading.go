@@ -59,7 +59,7 @@ func (r *reading) opened(part int, size int64) {
 	r.random[part] = size
 }
 
-// of returns what is known of a file, nil if it was not read.
+// of returns the statistics of a file, or nil if it was not read.
 func (r *reading) of(part int, f *file) *fileStats {
 	if f.once != nil {
 		return f.once.stats

@@ -24,7 +24,7 @@ type job struct {
 	caveats               []schema.Caveat
 }
 
-// kind is that of a task, and of the phase that it belongs to.
+// kind is the kind of a task, and of the phase that it belongs to.
 type kind uint8
 
 const (

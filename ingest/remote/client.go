@@ -64,7 +64,7 @@ func (c *Client) Close() error {
 	return errors.Join(errs...)
 }
 
-// source is an object store or a file system. Its errors are those of fault.go.
+// source is an object store or a file system. Its methods return the errors of fault.go.
 type source interface {
 	stat(ctx context.Context, path string, dir bool) (discover.TreeEntry, error)
 	list(ctx context.Context, dir string) ([]discover.TreeEntry, error)

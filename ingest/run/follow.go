@@ -170,7 +170,7 @@ func lost(err error) bool {
 	return err != nil && (errors.Is(err, discover.ErrSource) || !errors.Is(err, ErrNothingToRead) && !errors.Is(err, ErrUnreadable))
 }
 
-// touches reports whether one of the names is that of a log, or of a file in it.
+// touches reports whether one of the names is the name of a log, or of a file in it.
 func touches(id string, names []string) bool {
 	for _, n := range names {
 		if n == id || strings.HasPrefix(n, id+"/") || strings.HasPrefix(id, n+"/") {

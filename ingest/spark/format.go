@@ -112,7 +112,7 @@ func ofSpark(event []byte) bool {
 		bytes.HasPrefix(event, []byte("org.apache.spark."))
 }
 
-// eventName returns the value of the key Event in the first 64 KiB of a record, nil where there is none.
+// eventName returns the value of the key Event in the first 64 KiB of a record, or nil if there is none.
 func eventName(record []byte) []byte {
 	var p pull.Puller
 	p.Reset(record)

@@ -1,6 +1,6 @@
 package spark
 
-// numbers are those of the attempts of a phase that have been launched.
+// numbers holds the numbers of the launched attempts of a phase.
 type numbers struct {
 	first []uint64            // a bit a task, up to denseTasks: it has an attempt 0
 	later map[taskNumber]bool // all other attempts

@@ -131,11 +131,11 @@ func (pl *placing) byReaders() {
 	}
 }
 
-// readerMetrics are those of the readers of an exchange, by which they are known where a native engine adds others.
+// readerMetrics are the metrics of the readers of an exchange, which identify them if a native engine adds others.
 var readerMetrics = map[string]bool{"records read": true, "local bytes read": true, "remote bytes read": true, "local blocks read": true,
 	"remote blocks read": true, "fetch wait time": true, "remote bytes read to disk": true}
 
-// below returns the fragment that writes an exchange; none if the plan does not have it.
+// below returns the fragment that writes an exchange, or none if the plan does not have it.
 func (pl *placing) below(node int) int32 {
 	if children := pl.t.Children[node]; len(children) > 0 {
 		return pl.t.Fragments[children[0]]

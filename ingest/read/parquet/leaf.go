@@ -17,7 +17,7 @@ import (
 // leafValues is the number of values of a column decoded at a time.
 const leafValues = 256
 
-// levels are those of a value.
+// levels are the definition and the repetition level of a value.
 type levels struct{ definition, repetition int16 }
 
 // leaf reads one column of a row group, value by value.
