@@ -12,8 +12,8 @@ import (
 	"unicode"
 )
 
-// A comment on a declaration may begin with the name of another one, after a rename or a copy, or promise a result where there
-// is none. Comments on tests are sentences of any form.
+// After a rename or a copy, a comment on a function or type may begin with the name of another one, or promise a result where
+// there is none. Comments on tests are sentences of any form.
 func TestCommentsFitTheirDeclarations(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") {
@@ -28,9 +28,10 @@ func TestCommentsFitTheirDeclarations(t *testing.T) {
 			for name, doc := range documented(decl) {
 				word, rest, _ := strings.Cut(doc.Text(), " ")
 				f, isFunc := decl.(*ast.FuncDecl)
+				returns := isFunc && f.Type.Results != nil
 				switch at := files.Position(doc.Pos()); {
 				case isFunc && strings.HasSuffix(path, "_test.go") && unicode.IsUpper(rune(name[0])):
-				case isFunc && word == name && strings.HasPrefix(rest, "returns ") && f.Type.Results == nil:
+				case word == name && strings.HasPrefix(rest, "returns ") && !returns:
 					t.Errorf("%s: the comment on %s says that it returns something", at, name)
 				case word != name && token.IsIdentifier(word) && (strings.EqualFold(word, name) || unicode.IsLower(rune(word[0]))):
 					t.Errorf("%s: the comment on %s begins with %s", at, name, word)

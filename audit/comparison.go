@@ -44,7 +44,7 @@ type comparing struct {
 	all     []comparison
 }
 
-// valuesOf returns the compared values of a run, if it has them.
+// valuesOf is a function that returns the compared values of a run, if it has them.
 type valuesOf func(*measure.Run) (measure.Values, bool)
 
 func wholeRun(r *measure.Run) (measure.Values, bool) { return r.Values, true }

@@ -8,8 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// machineFindings returns the findings about machines of a run, with their p-values. Every judged machine is a comparison; one
-// that is not a finding has no ID.
+// machineFindings collects the findings about the machines of a run, with their p-values. Every judged machine is a comparison;
+// one that is not a finding has no ID.
 type machineFindings struct {
 	run      *measure.Run
 	history  []*measure.Run

@@ -21,7 +21,7 @@ const (
 // noTime is a time that is not in the log.
 const noTime = math.MinInt64
 
-// attempts are some rows, column by column. NaN is an unknown number; a duration that is not a number counts as unknown too.
+// attempts holds rows column by column. NaN is an unknown number; a duration that is not a number counts as unknown too.
 type attempts struct {
 	phase, id, application, task, start, finish []int64
 	number                                      []int32

@@ -43,7 +43,7 @@ func (p *part) setStrides(stage []stageExecution) {
 	}
 }
 
-// keepFromFile writes those of the new executions. Executions that others are compared with for longest come first: readers
+// keepFromFile writes task_times of the new executions. Executions that others are compared with for longest come first: readers
 // skip the rest.
 func (p *part) keepFromFile(ctx context.Context, tx *store.Tx) error {
 	var kept []uint32 // of p.scanned

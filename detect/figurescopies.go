@@ -226,7 +226,7 @@ func (c *copiedFigures) flush() error {
 		c.w.Message(phase, c.message))
 }
 
-// rowFields returns the fields of a row, one after another, and records the first error.
+// rowFields reads the fields of a row, one after another, and keeps the first error.
 type rowFields struct {
 	rest []engine.RemoteField
 	err  error

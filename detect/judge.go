@@ -249,8 +249,8 @@ func (s *stageTasks) judgeOne(i int32, stage []timedExecution) (slowAttempt, boo
 	return slowAttempt{s.details[i].attempt, c.d / usual, c.d - usual, slowerThanUsual}, true
 }
 
-// mayExceedOwn is false if a duration is within what is usual by the history of its task, of at least three times. Else
-// s.usual and s.factor are set to that.
+// mayExceedOwn returns false if a duration is within what is usual by the history of its task, of at least three times. Else
+// it sets s.usual and s.factor.
 func (s *stageTasks) mayExceedOwn(d float64) bool {
 	// The usual time is at least the 25th percentile and so the time at the rank below it.
 	times := s.seconds.sorted

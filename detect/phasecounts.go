@@ -87,7 +87,7 @@ type attemptCounts struct {
 	finder                    phaseFinder
 }
 
-// add counts those of a row group, some at a time: a damaged file may claim any number of rows.
+// add counts the attempts of a row group, some at a time, because a damaged file may claim any number of rows.
 func (c *attemptCounts) add(g *attemptGroup) error {
 	defer g.close()
 	columns := [...]*storedColumn[int64]{&c.phase, &c.application, &c.input}

@@ -188,7 +188,7 @@ func (t *taskRows) ofAttempts(a *attempts) taskRows {
 	return *t
 }
 
-// marks returns those of attempts from their flags. As in candidates.sql, attempts that may recompute are not compared.
+// marks has the marks of attempts by their flags. As in candidates.sql, attempts that may recompute are not compared.
 var marks = func() (of [256]byte) {
 	for flags := range of {
 		for _, m := range [...]struct{ flags, mark int }{{succeeded, timeSucceeded}, {recompute | recomputeUnknown, timeRecompute}, {noPartition, timeNoPartition}} {

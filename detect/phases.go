@@ -54,7 +54,7 @@ type figurer struct {
 // exceeds returns a > b as in SQL, where NaN is greater than all numbers.
 func exceeds(a, b float64) bool { return a > b || math.IsNaN(a) && !math.IsNaN(b) }
 
-// bounds returns the least and the greatest of some values.
+// bounds are the least and the greatest of some values.
 type bounds struct{ low, high float64 }
 
 var noBounds = bounds{math.Inf(1), math.Inf(-1)}
@@ -92,7 +92,7 @@ type modelled struct {
 	seconds, bytes, remote bounds
 }
 
-// figures computes those of a phase from all of its attempts.
+// figures computes the figures of a phase from all of its attempts.
 func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 	repeats := f.findBeaten(a)
 	s := &out.stats
@@ -135,8 +135,8 @@ func (f *figurer) figures(phase schema.Key, a *attempts) (out phaseFigures) {
 	return out
 }
 
-// winners finds them, with their durations and their rates of bytes at the start of f.values, and counts all attempts that
-// succeeded and were not beaten.
+// winners finds the winners of a phase, with their durations and their rates of bytes at the start of f.values, and counts all
+// attempts that succeeded and were not beaten.
 func (f *figurer) winners(a *attempts) (w winners, all int64) {
 	durations, rates := f.values[0][:0], f.values[1][:0]
 	y, x, z := noBounds, noBounds, noBounds
@@ -186,7 +186,7 @@ func (w *winners) basis(medianS float64) schema.Basis {
 	return schema.BasisDuration
 }
 
-// rates returns those of bytes, which winners has found, or of records.
+// rates returns the rates of bytes, which winners has found, or of records.
 func (f *figurer) rates(a *attempts, basis schema.Basis) []float64 {
 	if basis == schema.BasisBytes {
 		return f.values[1]

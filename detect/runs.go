@@ -78,8 +78,8 @@ type names[T comparable] struct {
 // nameBytes is the memory of a name besides its text: in the map and in the list.
 const nameBytes = 80
 
-// number returns that of a value and adds the memory of a new one to size; own makes a copy that shares no memory, and returns
-// the bytes of its text.
+// number returns the number of a value, and adds the memory of a new value to size; own makes a copy that shares no memory, and
+// returns the bytes of its text.
 func (n *names[T]) number(v T, own func(T) (T, int), size *int64) uint32 {
 	k, ok := n.numbers[v]
 	if !ok {

@@ -42,8 +42,8 @@ type timedExecution struct {
 	slow     []slowAttempt // its slow attempts
 }
 
-// mayHaveCandidates is false if no attempt is one of candidates.sql; for attempts that are only in the store that is not known
-// yet.
+// mayHaveCandidates returns false if no attempt is one of candidates.sql. For attempts that are only in the store this is not yet
+// known.
 func (e *timedExecution) mayHaveCandidates() bool {
 	return e.compared > 0 && (e.scanned == nil || e.longestS > schema.OutlierRatio*e.usualS)
 }

@@ -56,7 +56,7 @@ type Setting struct {
 	Line    string              `col:"line" doc:"a line of a program or a hint of a statement, in place of name and value"`
 }
 
-// rule returns the advice of one kind that applies.
+// rule makes the advice of one kind.
 type rule struct {
 	name  string
 	doc   string

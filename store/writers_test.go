@@ -265,7 +265,7 @@ func TestCancelledAppend(t *testing.T) {
 	}
 }
 
-// panicFS returns files that panic when they are written.
+// panicFS has files that panic when they are written.
 type panicFS struct{ osFS }
 
 func (f panicFS) Create(name string) (file, error) {

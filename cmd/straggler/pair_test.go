@@ -226,7 +226,7 @@ func (p *pair) ordered(ctx context.Context, sql string) (string, error) {
 	return sql + " ORDER BY " + strings.Join(by, ", "), nil
 }
 
-// groups returns consecutive rows that differ only in floats, sorted by these.
+// groups sorts consecutive rows that differ only in floats by these.
 type groups struct {
 	rows *engine.Rows
 	held []any // the first row of the next group

@@ -44,7 +44,7 @@ type slot struct {
 	key   int     // index among the table's key columns; -1 for others
 }
 
-// nullFlag returns the offset of the flag of a Null after its value.
+// nullFlag has the offset of the flag of a Null after its value.
 var nullFlag = map[schema.Type]uintptr{
 	schema.Bool:      unsafe.Offsetof(schema.Null[bool]{}.OK),
 	schema.Int:       unsafe.Offsetof(schema.Null[int32]{}.OK),

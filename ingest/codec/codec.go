@@ -50,7 +50,7 @@ const Magic = 16
 // Compressed reports whether a stream is compressed, given its name and its first Magic bytes (or all, if it is shorter).
 func Compressed(head []byte, name string) bool { return find(head, name) != nil }
 
-// Reader returns the decompressed bytes of a stream.
+// Reader reads the decompressed bytes of a stream.
 type Reader struct {
 	name   string
 	layers []string

@@ -39,7 +39,7 @@ func (s *stream) rest(name string) (io.ReadCloser, error) {
 	return &prefixed{head: s.head, ReadCloser: s.z}, nil
 }
 
-// prefixed returns bytes that were read before, then the others.
+// prefixed reads bytes that were read before, then the rest of a stream.
 type prefixed struct {
 	head []byte
 	io.ReadCloser

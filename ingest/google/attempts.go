@@ -142,7 +142,7 @@ func (j *job) step(e *event) {
 	}
 }
 
-// location returns a machine and its rack, as rows name them.
+// location is a machine and its rack, as rows name them.
 type location struct{ machine, rack schema.Null[string] }
 
 func (r *reader) locate(id int64) location {

@@ -104,7 +104,7 @@ func TestLinesAcrossBlocks(t *testing.T) {
 	checkLines(t, b.Bytes(), 2<<20, bytes.NewReader(b.Bytes()))
 }
 
-// endless returns a line of n bytes without holding it in memory.
+// endless reads as a line of n bytes, without holding it in memory.
 type endless struct{ n int64 }
 
 func (e *endless) Read(p []byte) (int, error) {

@@ -30,7 +30,7 @@ func Peeking(p ingest.Part, look func(head []byte, whole bool) bool) ingest.Part
 	return p
 }
 
-// peeked returns the bytes that were peeked at, and then the rest.
+// peeked reads the bytes that were peeked at, and then the rest.
 type peeked struct {
 	file io.ReadCloser
 	buf  *bufio.Reader
