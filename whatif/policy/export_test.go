@@ -24,14 +24,13 @@ func NewSleepy(m Mantri) *Sleepy { return &Sleepy{mantri: mantri{Mantri: m}} }
 
 func (s *Sleepy) Look(v *replay.View, do *replay.Actions) replay.Again {
 	var before []bool
-	running := v.Running()
-	for i := range running {
-		before = append(before, asleep(&running[i]))
+	for i := range v.Running() {
+		before = append(before, v.Asleep(i))
 	}
 	again := s.mantri.Look(v, do)
 	for i, slept := range before {
 		switch {
-		case asleep(&running[i]):
+		case v.Asleep(i):
 			s.Slept++
 		case slept:
 			s.Woken++

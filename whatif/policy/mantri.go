@@ -330,9 +330,9 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		m.wakeAll(v, p)
 	}
 	m.lower(v, p, t)
-	for i := range running {
+	for i := range v.Awake() {
 		a := &running[i]
-		if asleep(a) || v.Elapsed(a).Seconds() < delta || v.Blocked(a) || m.dozes(v, p, a) {
+		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) || m.dozes(v, p, i) {
 			continue
 		}
 		left := m.remaining(v, p, a, delta)
@@ -340,7 +340,7 @@ func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase
 		mean := rates.mean*scale + t.lag
 		// of what may be duplicated at most two copies run
 		if !restartNow(left, mean, delta) && (left*2/3-t.lag)/scale < rates.likely {
-			m.sleep(v, p, a, left)
+			m.sleep(v, p, i, left)
 			continue
 		}
 		c := float64(v.CopiesOf(a))

@@ -8,15 +8,11 @@ import (
 )
 
 // Most attempts can be seen early never to be restarted or duplicated: what a steady attempt is estimated to need only falls,
-// and so stays under its greatest value from now on. Such an attempt is put to sleep, which is written into it in place of its
-// average: Last is −1, and Note is a bound of that value. What t_rem is harmless rises with each number of a target, so that
+// and so stays under its greatest value from now on. Such an attempt is put to sleep (View.Sleep), and Note is a bound of that
+// value in place of its average. What t_rem is harmless rises with each number of a target, so that
 // those that sleep need not be visited as long as none of these falls below a floor for which all their bounds are harmless.
 // Otherwise the floor is lowered, and those are weighed again whose bounds are not, with the average that the reports in
 // between give.
-
-const sleeping = -1.0
-
-func asleep(a *replay.Running) bool { return a.Last == sleeping }
 
 // target is what the t_rem of an attempt is held against.
 type target struct {
@@ -40,8 +36,8 @@ func (m *mantri) lower(v *replay.View, p *mantriPhase, t target) {
 	}
 	running := v.Running()
 	for i := range running {
-		if a := &running[i]; asleep(a) && a.Note > p.floor.harmless(v, a) {
-			m.wake(v, p, a)
+		if a := &running[i]; v.Asleep(i) && a.Note > p.floor.harmless(v, a) {
+			m.wake(v, p, i)
 		}
 	}
 }
@@ -58,20 +54,23 @@ func (t *target) goUnder(u target) bool {
 	return false
 }
 
-// sleep puts an attempt to sleep whose t_rem is harmless.
-func (m *mantri) sleep(v *replay.View, p *mantriPhase, a *replay.Running, left float64) {
+// sleep puts the i-th attempt to sleep if its t_rem is harmless.
+func (m *mantri) sleep(v *replay.View, p *mantriPhase, i int, left float64) {
+	a := &v.Running()[i]
 	harmless := p.floor.harmless(v, a)
 	if p.all || !(left <= harmless) || !v.Steady(a) {
 		return
 	}
 	elapsed := v.Elapsed(a).Seconds()
 	if most := max(left, elapsed/a.Last-elapsed) * (1 + 1e-9); most <= harmless {
-		a.Note, a.Last = most, sleeping
+		a.Note = most
+		v.Sleep(i)
 	}
 }
 
-// dozes puts an attempt to sleep that was never weighed, where that is harmless whatever it reports.
-func (m *mantri) dozes(v *replay.View, p *mantriPhase, a *replay.Running) bool {
+// dozes puts the i-th attempt to sleep if it was never weighed, where that is harmless whatever it reports.
+func (m *mantri) dozes(v *replay.View, p *mantriPhase, i int) bool {
+	a := &v.Running()[i]
 	if p.all || a.Last != 0 || a.Note != 0 || !v.Steady(a) {
 		return false
 	}
@@ -79,12 +78,15 @@ func (m *mantri) dozes(v *replay.View, p *mantriPhase, a *replay.Running) bool {
 	if !(most <= p.floor.harmless(v, a)) {
 		return false
 	}
-	a.Note, a.Last = most, sleeping
+	a.Note = most
+	v.Sleep(i)
 	return true
 }
 
-// wake gives an attempt the average that it would have, had it been weighed each time.
-func (m *mantri) wake(v *replay.View, p *mantriPhase, a *replay.Running) {
+// wake gives the i-th attempt the average that it would have, had it been weighed each time.
+func (m *mantri) wake(v *replay.View, p *mantriPhase, i int) {
+	a := &v.Running()[i]
+	v.Wake(i)
 	a.Note, a.Last = 0, 0
 	first, _ := slices.BinarySearchFunc(p.weighed, a.Start, func(w weighing, start replay.Time) int { return cmp.Compare(w.at, start) })
 	for _, w := range p.weighed[first:] {
@@ -101,10 +103,9 @@ func (m *mantri) wakeAll(v *replay.View, p *mantriPhase) {
 	if p.all {
 		return
 	}
-	running := v.Running()
-	for i := range running {
-		if a := &running[i]; asleep(a) {
-			m.wake(v, p, a)
+	for i := range v.Running() {
+		if v.Asleep(i) {
+			m.wake(v, p, i)
 		}
 	}
 	p.all, p.weighed = true, nil

@@ -47,12 +47,13 @@ func (s *Sim) act(i int32) {
 		task := s.p.Phases[i].FirstTask + a.task
 		switch a.verb {
 		case doCopy:
-			s.copyNow(i, task, -1)
+			s.copyNow(s.refOf(i, task), -1)
 		case doCopyOn:
-			s.copyNow(i, task, a.where)
+			s.copyNow(s.refOf(i, task), a.where)
 		case doQueue:
-			if t := s.task(task); !t.done && !t.over {
-				s.enqueue(queued{phase: i, task: task, first: a.first, fresh: a.fresh})
+			r := s.refOf(i, task)
+			if t := &s.tasks[r.place]; !t.done && !t.over {
+				s.enqueue(queued{taskRef: r, first: a.first, fresh: a.fresh})
 			}
 		case doClone:
 			if t := s.task(task); !t.done && !t.over {
@@ -61,11 +62,13 @@ func (s *Sim) act(i int32) {
 		case doWithdraw:
 			s.withdraw(func(q queued) bool { return q.task == task && !q.restart })
 		case doKill:
-			if s.runs(i, a) && s.task(task).live > 1 {
+			if s.runs(i, a) && s.tasks[s.slots[a.where].place].live > 1 {
 				s.kill(a.where)
 			}
 		case doRestart:
-			s.restart(i, task, a)
+			if s.runs(i, a) {
+				s.restart(taskRef{i, task, s.slots[a.where].place}, a.where)
+			}
 		case doLongestFirst:
 			s.longestFirst(i)
 		case doAvoid:
@@ -73,32 +76,43 @@ func (s *Sim) act(i int32) {
 		case doCancelCopies:
 			s.cancelCopies(a.where)
 		case doRead:
-			s.phases[i].reading, s.phases[i].cloned = a.read, true
+			s.phases[i].reading, s.phases[i].cloned = s.actions.reads[a.where], true
 		}
 	}
-	s.actions.list = s.actions.list[:0]
+	s.actions.reset()
 }
 
 // touch prefetches the state of the tasks of actions. Read in a tight loop, distant memory locations are fetched in parallel;
 // later each would be a separate cache miss. Places, from which the rest is found, come first.
 func (s *Sim) touch(i int32) {
-	p, read := &s.p.Phases[i], int32(0)
+	read := int32(0)
 	for n := range s.actions.list {
-		read += s.place(p.FirstTask + s.actions.list[n].task)
+		read += s.refOfAction(i, &s.actions.list[n]).place
 	}
 	s.drawn = s.drawn[:0]
 	for n := range s.actions.list {
-		task := p.FirstTask + s.actions.list[n].task
-		w, t := s.workOf(i, task), s.task(task)
+		r := s.refOfAction(i, &s.actions.list[n])
+		w, t := s.workOf(r), &s.tasks[r.place]
 		read += t.last + w.ratio + int32(w.bytes)
-		if p.Ratios > 0 {
-			s.drawn = append(s.drawn, s.drawnRatio(i, task, int32(t.copies)+1, &w))
+		if s.p.Phases[i].Ratios > 0 {
+			s.drawn = append(s.drawn, s.drawnRatio(r, int32(t.copies)+1, &w))
 		}
 	}
 	for _, k := range s.drawn {
 		read += int32(s.p.Ratios[k])
 	}
 	s.touched = read
+}
+
+// refOfAction is the task of an action, for touch. That of an attempt is found by its slot, which the policy has just read.
+func (s *Sim) refOfAction(i int32, a *action) taskRef {
+	task := s.p.Phases[i].FirstTask + a.task
+	if a.verb == doRestart || a.verb == doKill {
+		if sr := &s.slots[a.where]; sr.phase == i {
+			return taskRef{i, task, sr.place}
+		}
+	}
+	return s.refOf(i, task)
 }
 
 // runs reports whether the attempt of an action still runs.
@@ -112,36 +126,35 @@ func (s *Sim) runs(i int32, a *action) bool {
 }
 
 // copyNow starts a copy of a running task on a free slot, of one machine or of any on which the task does not run.
-func (s *Sim) copyNow(i, task, machine int32) {
-	t := s.task(task)
-	if t.done || t.over || t.live == 0 || s.idleIn(s.p.Phases[i].Class) <= 0 {
+func (s *Sim) copyNow(r taskRef, machine int32) {
+	t := &s.tasks[r.place]
+	if t.done || t.over || t.live == 0 || s.idleIn(s.p.Phases[r.phase].Class) <= 0 {
 		return
 	}
-	slot := s.slotElsewhere(i, task, machine, false)
-	if slot >= 0 {
-		s.copy(i, task, slot)
+	if slot := s.slotElsewhere(r, machine, false); slot >= 0 {
+		s.copy(r, slot)
 	}
 }
 
 // slotElsewhere is a free slot for a copy: on a machine where the task does not run, or never ran (fresh), chosen by the task's
 // random number, so that no machine is preferred; -1 if there is none.
-func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
+func (s *Sim) slotElsewhere(r taskRef, machine int32, fresh bool) int32 {
 	var used [8]int32
-	on, t := used[:0], s.task(task)
+	on, t := used[:0], &s.tasks[r.place]
 	if t.live > 0 {
 		for at := t.slot; at >= 0; at = s.slots[at].next {
-			on = append(on, s.phases[i].running[s.slots[at].at].Machine)
+			on = append(on, s.phases[r.phase].running[s.slots[at].at].Machine)
 		}
 	} else if t.copies > 0 || t.last >= 0 { // a restart: on another machine
-		on = append(on, s.workOf(i, task).machine)
+		on = append(on, s.workOf(r).machine)
 	}
 	if fresh {
-		on = s.visited(task, on)
+		on = s.visited(t, on)
 	}
 	ok := func(m int32) bool {
 		return !slices.Contains(on, m) || len(s.p.Machines) == 1 || s.p.Machines[m].Name == ""
 	}
-	free := &s.free[s.p.Phases[i].Class]
+	free := &s.free[s.p.Phases[r.phase].Class]
 	if machine >= 0 {
 		for _, slot := range s.p.Machines[machine].Slots {
 			if free.has(slot) && ok(machine) {
@@ -150,7 +163,7 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 		}
 		return -1
 	}
-	bits := s.phases[i].places.draw(task-s.p.Phases[i].FirstTask, int32(t.copies)+1)
+	bits := s.phases[r.phase].places.draw(s.local(r), int32(t.copies)+1)
 	s.out.Drew = true
 	first := free.from(int32(below(bits, len(s.p.Slots))))
 	for slot := first; slot >= 0; {
@@ -166,29 +179,27 @@ func (s *Sim) slotElsewhere(i, task, machine int32, fresh bool) int32 {
 
 // copy starts a copy or restart of a task. It takes the work of the task times a ratio drawn from the other tasks of its
 // phase times the factor of its machine.
-func (s *Sim) copy(i, task, slot int32) {
-	p, place := &s.p.Phases[i], s.place(task)
-	t := &s.tasks[place]
+func (s *Sim) copy(r taskRef, slot int32) {
+	i := r.phase
+	p, t := &s.p.Phases[i], &s.tasks[r.place]
 	t.copies++
-	m := s.slots[slot].machine
-	local := task - p.FirstTask
 	s.out.Jobs[p.Job].Copies++
 	s.speculating++
 	waits := s.scheduled() && s.phases[i].gates > 0
 	if first := t.last; p.Gated > 0 && !waits {
 		if first < 0 {
-			first = s.firstAttempt(i, task)
+			first = s.firstAttempt(i, r.task)
 		}
 		waits = s.p.Attempts[first].Gated
 	}
-	w := s.workOf(i, task)
-	took, curve := s.copyTakes(i, task, slot, &w)
+	w := s.workOf(r)
+	took, curve := s.copyTakes(r, slot, &w)
 	if s.phases[i].reading != nil {
 		took = s.slowed(i, int32(t.copies), took)
 	}
-	s.start(i, slot, place, took, Running{
-		Task: local, Number: int32(t.copies), Machine: m, curve: curve, Start: Time(s.now + p.CopyLag), observed: -1, ok: true,
-		bytes: w.bytes, waits: waits,
+	s.start(i, slot, r.place, took, Running{
+		Task: s.local(r), Number: int32(t.copies), Machine: s.slots[slot].machine, curve: curve, Start: Time(s.now + p.CopyLag),
+		observed: -1, ok: true, bytes: w.bytes, waits: waits,
 	})
 }
 
@@ -206,13 +217,13 @@ func (s *Sim) firstAttempt(i, task int32) int32 {
 
 // copyTakes draws how long the latest copy of a task takes on a slot, in µs, and the attempt of the log whose reports it follows,
 // -1 if none.
-func (s *Sim) copyTakes(i, task, slot int32, w *work) (took int64, curve int32) {
-	p := &s.p.Phases[i]
+func (s *Sim) copyTakes(r taskRef, slot int32, w *work) (took int64, curve int32) {
+	p := &s.p.Phases[r.phase]
 	s.out.Drew = true
 	ratio := float32(1)
 	curve = -1
 	if p.Ratios > 0 {
-		k := s.drawnRatio(i, task, int32(s.task(task).copies), w)
+		k := s.drawnRatio(r, int32(s.tasks[r.place].copies), w)
 		ratio = s.p.Ratios[k]
 		if len(s.p.RatioOf) > 0 && len(s.p.Points) > 0 {
 			curve = s.curveOf(s.p.RatioOf[k])
@@ -227,8 +238,8 @@ func (s *Sim) copyTakes(i, task, slot int32, w *work) (took int64, curve int32) 
 
 // drawnRatio is the index of the ratio that a copy of a task draws from those of its phase, excluding that of the task itself.
 // There must be at least one.
-func (s *Sim) drawnRatio(i, task, number int32, w *work) int32 {
-	p := &s.p.Phases[i]
+func (s *Sim) drawnRatio(r taskRef, number int32, w *work) int32 {
+	p := &s.p.Phases[r.phase]
 	others := int(p.Ratios)
 	if w.ratio >= 0 {
 		others--
@@ -236,7 +247,7 @@ func (s *Sim) drawnRatio(i, task, number int32, w *work) int32 {
 	if others == 0 { // alone in its phase: its own ratio
 		return p.FirstRatio + w.ratio
 	}
-	k := int32(below(s.phases[i].ratios.draw(task-p.FirstTask, number), others))
+	k := int32(below(s.phases[r.phase].ratios.draw(s.local(r), number), others))
 	if w.ratio >= 0 && k >= w.ratio {
 		k++
 	}
@@ -267,7 +278,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 	line := s.queueOf(firsts)
 	for n := line.head; n < len(line.list); n++ {
 		q := line.list[n]
-		i, t := q.phase, s.task(q.task)
+		i, t := q.phase, &s.tasks[q.place]
 		over := (t.done || t.over) && !q.remake
 		if !over && s.idleIn(s.p.Phases[i].Class) <= 0 {
 			continue
@@ -275,7 +286,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 		slot := int32(-1)
 		if !over {
 			// no other machine: on any
-			if slot = s.slotElsewhere(i, q.task, -1, q.fresh); slot < 0 && (q.restart || q.remake) {
+			if slot = s.slotElsewhere(q.taskRef, -1, q.fresh); slot < 0 && (q.restart || q.remake) {
 				slot = s.free[s.p.Phases[i].Class].from(0)
 			}
 			if slot < 0 {
@@ -292,9 +303,9 @@ func (s *Sim) dequeue(firsts bool) bool {
 			continue
 		}
 		if q.remake {
-			s.launchAgain(i, q.task, slot)
+			s.launchAgain(q.taskRef, slot)
 		} else {
-			s.copy(i, q.task, slot)
+			s.copy(q.taskRef, slot)
 		}
 		return true
 	}
@@ -304,7 +315,7 @@ func (s *Sim) dequeue(firsts bool) bool {
 // enqueueClone queues a copy right behind its task.
 func (s *Sim) enqueueClone(i, task int32) {
 	if s.scheduled() {
-		s.enqueue(queued{phase: i, task: task})
+		s.enqueue(queued{taskRef: s.refOf(i, task)})
 		return
 	}
 	s.clones.Push(head{s.p.Attempts[s.firstAttempt(i, task)].Key, task})
@@ -323,16 +334,12 @@ func (s *Sim) unqueue(line *queue, n int) {
 	line.remove(n)
 }
 
-// restart kills an attempt and queues a new one with priority.
-func (s *Sim) restart(i, task int32, a *action) {
-	if !s.runs(i, a) {
-		return
-	}
-	s.kill(a.where)
-	t := s.task(task)
-	t.pending++
-	s.phases[i].waiting++
-	s.enqueue(queued{phase: i, task: task, first: true, restart: true})
+// restart kills the attempt of a task on a slot and queues a new one with priority.
+func (s *Sim) restart(r taskRef, slot int32) {
+	s.kill(slot)
+	s.tasks[r.place].pending++
+	s.phases[r.phase].waiting++
+	s.enqueue(queued{taskRef: r, first: true, restart: true})
 }
 
 // cancelCopies removes the waiting and running copies of a phase, keeping one attempt of each task.
@@ -364,7 +371,7 @@ func (s *Sim) withdraw(which func(queued) bool) {
 	}
 	var rest heap.Heap[head]
 	for _, c := range s.clones {
-		if !which(queued{phase: s.p.Tasks[c.queue].Phase, task: c.queue}) {
+		if !which(queued{taskRef: s.refOf(s.p.Tasks[c.queue].Phase, c.queue)}) {
 			rest.Push(c)
 		}
 	}

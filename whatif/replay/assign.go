@@ -197,13 +197,13 @@ func (s *Sim) startCopy(job, machine int32, class workload.Class) bool {
 		if p := &s.p.Phases[i]; p.Job != job || p.Class != class {
 			continue
 		}
-		if t := s.task(q.task); t.done || t.over {
+		if t := &s.tasks[q.place]; t.done || t.over {
 			s.unqueue(&s.queue, n)
 			continue
 		}
-		if slot := s.slotElsewhere(i, q.task, machine, q.fresh); slot >= 0 && s.hasRoom(i, machine) {
+		if slot := s.slotElsewhere(q.taskRef, machine, q.fresh); slot >= 0 && s.hasRoom(i, machine) {
 			s.unqueue(&s.queue, n)
-			s.copy(i, q.task, slot)
+			s.copy(q.taskRef, slot)
 			return true
 		}
 	}
@@ -240,7 +240,7 @@ func (s *Sim) preempt(i int32, a Running) bool {
 	default: // a restart of a policy
 		t.pending++
 		s.phases[i].waiting++
-		s.enqueue(queued{phase: i, task: task, first: true, restart: true})
+		s.enqueue(queued{taskRef: s.refOf(i, task), first: true, restart: true})
 	}
 	return true
 }

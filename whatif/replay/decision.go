@@ -30,7 +30,7 @@ func (o *Observed) keep(policy int) {
 			o.decided = append(o.decided, d)
 		}
 	}
-	o.s.actions.list = o.s.actions.list[:0]
+	o.s.actions.reset()
 }
 
 // Decisions returns the actions on attempts and machines, in order, of a look at a phase.

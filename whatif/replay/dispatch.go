@@ -163,14 +163,14 @@ func (s *Sim) cloneFirst() bool {
 		if len(s.ready) > 0 && !(head{c.key, i}).Before(s.ready[0]) {
 			return false
 		}
-		t := s.task(c.queue)
-		if !t.done && !t.over {
-			slot := s.slotElsewhere(i, c.queue, -1, false)
+		r := s.refOf(i, c.queue)
+		if t := &s.tasks[r.place]; !t.done && !t.over {
+			slot := s.slotElsewhere(r, -1, false)
 			if slot < 0 {
 				return false
 			}
 			s.clones.Pop()
-			s.copy(i, c.queue, slot)
+			s.copy(r, slot)
 			return true
 		}
 		s.clones.Pop()
@@ -287,7 +287,6 @@ func (s *Sim) launch(i, place int32, x *turn, slot int32, lag int64) {
 func (s *Sim) start(i, slot, place int32, took int64, r Running) {
 	s.out.Events++
 	ph := &s.phases[i]
-	s.takes[slot] = took
 	r.slot, r.noise = slot, nan32
 	if int(slot) < len(s.p.Slots) {
 		s.takeFree(slot)
@@ -298,10 +297,12 @@ func (s *Sim) start(i, slot, place int32, took int64, r Running) {
 	}
 	switch {
 	case s.staged():
+		s.takes[slot] = took
 		s.begin(i, slot, &r)
 	case !r.waits:
 		s.tree.set(slot, max(int64(r.Start)+took, s.now))
 	case s.phases[i].gates > 0:
+		s.takes[slot] = took
 		s.tree.set(slot, workload.Forever)
 	default: // its parents ended, possibly just after its start
 		r.waits = false

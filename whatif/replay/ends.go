@@ -72,6 +72,9 @@ func (s *Sim) take(slot int32) (int32, *taskRun, Running) {
 		s.slots[run.running[last].slot].at = sr.at
 	}
 	run.running = run.running[:last]
+	if run.asleep != nil {
+		run.asleep.move(last, int(sr.at))
+	}
 	sr.at = -1
 	s.offTask(ph, t, slot)
 	if r.observed < 0 {
@@ -190,8 +193,8 @@ func (s *Sim) recordVisit(t *taskRun, machine int32) {
 }
 
 // visited appends the machines on which attempts of a task failed or were killed.
-func (s *Sim) visited(task int32, to []int32) []int32 {
-	for n := s.task(task).been; n > 0; n = s.visits[n-1].before {
+func (s *Sim) visited(t *taskRun, to []int32) []int32 {
+	for n := t.been; n > 0; n = s.visits[n-1].before {
 		to = append(to, s.visits[n-1].machine)
 	}
 	return to

@@ -219,21 +219,19 @@ func (s *Sim) remake(task int32) {
 		r.needs[i].tasks = append(r.needs[i].tasks, task)
 		return
 	}
-	s.enqueue(queued{phase: i, task: task, first: true, remake: true})
+	s.enqueue(queued{taskRef: s.refOf(i, task), first: true, remake: true})
 }
 
 // launchAgain starts a finished task again, to recompute its output.
-func (s *Sim) launchAgain(i, task, slot int32) {
-	p, place := &s.p.Phases[i], s.place(task)
-	t := &s.tasks[place]
+func (s *Sim) launchAgain(r taskRef, slot int32) {
+	p, t := &s.p.Phases[r.phase], &s.tasks[r.place]
 	t.copies++
-	m := s.p.Slots[slot].Machine
-	w := s.workOf(i, task)
-	took, curve := s.copyTakes(i, task, slot, &w)
+	w := s.workOf(r)
+	took, curve := s.copyTakes(r, slot, &w)
 	s.jobs[p.Job].busy++
-	s.start(i, slot, place, took, Running{
-		Task: task - p.FirstTask, Number: int32(t.copies), Machine: m, curve: curve, Start: Time(s.now + p.CopyLag), observed: s.firstAttempt(i, task),
-		bytes: w.bytes,
+	s.start(r.phase, slot, r.place, took, Running{
+		Task: s.local(r), Number: int32(t.copies), Machine: s.p.Slots[slot].Machine, curve: curve, Start: Time(s.now + p.CopyLag),
+		observed: s.firstAttempt(r.phase, r.task), bytes: w.bytes,
 	})
 }
 
@@ -256,7 +254,7 @@ func (s *Sim) madeAgain(i int32, a *Running) bool {
 		tasks := n.tasks
 		n.tasks = nil
 		for _, again := range tasks {
-			s.enqueue(queued{phase: w, task: again, first: true, remake: true})
+			s.enqueue(queued{taskRef: s.refOf(w, again), first: true, remake: true})
 		}
 		switch {
 		case n.release:

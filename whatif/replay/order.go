@@ -46,14 +46,14 @@ func (s *Sim) turnOf(a int32, x *turn) {
 
 func workOf(t *workload.Task) work { return work{t.Bytes, t.Work, t.Ratio, t.Machine} }
 
-// workOf is the work of a task of a phase.
-func (s *Sim) workOf(i, task int32) work {
-	if turns := s.phases[i].turns; len(turns) > 0 {
-		if n := s.places[task] - s.p.Phases[i].FirstTask; int(n) < len(turns) {
+// workOf is the work of a task.
+func (s *Sim) workOf(r taskRef) work {
+	if turns := s.phases[r.phase].turns; len(turns) > 0 {
+		if n := r.place - s.p.Phases[r.phase].FirstTask; int(n) < len(turns) {
 			return turns[n].work
 		}
 	}
-	return workOf(&s.p.Tasks[task])
+	return workOf(&s.p.Tasks[r.task])
 }
 
 // nextTurn is the turn of the next launch of a phase; there must be one.
@@ -92,6 +92,14 @@ func (s *Sim) nextPlace(i int32) int32 {
 	}
 	return s.place(s.p.Attempts[p.First+ph.next].Task)
 }
+
+// taskRef is a task with its phase and its place, which is read from memory in no order and therefore only once.
+type taskRef struct{ phase, task, place int32 }
+
+func (s *Sim) refOf(i, task int32) taskRef { return taskRef{i, task, s.place(task)} }
+
+// local is the number of a task within its phase.
+func (s *Sim) local(r taskRef) int32 { return r.task - s.p.Phases[r.phase].FirstTask }
 
 // task is the state of a task.
 func (s *Sim) task(n int32) *taskRun { return &s.tasks[s.place(n)] }
@@ -166,6 +174,9 @@ func (s *Sim) inOrder(i int32, order []int32) {
 			last++
 		}
 	}
+	if ph.looks > 1 || len(s.actions.list) > 1 { // copies may wait
+		s.updateQueued(i)
+	}
 	if len(ph.started) == 0 { // no state has changed
 		return
 	}
@@ -176,6 +187,17 @@ func (s *Sim) inOrder(i int32, order []int32) {
 	for n := range ph.running {
 		r := &ph.running[n]
 		s.slots[r.slot].place = places[r.Task]
+	}
+}
+
+// updateQueued updates the places of the tasks of a phase of which copies wait.
+func (s *Sim) updateQueued(i int32) {
+	for _, line := range []*queue{&s.firsts, &s.queue} {
+		for n := range line.list {
+			if q := &line.list[n]; q.phase == i {
+				q.place = s.places[q.task]
+			}
+		}
 	}
 }
 

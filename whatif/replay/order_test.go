@@ -8,7 +8,7 @@ import (
 	"straggler/whatif/workload/workloadtest"
 )
 
-// restless asks for the longest tasks first at its n-th look at a phase, restarts and copies attempts at random, and holds what
+// restless asks for the longest tasks first at its n-th look at a phase, just after a copy that waits, restarts and copies attempts at random, and holds what
 // it is told of attempts against what it is told of their tasks.
 type restless struct {
 	t       *testing.T
@@ -20,6 +20,7 @@ type restless struct {
 
 func (p *restless) Look(v *View, do *Actions) Again {
 	if p.seen[v.Phase()]++; p.seen[v.Phase()] == p.at {
+		do.CopyFirst(int32(p.r.IntN(v.Tasks())))
 		do.LongestFirst()
 	}
 	places := map[int32]int32{}

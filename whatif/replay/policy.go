@@ -27,7 +27,16 @@ type Again struct {
 }
 
 // Actions records the actions of a policy.
-type Actions struct{ list []action }
+type Actions struct {
+	list  []action
+	reads []*Reading // of the actions that set one
+}
+
+func (d *Actions) reset() {
+	d.list = d.list[:0]
+	clear(d.reads)
+	d.reads = d.reads[:0]
+}
 
 type verb uint8
 
@@ -47,13 +56,12 @@ const (
 
 type action struct {
 	verb   verb
-	task   int32
-	where  int32 // machine or slot
-	number int32
-	till   Time
 	first  bool
 	fresh  bool
-	read   *Reading
+	task   int32
+	where  int32 // machine, slot, phase, or index into reads
+	number int32
+	till   Time
 }
 
 // Copy starts a copy of a running task on any free slot of a machine on which the task is not running. It is skipped if there
@@ -90,7 +98,10 @@ func (d *Actions) Withdraw(task int32) {
 
 // Read sets how the clones of the phase, including originals, read upstream outputs; nil means as if there were no clones. It
 // applies to attempts started from now on.
-func (d *Actions) Read(r *Reading) { d.list = append(d.list, action{verb: doRead, read: r}) }
+func (d *Actions) Read(r *Reading) {
+	d.list = append(d.list, action{verb: doRead, where: int32(len(d.reads))})
+	d.reads = append(d.reads, r)
+}
 
 // Kill ends an attempt for good. The last running attempt of a task cannot be killed; see Restart.
 func (d *Actions) Kill(a Running) {

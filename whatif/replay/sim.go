@@ -28,7 +28,7 @@ type Sim struct {
 	tree        tree
 	timers      timers
 	slots       []slotRun
-	takes       []int64 // by slot: µs that the attempt on it takes
+	takes       []int64 // by slot: µs that the attempt on it takes, where that does not follow from its end
 	free        [workload.Classes]freeSlots
 	busy        int             // slots in use that count towards the limit
 	ready       heap.Heap[head] // queues whose head may have a slot
@@ -64,13 +64,13 @@ type Sim struct {
 	out         Outcome
 }
 
+// slotRun is half a cache line: starts and ends read and write slots in no order.
 type slotRun struct {
 	phase int32
 	at    int32 // index into the phase's running attempts, -1: none
 	next  int32 // another slot that runs the same task, -1: none
 	place int32 // of its task, see Sim.place
 	kept
-	gone bool // it does not exist yet, or no longer
 }
 
 // kept is the data of a slot of the pool needed at every start and end, stored with the rest of the slot so that it is in the
@@ -80,6 +80,7 @@ type kept struct {
 	factor            float32 // of its machine; NaN where that changes, see factorOn
 	class             workload.Class
 	leaves            bool // it is removed at some time
+	gone              bool // it does not exist yet, or no longer
 }
 
 func keptOf(p *workload.Pool, slot int) kept {
@@ -88,7 +89,7 @@ func keptOf(p *workload.Pool, slot int) kept {
 	if m := &p.Machines[x.Machine]; len(m.Windows) == 0 {
 		factor = m.Factor
 	}
-	return kept{x.Machine, x.Executor, factor, x.Class, x.Till < workload.Forever}
+	return kept{machine: x.Machine, executor: x.Executor, factor: factor, class: x.Class, leaves: x.Till < workload.Forever}
 }
 
 // factorOn is the factor of the machine of a slot of the pool at an instant.
@@ -134,6 +135,7 @@ type phaseRun struct {
 	turns      []turn  // see longestFirst; none: as in the log
 	launches   []int32 // see firstAttempt
 	running    []Running
+	asleep     asleep  // of running
 	started    []int32 // tasks, of attempts in the order in which they got their slots; only under a policy
 	joined     []int32 // the same, of attempts whose task ran already
 	done       []Done
@@ -173,8 +175,7 @@ type jobRun struct {
 }
 
 type queued struct {
-	phase   int32
-	task    int32
+	taskRef
 	first   bool // precedes tasks that were never started
 	fresh   bool // only on a machine that never ran the task
 	restart bool
