@@ -44,8 +44,9 @@ func Run(ctx context.Context, eng engine.Engine, tables []*schema.Table, o Optio
 	s.o.OnInterrupt(idle)
 	defer s.o.OnInterrupt(nil)
 	words := &completer{tables: tables}
+	in := &keys{ReadCloser: o.In}
 	editor, err := readline.NewEx(&readline.Config{Prompt: prompt, HistoryFile: o.History, HistoryLimit: 2000, HistorySearchFold: true,
-		DisableAutoSaveHistory: true, AutoComplete: words, InterruptPrompt: "^C", Stdin: o.In, Stdout: o.Out, Stderr: o.Err})
+		DisableAutoSaveHistory: true, AutoComplete: words, InterruptPrompt: "^C", Stdin: in, Listener: in, Stdout: o.Out, Stderr: o.Err})
 	if err != nil {
 		return fmt.Errorf("shell: %w", err)
 	}
