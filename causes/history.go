@@ -124,7 +124,7 @@ func (h *historySplitter) append(rows []schema.HistoryAttribution, a *usualAttem
 		}
 		rest -= s
 		row := schema.HistoryAttribution{AttemptID: a.Attempt, PhaseID: a.Phase, Cause: f.cause, Seconds: s, Share: s / a.ExcessS, Rank: int32(i + 1),
-			WaitedS: waited, ComputedS: computed, Evidence: h.evidence(a, f.cause, math.Exp(f.ln), f.place, usual, work)}
+			WaitedS: waited, ComputedS: computed, Evidence: h.evidence(a, f, usual, work)}
 		if f.place != "" {
 			row.Place = schema.Some(f.place)
 		}
@@ -142,18 +142,15 @@ func beyond(is, usual schema.Null[float64], work float64) (more schema.Null[floa
 }
 
 // evidence states the factor, and what the attempt spent the time on.
-func (h *historySplitter) evidence(a *usualAttempt, cause schema.HistoryCause, factor float64, place string, usual, work float64) string {
-	w := &h.sentence
+func (h *historySplitter) evidence(a *usualAttempt, f historyFactor, usual, work float64) string {
+	w, factor := &h.sentence, math.Exp(f.ln)
 	*w = (*w)[:0]
 	w.seconds(a.DurationS).say(" instead of the usual ").seconds(usual).say("; ")
-	switch cause {
+	switch f.cause {
 	case schema.MoreWork:
 		w.say("the tasks of its stage have ").digits(work, 3).say(" times their usual input")
 	case schema.SharedSlowness, schema.SlowMachine:
-		if place == "" {
-			place = "most machines of its phase"
-		}
-		w.say("tasks on ").say(place).say(" take ").digits(factor, 3).say(" times as long as usual")
+		w.say("tasks on ").say(cmp.Or(f.place, "most machines of its phase")).say(" take ").digits(factor, 3).say(" times as long as usual")
 	case schema.Alone:
 		w.say("that is ").digits(factor, 3).say(" times as long as what it shares with others explains")
 	}

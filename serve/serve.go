@@ -37,7 +37,7 @@ type Server struct {
 
 var (
 	// ErrAddress is returned for an invalid address to listen on.
-	ErrAddress = errors.New("no address")
+	ErrAddress = errors.New("not an address")
 	// ErrExposed is returned for an address that others can reach and that neither a token nor a proxy protects.
 	ErrExposed = errors.New("others can reach this address")
 )

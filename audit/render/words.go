@@ -145,7 +145,7 @@ func verdictOf(n *audit.Night) string {
 func judgedBy(j *audit.Judgement) string {
 	switch {
 	case j.Session:
-		return "an interactive session, which is no run of a program and is compared with none; --group-by groups them all the same"
+		return "an interactive session, which is not compared with other runs; --group-by overrides this"
 	case j.History == 0:
 		return "no run to compare with yet"
 	}

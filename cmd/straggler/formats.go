@@ -9,6 +9,7 @@ import (
 
 	"straggler/ingest"
 	"straggler/ingest/formats"
+	"straggler/spelling"
 	"straggler/table"
 )
 
@@ -50,7 +51,11 @@ func formatsHelp() string {
 func runFormat(e *env, o output, name string) error {
 	f, ok := formats.Named(name)
 	if !ok {
-		return useError("no format %q; straggler formats lists them", name)
+		var names []string
+		for _, x := range formats.All() {
+			names = append(names, x.Name)
+		}
+		return useError("no format %q; %s", name, spelling.Choices(name, names))
 	}
 	if o.as != "" && o.as != "table" {
 		rows := table.NewFixed("format", "reads", "detail", "experimental")

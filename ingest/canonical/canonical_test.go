@@ -50,7 +50,7 @@ load,1,"never closed
 	sort.Strings(reasons)
 	if len(reasons) != 3 || !strings.Contains(reasons[2], "7 quotes are not closed") ||
 		!strings.Contains(reasons[0], `5 column task: "x" is not a whole number`) ||
-		!strings.Contains(reasons[1], `6 column status: "exploded" is none of success`) {
+		!strings.Contains(reasons[1], `6 column status: "exploded" is not one of success`) {
 		t.Errorf("rejects %q", reasons)
 	}
 	if len(r.Phases) != 2 || len(r.Jobs) != 1 || len(r.Applications) != 1 || r.Jobs[0].ApplicationID != r.Applications[0].ApplicationID {

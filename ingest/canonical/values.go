@@ -249,7 +249,7 @@ func (f *filer) setText(dst unsafe.Pointer, c *schema.Column, b []byte) error {
 	case schema.String:
 		at := slices.Index(c.Values, text)
 		if at < 0 {
-			return fmt.Errorf("%.40q is none of %s", text, strings.Join(c.Values, ", "))
+			return fmt.Errorf("%.40q is not one of %s", text, strings.Join(c.Values, ", "))
 		}
 		*(*string)(dst) = c.Values[at]
 	case schema.Bool:

@@ -251,7 +251,7 @@ func (w *walker) claims(f folder, entries []entry, had map[string]bool, depth in
 			w.fail(f.path(), err)
 		}
 		for _, g := range groups {
-			w.claim(f, format, g, taken, depth, explicit)
+			w.claim(f, g, &candidate{base: g.Base, claim: format, explicit: explicit, depth: depth, rewritten: g.Rewritten}, taken)
 		}
 	}
 	return taken
@@ -262,12 +262,12 @@ func claimed(format *ingest.Format, dir ingest.Dir) (groups []ingest.Group, err 
 	return format.Claim(dir), nil
 }
 
-func (w *walker) claim(f folder, format *ingest.Format, g ingest.Group, taken map[string]bool, depth int, explicit bool) {
+// claim adds the candidate of a group, unless one of its files is taken or missing.
+func (w *walker) claim(f folder, g ingest.Group, c *candidate, taken map[string]bool) {
 	names := slices.Concat(g.Names, g.Drop)
 	if len(g.Names) == 0 || slices.ContainsFunc(names, func(n string) bool { return taken[n] }) {
 		return
 	}
-	c := &candidate{base: g.Base, claim: format, explicit: explicit, depth: depth, rewritten: g.Rewritten}
 	for _, name := range g.Names {
 		file, err := descend(f, name)
 		if err != nil {

@@ -54,7 +54,7 @@ func EachObject(ctx context.Context, p ingest.Part, dec *jsontext.Decoder, out *
 		case err != nil:
 			return Broken(p, dec, out, err)
 		case kind != '{':
-			Reject(out, p, at, v, "it is no object")
+			Reject(out, p, at, v, "it is not a JSON object")
 			continue
 		}
 		unusable, err := take(v)
