@@ -2,7 +2,7 @@
 // by more than the rules allow and by more than runs usually differ.
 //
 // Its input comes from measure, which reads the runs of a store, and from baseline, which keeps earlier runs in a file.
-// render writes what it gives.
+// render writes the results.
 //
 //  1. night.go determines the status of findings: new, ongoing, fixed, accepted, suppressed; nights.go does so for every day of
 //     a store.

@@ -1,5 +1,5 @@
-// Package export takes the tables of a store and gives a directory with one file per table, which straggler itself and
-// other tools read.
+// Package export takes the tables of a store and writes a directory with one file per table, which straggler itself and other
+// tools read.
 //
 //  1. export.go picks the tables and writes them next to the directory under another name, then renames: the directory
 //     is complete or absent.

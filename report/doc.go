@@ -1,5 +1,5 @@
-// Package report takes the tables of a store and gives one Document: what was read, what stragglers cost, why, and what
-// to do about it. The packages below it render the Document.
+// Package report takes the tables of a store and returns one Document: what was read, what stragglers cost, why, and what to do
+// about it. The packages below it render the Document.
 //
 //  1. document.go defines the Document: typed rows with their caveats, no markup.
 //  2. build.go fills it step by step; every query is a .sql file in sql, in the portable dialect. restrict.go restricts queries

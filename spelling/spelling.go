@@ -1,4 +1,4 @@
-// Package spelling takes a name that is not known and the names that are, and gives the one that was probably meant.
+// Package spelling takes a name that is not known and the names that are, and returns the one that was probably meant.
 //
 // Start with Nearest.
 package spelling

@@ -1,4 +1,4 @@
-// Package table takes the rows of a query and gives them as text, CSV, JSON, Markdown or Parquet.
+// Package table takes the rows of a query and writes them as text, CSV, JSON, Markdown or Parquet.
 //
 //  1. table.go defines rows and lists the encodings: name, doc, file extension, writer.
 //  2. text.go writes aligned columns for people; csv.go, json.go, markdown.go and parquet.go write the other encodings.

@@ -1,4 +1,4 @@
-// Package verify takes an engine on a store and gives the rows that break a law of their table.
+// Package verify takes an engine on a store and returns the rows that break a law of their table.
 //
 //  1. verify.go streams the log tables through the laws of rows, and the joins through the laws of rows that refer to others.
 //  2. collect.go counts the violations and keeps the first of each law.

@@ -1,5 +1,5 @@
-// Package stats takes numbers, and gives the order statistics, robust estimates and distributions that the model of causes
-// is made of. MODEL.md names where each is used.
+// Package stats has the order statistics, robust estimates and distributions of the model of causes. MODEL.md names where each is
+// used.
 //
 //  1. order.go: the median, by selection.
 //  2. robust.go: the median absolute deviation's scale, and Huber's weights and mean.

@@ -1,5 +1,5 @@
-// Package reporttest takes traces, labelled logs or hostile names and gives stores to build reports from, in tests: the
-// rows committed, detect and causes run, and an engine on the result.
+// Package reporttest takes traces, labelled logs or hostile names and returns stores to build reports from, in tests: the rows
+// committed, detect and causes run, and an engine on the result.
 //
 // Start with stores.go.
 package reporttest

@@ -1,5 +1,5 @@
-// Package option takes structs whose fields carry `option` tags and gives their options by name: to list them, to set one
-// from text, and to write them down as JSON. Policies and schedulers have such options. Start with option.go.
+// Package option takes structs whose fields carry `option` tags and returns their options by name: to list them, to set one from
+// text, and to write them down as JSON. Policies and schedulers have such options. Start with option.go.
 package option
 
 import (

@@ -1,4 +1,4 @@
-// Package scenario takes a cluster and its jobs, described by numbers, and gives the rows of the log that they would leave
+// Package scenario takes a cluster and its jobs, described by numbers, and returns the rows of the log that they would leave
 // under plain first-come scheduling without any copies, for tests and examples.
 //
 //  1. A Cluster lists machines with slots and speeds, and jobs with phases of tasks.

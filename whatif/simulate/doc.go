@@ -1,4 +1,4 @@
-// Package simulate takes a workload, which is a cluster and the jobs that arrive at it, and gives the completion times of the
+// Package simulate takes a workload, which is a cluster and the jobs that arrive at it, and returns the completion times of the
 // jobs under schedulers and straggler policies.
 //
 //  1. choices.go reads a workload file, whose language is package workload's, and checks that its schedulers and policies

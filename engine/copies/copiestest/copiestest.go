@@ -1,4 +1,4 @@
-// Package copiestest takes an engine and gives tests one that runs copies of this program as a cluster does.
+// Package copiestest takes an engine and returns one for tests that runs copies of this program as a cluster does.
 package copiestest
 
 import (

@@ -1,4 +1,4 @@
-// Package lawstest gives a trace that obeys every law, and faults that each break one.
+// Package lawstest has a trace that obeys every law, and faults that each break one.
 package lawstest
 
 import (

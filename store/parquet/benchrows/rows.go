@@ -1,4 +1,4 @@
-// Package benchrows gives rows for benchmarks, as logs give them.
+// Package benchrows has rows for benchmarks, like those of logs.
 package benchrows
 
 import (

@@ -1,5 +1,5 @@
-// Package steptest takes the beginnings and ends of the steps of a benchmark and gives their mean, 99th percentile and
-// worst. It is for tests.
+// Package steptest takes the beginnings and ends of the steps of a benchmark and returns their mean, 99th percentile and worst.
+// It is for tests.
 package steptest
 
 import (

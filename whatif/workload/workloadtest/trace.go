@@ -1,4 +1,4 @@
-// Package workloadtest takes traces in memory and gives the rows that workloads are built from, for tests.
+// Package workloadtest takes traces in memory and returns the rows that workloads are built from, for tests.
 package workloadtest
 
 import (
