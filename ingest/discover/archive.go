@@ -60,8 +60,8 @@ type member struct {
 }
 
 // expand opens an archive as a folder. kind is the result of archive. With an error it returns what could be listed.
-func expand(ctx context.Context, f *file, kind string, layers []string, l ingest.Limits, sp *spool) (folder, error) {
-	raw, closer, size, broken := inPlace(ctx, f, layers, sp)
+func (x *finder) expand(ctx context.Context, f *file, kind string, layers []string) (folder, error) {
+	raw, closer, size, broken := inPlace(ctx, f, layers, x.spool)
 	if raw == nil {
 		return nil, broken
 	}
@@ -69,9 +69,9 @@ func expand(ctx context.Context, f *file, kind string, layers []string, l ingest
 	var members []member
 	var err error
 	if kind == "zip" {
-		members, err = zipMembers(raw, size, f, l)
+		members, err = zipMembers(raw, size, f, x.o.Limits)
 	} else {
-		members, err = tarMembers(ctx, raw, size, f, l)
+		members, err = tarMembers(ctx, raw, size, f, x.o.Limits)
 	}
 	if broken != nil && !ingest.IsCut(broken) { // listing a truncated archive finds the error again
 		err = fmt.Errorf("what could be listed of the archive is read, and may be wrong: %w", broken)

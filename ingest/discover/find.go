@@ -335,7 +335,7 @@ func (f *finder) expandOutcome(ctx context.Context, w *walker, o outcome) {
 		f.refuse(unreadable(c.name, errDepth))
 		return
 	}
-	folder, err := expand(ctx, c.files[0], o.archive, o.layers, f.o.Limits, f.spool)
+	folder, err := f.expand(ctx, c.files[0], o.archive, o.layers)
 	if err != nil {
 		f.refuse(unreadable(c.name, err))
 	}

@@ -64,7 +64,8 @@ func (p *Pipeline[T]) Run(ctx context.Context, parts []ingest.Part, out *ingest.
 		defer close(todo)
 		defer close(order)
 		defer ingest.Recover(&read)
-		read = p.read(ctx, parts, out, free, func(c *Chunk[T]) { order <- c; todo <- c })
+		r := blockReader[T]{p, out, free, func(c *Chunk[T]) { order <- c; todo <- c }}
+		read = r.read(ctx, parts)
 	})
 	for range decoders {
 		wg.Go(func() {
@@ -116,7 +117,7 @@ func (p *Pipeline[T]) inline(ctx context.Context, parts []ingest.Part, out *inge
 	free := make(chan *Chunk[T], 1)
 	free <- new(Chunk[T])
 	var failed error
-	err := p.read(ctx, parts, out, free, func(c *Chunk[T]) {
+	r := blockReader[T]{p, out, free, func(c *Chunk[T]) {
 		if failed == nil {
 			if failed = decoded(c, decode); failed == nil {
 				failed = p.Fold(c)
@@ -127,11 +128,11 @@ func (p *Pipeline[T]) inline(ctx context.Context, parts []ingest.Part, out *inge
 			c.taken, c.Data = nil, nil
 		}
 		free <- c
-	})
-	if failed != nil {
-		return failed
+	}}
+	if err := r.read(ctx, parts); failed == nil {
+		return err
 	}
-	return err
+	return failed
 }
 
 // decoded decodes a chunk. A panic fails only this input.
@@ -141,10 +142,19 @@ func decoded[T any](c *Chunk[T], decode func(*Chunk[T])) (err error) {
 	return nil
 }
 
-func (p *Pipeline[T]) read(ctx context.Context, parts []ingest.Part, out *ingest.Sink, free chan *Chunk[T], send func(*Chunk[T])) error {
+// blockReader reads blocks into free chunks and sends them.
+type blockReader[T any] struct {
+	p    *Pipeline[T]
+	out  *ingest.Sink
+	free chan *Chunk[T]
+	send func(*Chunk[T])
+}
+
+// read reads the parts one after the other. An error of one does not prevent the next from being read.
+func (b *blockReader[T]) read(ctx context.Context, parts []ingest.Part) error {
 	var errs []error
 	for at, part := range parts {
-		err := p.readPart(ctx, at, part, out, free, send)
+		err := b.readPart(ctx, at, part)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -153,28 +163,28 @@ func (p *Pipeline[T]) read(ctx context.Context, parts []ingest.Part, out *ingest
 	return errors.Join(errs...)
 }
 
-func (p *Pipeline[T]) readPart(ctx context.Context, at int, part ingest.Part, out *ingest.Sink, free chan *Chunk[T], send func(*Chunk[T])) (err error) {
+func (b *blockReader[T]) readPart(ctx context.Context, at int, part ingest.Part) (err error) {
 	r, err := part.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	blocks := NewBlocks(r, part.Name, out)
-	if p.Cut != nil {
-		blocks.cut = p.Cut
+	blocks := NewBlocks(r, part.Name, b.out)
+	if b.p.Cut != nil {
+		blocks.cut = b.p.Cut
 	}
-	if p.Bytes > 0 {
-		blocks.size = p.Bytes
+	if b.p.Bytes > 0 {
+		blocks.size = b.p.Bytes
 	}
 	for {
 		var c *Chunk[T]
 		select {
-		case c = <-free:
+		case c = <-b.free:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		if err := blocks.Next(&c.Block); err != nil {
-			free <- c
+			b.free <- c
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
@@ -186,7 +196,7 @@ func (p *Pipeline[T]) readPart(ctx context.Context, at int, part ingest.Part, ou
 			taken = make(chan struct{})
 			c.taken = taken
 		}
-		if send(c); taken == nil {
+		if b.send(c); taken == nil {
 			continue
 		}
 		select {
