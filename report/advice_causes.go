@@ -15,6 +15,9 @@ func adviseNetwork(k *known) []Advice {
 	}
 	a := Advice{Title: "Find the slow link", Evidence: k.words(schema.Network), SQL: causeSQL(schema.Network),
 		Action: "Tasks waited for blocks from other machines. The log does not say which machine was slow to send: compare the send rates and errors of the hosts while these phases ran and look for one far below the rest; otherwise spread the reads over time or racks."}
+	if machine, share := k.firstMachine(schema.Network); machine != "" {
+		a.Action += fmt.Sprintf(" Tasks on %s lost most, %s of it: look at its link first.", prose.Name(machine), prose.Percent(share))
+	}
 	if machine := k.oneMachine(schema.Network); machine != "" {
 		a.Title = "Check the network link of " + prose.Name(machine)
 		a.Action = fmt.Sprintf("Most of the waiting for blocks was for the link of %s: check its errors and neighbours, and its rates in both directions while these phases ran.", prose.Name(machine))
@@ -189,6 +192,17 @@ func (k *known) oneMachine(c schema.Cause) string {
 		return ""
 	}
 	return f.machine
+}
+
+// firstMachine returns the machine on which most seconds of a cause were lost, and their share, if that is at least twice what
+// it would be if all machines lost as much.
+func (k *known) firstMachine(c schema.Cause) (machine string, share float64) {
+	const leastVerdicts, least = 3, 2 // estimates, as for oneMachine
+	f, machines := k.f.causes[c], float64(k.d.Machines.List.Total)
+	if f == nil || f.n < leastVerdicts || machines < 2 || !(f.seconds > 0) || f.most/f.seconds < least/machines {
+		return "", 0
+	}
+	return f.machine, f.most / f.seconds
 }
 
 func causeSQL(c schema.Cause) string {

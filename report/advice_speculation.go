@@ -17,7 +17,7 @@ func adviseSpeculation(k *known) []Advice {
 		Action: "Tasks were slow for a time, for no recorded reason; copies on other machines would have been fast."}
 	if k.f.copies > 0 {
 		a.Title = "Run copies of slow tasks earlier"
-		a.Evidence += fmt.Sprintf(" Copies ran already: %s, of which %s won.", prose.Count(k.f.copies), prose.Count(k.f.wins))
+		a.Evidence = withSentence(a.Evidence, fmt.Sprintf("Copies ran already: %s, of which %s won.", prose.Count(k.f.copies), prose.Count(k.f.wins)))
 	}
 	everywhere := k.is("spark.speculation", "true", "false")
 	on := k.f.copies > 0 || everywhere
@@ -36,7 +36,7 @@ func adviseSpeculation(k *known) []Advice {
 		a.GainS, a.GainLow, a.GainHigh = s.SavingS, s.SavingLow, s.SavingHigh
 		a.GainBasis = "Spark’s speculation replayed on these jobs" + prose.After(", slot time ", prose.OrDash(s.SlotTimeChange, signed))
 		a.Settings = k.sparkSettings(s)
-		a.Evidence += " Copies also help tasks on slow machines." + prose.After(" ", s.Outlook("copies"))
+		a.Evidence = withSentence(withSentence(a.Evidence, "Copies also help tasks on slow machines."), s.Outlook("copies"))
 		switch {
 		case !s.SavingLow.OK:
 			a.Confidence, a.Reason = Low, "the saving has no interval"
@@ -60,6 +60,9 @@ func adviseSpeculation(k *known) []Advice {
 	}
 	return []Advice{a}
 }
+
+// withSentence appends a sentence to a text, of which either may be empty.
+func withSentence(text, s string) string { return strings.Join(prose.NonEmpty(text, s), " ") }
 
 // bestSpark returns the replay of Spark's own speculation that saves most. There is none for a part of a store, since savings are
 // sums over all its applications.

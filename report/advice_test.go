@@ -166,6 +166,20 @@ func TestEvidenceOfASlowSpell(t *testing.T) {
 	}
 }
 
+// Where no machine lost half of the waiting, the one that lost far more than its share is the first to look at.
+func TestFirstMachineOfNetwork(t *testing.T) {
+	for most, want := range map[float64]string{60: "Check the network link of m2", 46: "Tasks on m2 lost most, 46", 20: ""} {
+		var d Document
+		d.Cost.Causes = []CauseCost{{Cause: schema.Network, LostS: schema.Some(9.0)}}
+		d.Machines.List.Total = 8
+		f := &facts{causes: map[schema.Cause]*causeFacts{schema.Network: {n: 23, seconds: 100, most: most, machine: "m2"}}}
+		got := adviseNetwork(&known{&d, f, usualThresholds()})
+		if len(got) != 1 || !strings.Contains(got[0].Title+got[0].Action, want) || want == "" && strings.Contains(got[0].Action, "m2") {
+			t.Errorf("%g of 100 s: %+v", most, got)
+		}
+	}
+}
+
 // Costs that every run has come after the cost of a fault, however much larger they are, unless a setting returns executors
 // between jobs.
 func TestStartupComesAfterFaults(t *testing.T) {
@@ -322,7 +336,7 @@ func TestSavingsWithoutThisRun(t *testing.T) {
 		d.Cost.Causes = []CauseCost{{Cause: schema.Transient, LostS: schema.Some(21.0)}}
 		d.Whatif.Savings.Rows = []Saving{s}
 		got := adviseSpeculation(&known{&d, &facts{}, usualThresholds()})
-		if len(got) != 1 || got[0].Kind != want || strings.Contains(got[0].Evidence, "On this run") {
+		if len(got) != 1 || got[0].Kind != want || strings.Contains(got[0].Evidence, "On this run") || strings.HasPrefix(got[0].Evidence, " ") {
 			t.Errorf("from %g: %+v", low, got)
 		}
 		if want == Act && got[0].GainLow.V != low {
