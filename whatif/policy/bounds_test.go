@@ -27,7 +27,7 @@ func TestBoundsQueue(t *testing.T) {
 				case 2:
 					left = []float64{math.Inf(1), 1e300, 1e10}[r.IntN(3)]
 				}
-				e := bounded{left: left, aged: aged{task: int32(n)}}
+				e := bounded{left: left, onSlot: onSlot{task: int32(n)}}
 				q.push(e)
 				held = append(held, e)
 			case r.IntN(20) == 0:

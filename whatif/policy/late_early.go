@@ -32,8 +32,13 @@ type longest struct {
 // bounded is an attempt with upper bounds of its estimated time left and total time once it has reached the age, in seconds.
 type bounded struct {
 	left, total float64
-	aged
+	start       replay.Time
+	onSlot
 }
+
+// onSlot is the task and the slot of an attempt. They are one field of bounded because the compiler keeps structs of more than
+// four fields in memory, and not in registers.
+type onSlot struct{ task, slot int32 }
 
 // over reports whether the attempt has certainly ended. It only serves to free memory.
 func (b bounded) over(v *replay.View) bool { return (v.Now() - b.start).Seconds() > b.total }
@@ -41,7 +46,9 @@ func (b bounded) over(v *replay.View) bool { return (v.Now() - b.start).Seconds(
 // young is an attempt that has not reached the age. The first is the one that started first.
 type young struct{ bounded }
 
-func (y young) Before(z young) bool { return y.aged.Before(z.aged) }
+func (y young) Before(z young) bool {
+	return y.start < z.start || y.start == z.start && y.task < z.task
+}
 
 // estimated is a candidate with its bounds.
 type estimated struct {
@@ -93,7 +100,7 @@ func (g *longest) update(v *replay.View, l *late) {
 
 // bound is an attempt that has just started with its bounds: what its line says from the age on.
 func (g *longest) bound(v *replay.View, l *late, a *replay.Running) bounded {
-	e := bounded{math.Inf(1), math.Inf(1), aged{a.Start, a.Task}}
+	e := bounded{left: math.Inf(1), total: math.Inf(1), start: a.Start, onSlot: onSlot{a.Task, v.Slot(a)}}
 	if !g.varied {
 		start, slope := line(v, a)
 		total, end := start+slope*l.Age, start/(1-slope)
@@ -128,19 +135,18 @@ func (g *longest) shorten(v *replay.View, short float64) {
 
 // find returns the attempt if it still runs, alone and never copied; nil otherwise.
 func (g *longest) find(v *replay.View, e bounded) *replay.Running {
-	if e.over(v) || v.Launched(e.task) > 0 {
+	if e.over(v) {
 		return nil
 	}
-	for a := range v.Attempts(e.task) {
-		if a.Start == e.start {
-			if v.Copies(e.task) > 1 {
-				g.aside = append(g.aside, e)
-				return nil
-			}
-			return a
-		}
+	a := v.On(e.slot)
+	if a == nil || a.Task != e.task || a.Start != e.start || v.Launched(e.task) > 0 {
+		return nil
 	}
-	return nil
+	if v.CopiesOf(a) > 1 {
+		g.aside = append(g.aside, e)
+		return nil
+	}
+	return a
 }
 
 // until says when the oldest attempt without a copy has the age, unless it has.

@@ -113,6 +113,15 @@ func (v *View) Copies(task int32) int {
 // CopiesOf is Copies of the task of an attempt.
 func (v *View) CopiesOf(a *Running) int { return int(a.copies) }
 
+// Slot is the slot on which an attempt runs, and On the attempt of the phase that runs on a slot; nil if none does.
+func (v *View) Slot(a *Running) int32 { return a.slot }
+func (v *View) On(slot int32) *Running {
+	if sr := &v.s.slots[slot]; sr.at >= 0 && sr.phase == v.ph {
+		return &v.s.phases[v.ph].running[sr.at]
+	}
+	return nil
+}
+
 // Place is an index of the task of an attempt, below the number of tasks, in the order of launches, so that arrays indexed by
 // it have good locality. It is constant unless LongestFirst is called.
 func (v *View) Place(a *Running) int32 { return v.s.slots[a.slot].place - v.s.p.Phases[v.ph].FirstTask }
