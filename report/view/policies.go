@@ -21,7 +21,11 @@ func policiesSection(d *report.Document) Section {
 		}
 	}
 	if n := d.Whatif.Attempts; n.OK && n.V == 0 {
-		s.Blocks = []Block{Note("No job could be replayed: the log does not say when its tasks started.")}
+		why := "the log does not say when its tasks started"
+		if d.Trust.Counts.Attempts == 0 {
+			why = "no task attempt was read"
+		}
+		s.Blocks = []Block{Note("No job could be replayed: " + why + ".")}
 		return s
 	}
 	table := savingsTable(d)

@@ -43,4 +43,8 @@ func TestNothingReplayed(t *testing.T) {
 			t.Errorf("%+v attempts replayed: %d blocks, the first %q", attempts, len(got), note)
 		}
 	}
+	d.Trust.Counts.Attempts, d.Whatif.Attempts = 0, schema.Some[int64](0)
+	if got := policiesSection(&d).Blocks; got[0] != Note("No job could be replayed: no task attempt was read.") {
+		t.Errorf("without attempts: %v", got)
+	}
 }
