@@ -179,7 +179,7 @@ func causeTime(v, scale measure.Values) point {
 // of their medians. A slower night is then one finding about the application and not one about each stage. With few stages
 // nothing is subtracted, because a stage must not be compared with itself.
 func relativeToRun(all []comparison, r *measure.Run, history []*measure.Run, matches *measure.Matches) {
-	const leastStages = 5
+	const leastStages = 5 // the median of five hardly depends on a single one
 	runs := append(slices.Clone(history), r)
 	var logs [][]float64
 	for i := range r.Stages {

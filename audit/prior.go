@@ -14,7 +14,7 @@ type prior struct{ ratio, df float64 }
 
 // learnPrior fits a scaled F distribution to the ratios s²/w by the moments of their logarithms (Smyth 2004, §6.2).
 func learnPrior(all []spread) prior {
-	const leastSeries = 3
+	const leastSeries = 3 // with fewer, how much variances differ cannot be estimated
 	var e []float64
 	var sum, weight float64
 	for _, s := range all {

@@ -48,10 +48,9 @@ func (a *Attributor) driverStopped(i int32, delay float64) bool {
 	if at, _ := slices.BinarySearch(w.all, end.Add(-alike*delay)); at < len(w.all) && w.all[at] < from {
 		return false
 	}
-	const enough = 64 // machines
 	machines := len(w.first) - 1
 	asked, late := 0, 0
-	for k := 0; k < machines; k += 1 + machines/enough {
+	for k := 0; k < machines; k += 1 + machines/examined {
 		ends := w.byMachine[w.first[k]:w.first[k+1]]
 		if ends[0].machine == t.Machine {
 			continue

@@ -94,7 +94,6 @@ func (a *Attributor) waitsAnyway(i int, k int32) bool {
 		return false
 	}
 	bar := a.mid[fit.FetchWait] + machines.ShareOfIt*(b.Part[fit.FetchWait][i]-a.mid[fit.FetchWait])
-	const enough = 64
 	n, wait := 0, 0
 	for _, j := range b.Machines.Tasks(own) {
 		if j == int32(i) || !b.Succeeded(j) || a.pauses.collected(b, j, k) > 0 {
@@ -103,7 +102,7 @@ func (a *Attributor) waitsAnyway(i int, k int32) bool {
 		if n++; b.Part[fit.FetchWait][j] >= bar {
 			wait++
 		}
-		if n == enough {
+		if n == examined {
 			break
 		}
 	}

@@ -225,8 +225,7 @@ func (a *Attributor) neighbours(i, part int) (n int, others float64, ok bool) {
 	if k < 0 {
 		return 0, 0, false
 	}
-	const enough = 64
-	a.tmp = partsOn(a.tmp, &b.Fitter, part, k, int32(i), enough)
+	a.tmp = partsOn(a.tmp, &b.Fitter, part, k, int32(i), examined)
 	return len(a.tmp), stats.Median(a.tmp), len(a.tmp) >= 2
 }
 
