@@ -4,8 +4,9 @@
 //  1. published.go lists the papers and runs their experiments, several at once.
 //  2. clusters.go reads the clusters and workloads in clusters/. lab.go runs them on the engine, under the shipped policies and
 //     schedulers.
-//  3. The experiments are in late.go, mantri.go with mantri_phases.go, placement.go and losses.go, dolly.go, fair.go with
-//     fair_links.go and fair_batch.go, and quincy.go. swim.go runs Dolly's and FAIR's with the arrivals of a SWIM file.
+//  3. The experiments are in late.go with late_clusters.go, mantri.go with mantri_phases.go, placement.go and losses.go,
+//     dolly.go, fair.go with fair_links.go and fair_batch.go, and quincy.go. swim.go runs Dolly's and FAIR's with the arrivals of
+//     a SWIM file.
 //  4. row.go makes a row of a number: its kind, its tolerance or band, and the verdict.
 //  5. mutants.go adds what policies that do nothing give, and ours without their main rules. It reads them from mutants.tsv,
 //     which a test writes.

@@ -25,7 +25,8 @@ func dollyFormulas(_ context.Context, t *table) error {
 			fits++
 		}
 	}
-	t.rule("§3.2", "share of jobs of 1 to 500 tasks to which the formula gives the fewest clones that keep the risk at ε", 1, fits/500, 0, "p is not in the text; 0.1")
+	t.rule("§3.2", "share of jobs of 1 to 500 tasks to which the formula gives the fewest clones that keep the risk at ε", 1, fits/500, 0, "p is not in the text; "+
+		"0.1")
 	for _, x := range []struct {
 		n    int
 		more float64
@@ -56,7 +57,8 @@ func dollyWorkload(ctx context.Context, t *table, i int) error {
 	t.baseline("§5.4", x.name+": a budget of 1 % gains less than one of 5 % (1) or not (0)", 1, better(got[2].all, got[0].all), 0, "so does first come first served; "+note)
 	t.baseline("§5.5", x.name+": gain of preemption less that of admission control", [2]float64{0.01, 0.02}[i], got[1].all-got[0].all, 0.05, "a policy that does nothing has no difference either; "+note)
 	t.notTried("§2.1.2", x.name+": blacklisting, the better of windows of 5 min and 1 h: mean completion time off", [2]float64{0.084, 0.062}[i],
-		"stragglers are 'spread out uniformly through the cluster': the paper does not say how unevenly they fell on machines, which is all that blacklisting uses")
+		"stragglers are 'spread out uniformly through the cluster': the paper does not say how unevenly they fell on machines, "+
+			"which is all that blacklisting uses")
 	if i == 0 {
 		t.figure("§5.2", "figure 8c: gains of jobs of at most ten tasks, Facebook", "completion time off",
 			distribution("Dolly", got[0].each), quantiles("Dolly", 0.5, 0.75, 0.6, 0.9))
@@ -100,7 +102,8 @@ func (t *table) dollyBands(ctx context.Context, x *trace, seed uint64) error {
 		}
 	}
 	note := func(v []float64) string {
-		return fmt.Sprintf("gains of jobs and of their mean, at loads of 17 and 25 %%: %.2f with small jobs of three to ten tasks (%s), %.2f with all of them of ten (%s); ",
+		return fmt.Sprintf("gains of jobs and of their mean, at loads of 17 and 25 %%: %.2f with small jobs of three to ten tasks (%s), "+
+			"%.2f with all of them of ten (%s); ",
 			v[:4], solutions[0], v[4:], solutions[1]) + workloadNote
 	}
 	for _, over := range []string{"LATE", "Mantri"} {
@@ -109,13 +112,16 @@ func (t *table) dollyBands(ctx context.Context, x *trace, seed uint64) error {
 	}
 	if x.gain3 > 0 {
 		t.band("§5.4", x.name+": Dolly over LATE with a budget of 3 %", x.gain3, less,
-			"here small jobs that arrive together are refused clones, and the paper's lose a 'negligible' part of their gain: it does not say how jobs arrive; "+note(less))
+			"here small jobs that arrive together are refused clones, and the paper's lose a 'negligible' part of their gain: "+
+				"it does not say how jobs arrive; "+note(less))
 	}
 	if x.smallGain3 > 0 {
 		t.band("§5.4", x.name+": Dolly over LATE with a budget of 3 %, jobs of at most ten tasks", x.smallGain3, smallLess,
-			"'the gains still stand at a significant 28%' is read as those of small jobs, of which the sentence before is: those of all jobs are 27 % with 5 %; "+note(smallLess))
+			"'the gains still stand at a significant 28%' is read as those of small jobs, of which the sentence before is: "+
+				"those of all jobs are 27 % with 5 %; "+note(smallLess))
 	}
-	t.band("§5.5", x.name+": gain of admission control less that of first come first served", 0.14, control, "'reduces the gains by nearly 14%' is read as points; here large jobs that come first take nearly all of the budget, and how jobs arrive is not in the paper; "+note(control))
+	t.band("§5.5", x.name+": gain of admission control less that of first come first served", 0.14, control, "'reduces the gains by nearly 14%' is read as points; "+
+		"here large jobs that come first take nearly all of the budget, and how jobs arrive is not in the paper; "+note(control))
 	return nil
 }
 
@@ -154,7 +160,10 @@ type assignmentScale struct {
 // assignmentScales have jobs of two phases, and of figure 12's six.
 var assignmentScales = []assignmentScale{{2, 0.15, dollyLoads[0]}, {2, 0.5, dollyLoads[1]}, {6, 0.15, dollyLoads[1]}, {6, 0.5, dollyLoads[0]}}
 
-const assignmentNote = "'CAC's gains drop quickly' with phases; the paper says only that jobs have a 'maximum of 6'. Each phase of a job has all of the job's tasks, three to ten for small jobs, because most jobs of at most ten tasks 'have equal number of tasks in their phases' (§3.2): with ten tasks in six phases, of one or two each, no share of stragglers would give the gain of §2.1.1; " +
+const assignmentNote = "'CAC's gains drop quickly' with phases; the paper says only that jobs have a 'maximum of 6'. " +
+	"Each phase of a job has all of the job's tasks, three to ten for small jobs, " +
+	"because most jobs of at most ten tasks 'have equal number of tasks in their phases' (§3.2): with ten tasks in six phases, of one or two each, " +
+	"no share of stragglers would give the gain of §2.1.1; " +
 	"reading takes 35 % longer under contention (§4.3: 32 and 39 %); "
 
 // dollyAssignment is §5.3: the gains of small jobs of the Bing workload under the three ways of assigning intermediate data.
@@ -162,7 +171,8 @@ func dollyAssignment(ctx context.Context, t *table) error {
 	const seed = 2
 	x := &traces[1]
 	var cac, cc, delay, apart, six []float64
-	note := "band over the phases of a job, the share of their time that tasks of later phases spend reading, the load, and whether an average improvement is one of means: "
+	note := "band over the phases of a job, the share of their time that tasks of later phases spend reading, the load, " +
+		"and whether an average improvement is one of means: "
 	above, rarest := 1.0, 1.0
 	for _, a := range assignmentScales {
 		form := jobForm{phases: a.phases, least: dollyForms[0].least, each: true}
@@ -202,7 +212,9 @@ func cacCause(p float64) string {
 	more := func(tasks int, p float64) float64 {
 		return 100 * (policy.StraggleCAC(tasks, 3, p) - policy.StraggleCC(tasks, 3, p))
 	}
-	return fmt.Sprintf("CAC loses by upstream clones that straggle, and few do here: with three clones of ten tasks its risk is %.1f points above CC's at p = %.3f. §4.2's 'over 10%% and 30%%', of 10 and 20 tasks, are %.0f and %.0f at p = 0.08; the paper does not give p; ",
+	return fmt.Sprintf("CAC loses by upstream clones that straggle, and few do here: "+
+		"with three clones of ten tasks its risk is %.1f points above CC's at p = %.3f. "+
+		"§4.2's 'over 10%% and 30%%', of 10 and 20 tasks, are %.0f and %.0f at p = 0.08; the paper does not give p; ",
 		more(smallJob, p), p, more(10, 0.08), more(20, 0.08))
 }
 
@@ -236,9 +248,16 @@ const (
 	dollyLoad = 0.2 // see workloadNote
 )
 
-const workloadNote = "LATE and Mantri share one result, because what they leave is 'similar' (§2.1, footnote 2). Stragglers are those of §2.1, left by LATE in Facebook's trace and by Mantri in Bing's (§2): 2 to 12 times slower (the slowdown ratio of small jobs is 6 to 8), and as likely as makes small jobs gain at the median rate what §2.1.1 says; " +
-	"those of large jobs are as likely, and so much less slow that all jobs gain what it says (speculation 'effectively mitigates stragglers in large jobs'). The share of jobs of at most ten tasks is §2.2's; the others follow a power law whose exponent gives the smallest 90 % of the jobs their share of the resources. " +
-	"Dolly knows the probability of stragglers. Assumed: 400 jobs under fair sharing, at most a tenth of the slots for a job, two phases if nothing else is said, 30 s a task, and a load of 17 to 25 % ('cloning each of the smallest 90% three times increases overall utilization by merely 3%', and they have 6 % of it)"
+const workloadNote = "LATE and Mantri share one result, because what they leave is 'similar' (§2.1, footnote 2). " +
+	"Stragglers are those of §2.1, left by LATE in Facebook's trace and by Mantri in Bing's (§2): " +
+	"2 to 12 times slower (the slowdown ratio of small jobs is 6 to 8), and as likely as makes small jobs gain at the median rate what §2.1.1 says; " +
+	"those of large jobs are as likely, " +
+	"and so much less slow that all jobs gain what it says (speculation 'effectively mitigates stragglers in large jobs'). " +
+	"The share of jobs of at most ten tasks is §2.2's; " +
+	"the others follow a power law whose exponent gives the smallest 90 % of the jobs their share of the resources. " +
+	"Dolly knows the probability of stragglers. Assumed: 400 jobs under fair sharing, at most a tenth of the slots for a job, " +
+	"two phases if nothing else is said, 30 s a task, " +
+	"and a load of 17 to 25 % ('cloning each of the smallest 90% three times increases overall utilization by merely 3%', and they have 6 % of it)"
 
 // jobForm is the number of phases of the jobs, the fewest tasks that one has, and whether each phase has all of them.
 type jobForm struct {

@@ -38,7 +38,8 @@ func fairWaits(ctx context.Context, t *table) error {
 		return err
 	}
 	t.rebuilt("§4.2", "the same, simulated: share of 3000 tasks that start locally within the wait", 0.986, ours, 0.01,
-		"100 nodes kept busy by maps of 60 s that end at random times; each of the 3000 tasks is a job of its own, under fair sharing with T1 = 15 s and an endless T2")
+		"100 nodes kept busy by maps of 60 s that end at random times; "+
+			"each of the 3000 tasks is a job of its own, under fair sharing with T1 = 15 s and an endless T2")
 	return nil
 }
 
@@ -107,11 +108,17 @@ seeds: 3
 	}
 	ours := r.mean("fair", nodeLocal)
 	t.baseline("§4.1", "figure 5: five jobs with sticky slots on 100 nodes of one slot: locality under 50 % (1) or not (0)", 1, better(ours, 0.5), 0,
-		fmt.Sprintf("ours %.1f %%; 1 − (4/5)³ = 48.8 %% of the blocks have a replica on a fifth of the nodes; assumed: 4000 maps a job, of about 20 s", 100*ours))
+		fmt.Sprintf("ours %.1f %%; 1 − (4/5)³ = 48.8 %% of the blocks have a replica on a fifth of the nodes; "+
+			"assumed: 4000 maps a job, of about 20 s", 100*ours))
 	return nil
 }
 
-const smallNote = "FIFO is the scheduler without delay, because 'sticky slots do not occur in Hadoop due to a bug' and 'FIFO performed the same'; scans 'take 9s per map task' (§6.2.4); assumed: 10 Gbps per rack, and jobs submitted a tenth faster than the slots can run them, so that all slots are busy for the 10 to 20 minutes that the benchmarks took; not modelled: Hadoop's heartbeats of several seconds, at each of which the Fair Scheduler of 0.19 and 0.20 assigned a single task by default (mapred.fairscheduler.assignmultiple), its start of jobs and its count of running tasks"
+const smallNote = "FIFO is the scheduler without delay, because 'sticky slots do not occur in Hadoop due to a bug' and 'FIFO performed the same'; " +
+	"scans 'take 9s per map task' (§6.2.4); assumed: 10 Gbps per rack, and jobs submitted a tenth faster than the slots can run them, " +
+	"so that all slots are busy for the 10 to 20 minutes that the benchmarks took; " +
+	"not modelled: Hadoop's heartbeats of several seconds, " +
+	"at each of which the Fair Scheduler of 0.19 and 0.20 assigned a single task by default (mapred.fairscheduler.assignmultiple), " +
+	"its start of jobs and its count of running tasks"
 
 // scanSeconds is the duration of a map of a scan, s: 'IO-bound scan jobs as in the previous experiments, which take 9s per map
 // task' (§6.2.4).
@@ -198,11 +205,14 @@ func fairSmallJobs(ctx context.Context, t *table) error {
 			if local, err = t.allLocal(ctx, x); err != nil {
 				return err
 			}
-			cause = fmt.Sprintf("no single cost of a remote read gives both gains of figure 12: with the paper's localities, jobs of ten maps gain 1.7 times if a remote map takes %.2f times as long, and jobs of a hundred then gain %.2f; with that cost in place of the network, ours gain %.2f and %.2f; ",
+			cause = fmt.Sprintf("no single cost of a remote read gives both gains of figure 12: with the paper's localities, "+
+				"jobs of ten maps gain 1.7 times if a remote map takes %.2f times as long, and jobs of a hundred then gain %.2f; "+
+				"with that cost in place of the network, ours gain %.2f and %.2f; ",
 				tenMapsFar, farGain(x.node, x.dnode, tenMapsFar), fixed[0], fixed[1])
 		}
 		t.rebuilt("§6.2.1", job+"node locality with delay", x.dnode, r.mean(smallDelay, nodeLocal), 0.05, local)
-		t.baseline("§6.2.1", job+"rack locality with delay", x.drack, r.mean(smallDelay, rackLocal), 0.05, "nearly all are rack-local without delay, too; "+smallNote)
+		t.baseline("§6.2.1", job+"rack locality with delay", x.drack, r.mean(smallDelay, rackLocal), 0.05, "nearly all are rack-local without delay, "+
+			"too; "+smallNote)
 		if err := t.smallGains(ctx, x, quantity, cause); err != nil {
 			return err
 		}
@@ -216,7 +226,9 @@ func (t *table) allLocal(ctx context.Context, x tableThree) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("every block is on nodes with 18 slots, one of which becomes free every 9/18 = 0.5 s, so every wait of 15 s ends with a local slot; with waits of 0.1 s ours would be %.2f; the paper does not say why 6 %% of its maps ran away from their data; ",
+	return fmt.Sprintf("every block is on nodes with 18 slots, one of which becomes free every 9/18 = 0.5 s, "+
+		"so every wait of 15 s ends with a local slot; with waits of 0.1 s ours would be %.2f; "+
+		"the paper does not say why 6 %% of its maps ran away from their data; ",
 		soon.mean(shortDelay, nodeLocal)) + smallNote, nil
 }
 
@@ -282,7 +294,8 @@ seeds: 1
 		}
 	}
 	t.band("§6.2.6", "a batch of five jobs: time under fair sharing over that under FIFO", 26.2/22.1, over,
-		"band over maps of 9 and 60 s (§6.1) and reduces of 60 and 300 s ('expensive mathematical computations'), whose durations the paper does not give: "+text+"one rack, because EC2 gives no topology (§6); reduces only compute")
+		"band over maps of 9 and 60 s (§6.1) and reduces of 60 and 300 s ('expensive mathematical computations'), "+
+			"whose durations the paper does not give: "+text+"one rack, because EC2 gives no topology (§6); reduces only compute")
 	const why = "the paper gives no duration of a map or a reduce, and two unknown durations fit any two numbers"
 	t.notTried("§6.2.6", "five jobs of 100 GB under fair sharing (min)", 26.2, why)
 	t.notTried("§6.2.6", "the same under FIFO (min)", 22.1, why)
@@ -330,11 +343,17 @@ func fairBenchmark(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	const note = "arrivals, durations and outputs of maps and reduces are drawn, because the paper's three schedules are not public; these gave 1.9, 2.5 and 5 times on average and 4.6, 10 and 14 at most, and any value in their range is met; ours is the median of seven seeds, as the paper shows the median of three"
-	t.rebuilt("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO", 3.45, median(gains["copycompute"].mean), 1.55, note)
+	const note = "arrivals, durations and outputs of maps and reduces are drawn, because the paper's three schedules are not public; " +
+		"these gave 1.9, 2.5 and 5 times on average and 4.6, 10 and 14 at most, and any value in their range is met; " +
+		"ours is the median of seven seeds, as the paper shows the median of three"
+	t.rebuilt("§6.1", "figure 10: "+
+		"mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO", 3.45, median(gains["copycompute"].mean), 1.55, note)
 	t.rebuilt("§6.1", "figure 10: the most that one of them gains", 9.3, median(gains["copycompute"].most), 4.7, note)
-	t.rebuilt("§6.1", "figure 10: fair sharing alone has some of them done in half the time or less (1) or not (0)", 1, better(2, median(gains["fair"].most)+1e-9), 0,
-		fmt.Sprintf("'fair sharing (figure (a)) can cut response times in half' is read as the gain of some jobs: on average, jobs gain '1.8-2x' with copy-compute splitting, and less without it, since 'some jobs are still delayed'; the most that one gains is %.2f (median of the seeds), the mean %.2f; ",
+	t.rebuilt("§6.1", "figure 10: "+
+		"fair sharing alone has some of them done in half the time or less (1) or not (0)", 1, better(2, median(gains["fair"].most)+1e-9), 0,
+		fmt.Sprintf("'fair sharing (figure (a)) can cut response times in half' is read as the gain of some jobs: on average, "+
+			"jobs gain '1.8-2x' with copy-compute splitting, and less without it, since 'some jobs are still delayed'; "+
+			"the most that one gains is %.2f (median of the seeds), the mean %.2f; ",
 			median(gains["fair"].most), median(gains["fair"].mean))+note)
 	t.rebuilt("§6.1", "figure 11: locality with delay scheduling", 0.995, median(gains["fair-all"].local), 0.01, "99 to 100 %")
 	if len(t.arrivals) > 0 {

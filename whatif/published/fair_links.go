@@ -60,7 +60,9 @@ func (t *table) links(ctx context.Context) ([]float64, error) {
 }
 
 func linksNote(links []float64) string {
-	return fmt.Sprintf("links of %.0f to %.0f MB/s per node, from that at which 50 jobs gain 2 in figure 13 to the 1 Gbps that nodes 'appear to have' (table 1); the paper does not say what a link carries when all nodes send",
+	return fmt.Sprintf("links of %.0f to %.0f MB/s per node, "+
+		"from that at which 50 jobs gain 2 in figure 13 to the 1 Gbps that nodes 'appear to have' (table 1); "+
+		"the paper does not say what a link carries when all nodes send",
 		links[0], links[len(links)-1])
 }
 
@@ -83,9 +85,11 @@ func fairStickySlots(ctx context.Context, t *table) error {
 			gains = append(gains, stickyGain(r))
 			local, sticky = append(local, r.mean(stickyDelay, nodeLocal)), append(sticky, r.mean("fair", nodeLocal))
 		}
-		note := fmt.Sprintf("band: gains of %.2f over %s; scans take 9 s a block (§6.2.4), and an idle node serves a remote block faster than that, because remote reads cost a job nothing when it is alone (§6.2.3); all jobs read the same 180 GB in blocks of 128 MB", gains, linksNote(links))
+		note := fmt.Sprintf("band: gains of %.2f over %s; scans take 9 s a block (§6.2.4), and an idle node serves a remote block faster than that, "+
+			"because remote reads cost a job nothing when it is alone (§6.2.3); all jobs read the same 180 GB in blocks of 128 MB", gains, linksNote(links))
 		if x.sticky > 0 {
-			t.baseline("§6.2.2", fmt.Sprintf("figure 14, %d jobs: locality with sticky slots", x.jobs), x.sticky, sticky[0], 0.1, "'from 90-27%' for 5 to 50 jobs; "+note)
+			t.baseline("§6.2.2", fmt.Sprintf("figure 14, %d jobs: "+
+				"locality with sticky slots", x.jobs), x.sticky, sticky[0], 0.1, "'from 90-27%' for 5 to 50 jobs; "+note)
 		}
 		quantity := fmt.Sprintf("figure 13, %d jobs: throughput with delay over sticky slots", x.jobs)
 		switch x.jobs {
@@ -170,9 +174,14 @@ seeds: 3
 			}
 		}
 	}
-	note := "here waits are rare: of the 192 slots near the file's blocks, the maps of twenty jobs that are alone otherwise use about 133 on average (36 of 62 s for compute jobs, 9 of 35 s for scans), while in the paper 'both compute and scan jobs would wait up to 10s'; the paper does not say how many tasks a heartbeat starts, nor how long jobs of each kind took; " +
-		"band over three draws, and over " + linksNote(links) + "; which jobs do not wait is learned from ended tasks, and the paper set it by hand; all jobs read one file of sixteen blocks; disks as in table 3; " +
-		"not modelled: processors ('compute jobs also ran faster due to [...] possibly less CPU contention on the machines serving the blocks', of which the paper has no figure)"
+	note := "here waits are rare: of the 192 slots near the file's blocks, " +
+		"the maps of twenty jobs that are alone otherwise use about 133 on average (36 of 62 s for compute jobs, 9 of 35 s for scans), " +
+		"while in the paper 'both compute and scan jobs would wait up to 10s'; " +
+		"the paper does not say how many tasks a heartbeat starts, nor how long jobs of each kind took; " +
+		"band over three draws, and over " + linksNote(links) + "; which jobs do not wait is learned from ended tasks, and the paper set it by hand; " +
+		"all jobs read one file of sixteen blocks; disks as in table 3; " +
+		"not modelled: processors ('compute jobs also ran faster due to [...] possibly less CPU contention on the machines serving the blocks', " +
+		"of which the paper has no figure)"
 	for _, x := range []struct {
 		name, than, words string
 		gain              float64

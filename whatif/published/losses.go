@@ -17,11 +17,17 @@ const (
 	phaseHours = 27.3         // Table 1: 670 years over 215 400 phases
 )
 
-const lossesNote = "The number of tasks of a job's phases is drawn as Dolly's §2.2 has it for jobs in Bing's traces: at most ten for 61 %, a power law beyond, at most 1000. Phases run one after the other; their number is log-normal with median 8 (§3.2) and mean 16 (Table 1). Tasks per slot, outliers and skew are as in §6.3. " +
-	"A phase takes 27.3 h of computing and reads 8.6 MB/s, and its outputs are at most a twentieth of that (Table 1: computing over phases, data over computing, network over data). Half of the losses are on 5 % of the machines (§4.2), and as many as make 0.75 to 1.25 % of the phases see recomputations, if any number does (§4.1: 1 %). " +
-	"Assumed: 1000 machines of one slot each at half load; a phase notices at its start which inputs are lost; from the first third of the jobs only the machines' loss rates are learned; copies take no bandwidth"
+const lossesNote = "The number of tasks of a job's phases is drawn as Dolly's §2.2 has it for jobs in Bing's traces: at most ten for 61 %, " +
+	"a power law beyond, at most 1000. Phases run one after the other; their number is log-normal with median 8 (§3.2) and mean 16 (Table 1). " +
+	"Tasks per slot, outliers and skew are as in §6.3. " +
+	"A phase takes 27.3 h of computing and reads 8.6 MB/s, and its outputs are at most a twentieth of that (Table 1: computing over phases, " +
+	"data over computing, network over data). Half of the losses are on 5 % of the machines (§4.2), " +
+	"and as many as make 0.75 to 1.25 % of the phases see recomputations, if any number does (§4.1: 1 %). " +
+	"Assumed: 1000 machines of one slot each at half load; a phase notices at its start which inputs are lost; " +
+	"from the first third of the jobs only the machines' loss rates are learned; copies take no bandwidth"
 
-const lossesCost = "losses cost that little although they cascade into earlier phases, because about 1 % of the phases see recomputations (§4.1; the shares are below). The paper does not say how jobs of which 99 % of the phases see none lose 20 and 40 %; "
+const lossesCost = "losses cost that little although they cascade into earlier phases, because about 1 % of the phases see recomputations (§4.1; " +
+	"the shares are below). The paper does not say how jobs of which 99 % of the phases see none lose 20 and 40 %; "
 
 // lossScale is what the paper leaves open: how losses cluster on a machine, a bad time being a number of instants within some
 // hours at each of which the machine loses a share of the outputs it holds; and the size of a task's output as a share of its
@@ -37,7 +43,8 @@ type lossScale struct {
 var lossScales = []lossScale{{0.02, 5, 0.2, 0.05, &phaseScales[mixedScale]}, {1, 1, 0, 0.005, &phaseScales[alikeScale]}, {0.9, 40, 20, 0.05, &phaseScales[alikeScale]}, {0.9, 40, 20, 0.005, &phaseScales[mixedScale]}}
 
 func (x lossScale) String() string {
-	text := fmt.Sprintf("%.0f %% of the outputs on a machine are lost at each of %d instants within %g h, outputs are %g %% of inputs", 100*x.share, x.instants, x.hours, 100*x.output)
+	text := fmt.Sprintf("%.0f %% of the outputs on a machine are lost at each of %d instants within %g h, "+
+		"outputs are %g %% of inputs", 100*x.share, x.instants, x.hours, 100*x.output)
 	if x.phase.alike {
 		text += ", the outliers of a phase are alike"
 	}
@@ -160,7 +167,9 @@ func mantriLosses(ctx context.Context, t *table) error {
 			return err
 		}
 		got = append(got, l)
-		note += fmt.Sprintf("%s, %d such times, %.1f %% of the phases see recomputations and all tasks of %.1f %% wait for them ('two out of a thousand phases have over 50%% of their tasks waiting', §4.1); ", x, l.bad, 100*l.phases, 100*l.waited)
+		note += fmt.Sprintf("%s, %d such times, "+
+			"%.1f %% of the phases see recomputations and all tasks of %.1f %% wait for them ('two out of a thousand phases have over 50%% of their tasks waiting', "+
+			"§4.1); ", x, l.bad, 100*l.phases, 100*l.waited)
 	}
 	note += lossesNote
 	low, high := got[0], got[0]
@@ -168,10 +177,14 @@ func mantriLosses(ctx context.Context, t *table) error {
 		low.most50, low.most75 = min(low.most50, l.most50), min(low.most75, l.most75)
 		high.most50, high.most75 = max(high.most50, l.most50), max(high.most75, l.most75)
 	}
-	shortly := fmt.Sprintf("no protection can take off more than the losses cost: here %.2f to %.2f at the 50th percentile and %.2f to %.2f at the 75th; ", low.most50, high.most50, low.most75, high.most75) + lossesCost
+	shortly := fmt.Sprintf("no protection can take off more than the losses cost: "+
+		"here %.2f to %.2f at the 50th percentile and %.2f to %.2f at the 75th; ", low.most50, high.most50, low.most75, high.most75) + lossesCost
 	const (
-		ends   = "here nearly every phase of a large job ends with an outlier of figure 2; the paper does not say how many phases end without one; not modelled: edges that are no barrier, as 53 % are not (§3.2); "
-		rarely = "outputs are small beside the time to make them, so P(loss) · t_redo > t_rep holds where one in some hundred outputs is lost, and most replicas are never needed; 84 % would need machines that are known to lose nearly all of their outputs; the paper does not say how losses are distributed within a machine; "
+		ends = "here nearly every phase of a large job ends with an outlier of figure 2; the paper does not say how many phases end without one; " +
+			"not modelled: edges that are no barrier, as 53 % are not (§3.2); "
+		rarely = "outputs are small beside the time to make them, so P(loss) · t_redo > t_rep holds where one in some hundred outputs is lost, " +
+			"and most replicas are never needed; 84 % would need machines that are known to lose nearly all of their outputs; " +
+			"the paper does not say how losses are distributed within a machine; "
 	)
 	for _, row := range []struct {
 		section, quantity string

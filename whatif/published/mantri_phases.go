@@ -15,8 +15,13 @@ import (
 
 // Mantri's §6.3: the reductions by straggler mitigation strategies in phases drawn from the distributions of §3.1 and §4.
 
-const phasesNote = "Phases are drawn from the distributions of §3.1 and §4: tasks per slot are log-normal with median 2.11 and standard deviation 12.37; the share of outliers in a phase is exponential, and exceeds 15 % in a quarter of the phases; outliers last as long as in figure 2(b). More data explains all outliers in 40 % of the phases, none in 18 %, and half of them in the others (figure 3(a)); all other tasks are as in figure 3(b). " +
-	"Progress is linear and known to 3 %. A copy has as much data as its original, because the paper calls duplicates 'mostly not useful'; its simulator takes a copy's duration 'from the same distribution of tasks' (§6.1). " +
+const phasesNote = "Phases are drawn from the distributions of §3.1 and §4: " +
+	"tasks per slot are log-normal with median 2.11 and standard deviation 12.37; " +
+	"the share of outliers in a phase is exponential, and exceeds 15 % in a quarter of the phases; outliers last as long as in figure 2(b). " +
+	"More data explains all outliers in 40 % of the phases, none in 18 %, and half of them in the others (figure 3(a)); " +
+	"all other tasks are as in figure 3(b). " +
+	"Progress is linear and known to 3 %. A copy has as much data as its original, because the paper calls duplicates 'mostly not useful'; " +
+	"its simulator takes a copy's duration 'from the same distribution of tasks' (§6.1). " +
 	"LATE and Dryad act once all tasks have started, and Hadoop then copies 'any task that has read less data than the others' (§7)"
 
 // phaseScale is what the paper leaves open about a phase.
@@ -181,7 +186,8 @@ func mantriPhases(ctx context.Context, t *table) error {
 		v := dataVariation(phases)
 		median, ninth, last = append(median, percentile(v, 0.5)), append(ninth, percentile(v, 0.9)), append(last, lastWave(phases))
 	}
-	note := fmt.Sprintf("solved for in the first two of our scales, over 6000 phases, of which 500 are replayed; ours is the first scale's, those of all of them are %.2f and %.2f; ", median, ninth) + phasesNote
+	note := fmt.Sprintf("solved for in the first two of our scales, over 6000 phases, of which 500 are replayed; "+
+		"ours is the first scale's, those of all of them are %.2f and %.2f; ", median, ninth) + phasesNote
 	t.baseline("§4.2", "coefficient of variation of data size, median phase", 0.34, median[0], 0.17, note)
 	t.baseline("§4.2", "coefficient of variation of data size, 90th percentile of phases", 3.1, ninth[0], 1.55, note)
 	sampled, err := t.sampledCopies(ctx)
@@ -240,9 +246,11 @@ func (t *table) mitigationFigures(x mitigated) {
 	curve := func(name, policy string) Curve { return distribution(name, x[policy].time) }
 	slots := func(name, policy string) Curve { return distribution(name, x[policy].slots) }
 	const off = "completion time off, phases weighted by their lifetime"
-	t.figure("§6.3", "figure 14a: strategies of straggler mitigation", off, curve("Mantri", "mantri"), curve("Hadoop", "hadoop"), curve("Dryad", "dryad"), curve("MapReduce", "mapreduce"), curve("LATE", "late"),
+	t.figure("§6.3", "figure 14a: "+
+		"strategies of straggler mitigation", off, curve("Mantri", "mantri"), curve("Hadoop", "hadoop"), curve("Dryad", "dryad"), curve("MapReduce", "mapreduce"), curve("LATE", "late"),
 		quantiles("Mantri", 0.21, 0.5, 0.42, 0.75), quantiles("Hadoop", 0.069, 0.5), quantiles("Dryad", 0, 0.5), quantiles("MapReduce", 0, 0.8))
-	t.figure("§6.3", "figure 14b: resources", "resources off, phases weighted by their lifetime", slots("Mantri", "mantri"), slots("Hadoop", "hadoop"), slots("Dryad", "dryad"),
+	t.figure("§6.3", "figure 14b: resources", "resources off, "+
+		"phases weighted by their lifetime", slots("Mantri", "mantri"), slots("Hadoop", "hadoop"), slots("Dryad", "dryad"),
 		quantiles("Mantri", 0.03, 0.5, 0.07, 0.75), quantiles("Hadoop", -0.159, 0.5))
 	t.figure("§6.3", "figure 16: ideal references", off, curve("Mantri", "mantri"), curve("NoSkew", "noskew"), curve("NoSkew and ChopTail", "choptail"))
 }
@@ -344,24 +352,34 @@ func mitigationRows(found []mitigated, last []float64) []mitigationRow {
 	for _, x := range found {
 		skewed = max(skewed, medianTime(x, "noskew"))
 	}
-	outliers := fmt.Sprintf("our phases lose more to outliers than the paper's: NoSkew, which the paper's Mantri equals, takes up to %.2f off at the median (last row); ", skewed)
+	outliers := fmt.Sprintf("our phases lose more to outliers than the paper's: NoSkew, which the paper's Mantri equals, "+
+		"takes up to %.2f off at the median (last row); ", skewed)
 	return []mitigationRow{
 		{"Mantri: completion time off, 50th percentile of phases by lifetime", 0.21, medianTime, "mantri", ""},
 		{"Mantri: completion time off, 75th percentile", 0.42, lastQuarterTime, "mantri", ""},
 		{"Mantri: resources off, 50th percentile", 0.03, medianSlots, "mantri", outliers},
 		{"Mantri: resources off, 75th percentile", 0.07, lastQuarterSlots, "mantri", outliers},
-		{"Hadoop: completion time off, 50th percentile", 0.069, medianTime, "hadoop", "half of the outliers that it copies have more data, and their copies have it too; "},
-		{"Hadoop: resources off, 50th percentile (negative: uses more)", -0.159, medianSlots, "hadoop", "it makes fewer copies than in the paper, see its restarts per task; "},
+		{"Hadoop: completion time off, 50th percentile", 0.069, medianTime, "hadoop", "half of the outliers that it copies have more data, " +
+			"and their copies have it too; "},
+		{"Hadoop: resources off, 50th percentile (negative: uses more)", -0.159, medianSlots, "hadoop", "it makes fewer copies than in the paper, " +
+			"see its restarts per task; "},
 		{"MapReduce: share of phases without gain", 0.8, unhelped, "mapreduce", ""},
 		{"Dryad: share of phases without gain", 0.5, unhelped, "dryad", ""},
-		{"Dryad: share of phases that take longer", 0.3, lengthened, "dryad", "here a copy delays a phase only if it takes the slot of a waiting task, and Dryad copies when none waits any more; the paper does not say what else made copies cost time; "},
+		{"Dryad: share of phases that take longer", 0.3, lengthened, "dryad", "here a copy delays a phase only if it takes the slot of a waiting task, " +
+			"and Dryad copies when none waits any more; the paper does not say what else made copies cost time; "},
 		{"early LATE: share of phases that take longer", 0.4, lengthened, "late-early", ""},
 		{"restarts per task, average phase: Mantri", 0.2, restarts, "mantri", ""},
-		{"restarts per task, average phase: Dryad", 0.2, restarts, "dryad", "at least a quarter of the last wave runs longer than the 75th percentile and is copied by the rule of §7, and the last wave is half of the tasks of the average phase; the paper does not say what else limits copies; "},
+		{"restarts per task, average phase: " +
+			"Dryad", 0.2, restarts, "dryad", "at least a quarter of the last wave runs longer than the 75th percentile and is copied by the rule of §7, " +
+			"and the last wave is half of the tasks of the average phase; the paper does not say what else limits copies; "},
 		{"restarts per task, average phase: LATE", 0.06, restarts, "late", ""},
-		{"restarts per task, average phase: Hadoop", 0.56, restarts, "hadoop", fmt.Sprintf("with the published numbers of tasks per slot, at most %.2f to %.2f of the tasks of the average phase still run when all have started: nearly all of them would have to be copied, for which the phase's own slots do not suffice; the paper does not say how many idle slots of other jobs copies got; ", slices.Min(last), slices.Max(last))},
+		{"restarts per task, average phase: Hadoop", 0.56, restarts, "hadoop", fmt.Sprintf("with the published numbers of tasks per slot, "+
+			"at most %.2f to %.2f of the tasks of the average phase still run when all have started: nearly all of them would have to be copied, "+
+			"for which the phase's own slots do not suffice; "+
+			"the paper does not say how many idle slots of other jobs copies got; ", slices.Min(last), slices.Max(last))},
 		{"success of restarts, average phase: Mantri", 0.70, restartsWon, "mantri", ""},
-		{"success of restarts, average phase: LATE", 0.15, restartsWon, "late", "its copies lose to outliers that have more data, which are half of the outliers (figure 3(a)); the paper does not say what else made copies lose; "},
+		{"success of restarts, average phase: LATE", 0.15, restartsWon, "late", "its copies lose to outliers that have more data, " +
+			"which are half of the outliers (figure 3(a)); the paper does not say what else made copies lose; "},
 		{"Mantri less NoSkew at the 50th percentile", 0, func(x mitigated, policy string) float64 { return medianTime(x, policy) - medianTime(x, "noskew") }, "mantri", ""},
 	}
 }
@@ -372,7 +390,9 @@ func (t *table) mitigationBands(found, sampled []mitigated, rows []mitigationRow
 	for n := range found {
 		scales = append(scales, phaseScales[n].String())
 	}
-	note := "band over how Table 1's 27.3 h a phase divide, how long outliers last, whether time follows the data that §4.2's coefficients of variation are of (in the first two), and whether the outliers of a phase are alike: tasks of " + strings.Join(scales, "; ") + "; " + phasesNote
+	note := "band over how Table 1's 27.3 h a phase divide, how long outliers last, " +
+		"whether time follows the data that §4.2's coefficients of variation are of (in the first two), " +
+		"and whether the outliers of a phase are alike: tasks of " + strings.Join(scales, "; ") + "; " + phasesNote
 	for n := range rows {
 		row := &rows[n]
 		var ours []float64

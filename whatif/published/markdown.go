@@ -20,7 +20,8 @@ func Markdown(w io.Writer, rows []Row) error {
 	}
 	for _, p := range s.Papers {
 		t := p.Tally
-		fmt.Fprintf(b, "\n## %s\n\n%s. %d met, %d missed, %d inside a band, %d in a wide one, %d in one that does not tell, %d outside, %d baselines, %d not tried.\n",
+		fmt.Fprintf(b, "\n## %s\n\n%s. %d met, %d missed, %d inside a band, %d in a wide one, %d in one that does not tell, %d outside, %d baselines, "+
+			"%d not tried.\n",
 			p.Name, p.Title, t.Met, t.Missed, t.Inside, t.Wide, t.Untold, t.Outside, t.Baselines, t.NotTried)
 		for _, g := range p.Groups {
 			fmt.Fprintf(b, "\n### %s\n\n%s\n\n| section | quantity | published | ours | ± | doing nothing | without the rule | verdict | seconds | note |\n|---|---|--:|--:|--:|--:|--:|---|--:|---|\n", g.Title, g.About)

@@ -20,9 +20,11 @@ func quincyPaper() Paper {
 }
 
 // solveNote explains what the times measure.
-const solveNote = "wall-clock time, on this machine, of one decision after an event (a task ends or is submitted) with fair shares and preemption, the slowest mode; " +
+const solveNote = "wall-clock time, on this machine, of one decision after an event (a task ends or is submitted) with fair shares and preemption, " +
+	"the slowest mode; " +
 	"anything up to twice the published time is met; an event's time is the least of three equal runs, so that other load on the machine counts less; " +
-	"assumed: racks of 30 machines that run one task each, eight tasks per machine in all, inputs of 256 MB on three machines, two of them in one rack; the paper's solver starts from scratch each time, ours from the last flow"
+	"assumed: racks of 30 machines that run one task each, eight tasks per machine in all, inputs of 256 MB on three machines, " +
+	"two of them in one rack; the paper's solver starts from scratch each time, ours from the last flow"
 
 // quincySolves is §6's measurement of the solver: 250 machines, and 2500 with 100 jobs.
 func quincySolves(ctx context.Context, t *table) error {
@@ -149,9 +151,13 @@ func (w *solveWorld) schedule() error {
 }
 
 // clusterNote states the assumptions of the experiment.
-const clusterNote = "band over 2 to 10 s of computing per GB (our text of the paper gives none; reading a GB takes 10 s) and over draws of the jobs, which are submitted one second apart, all at once, or ten seconds apart; rebuilt: eight racks of 30 machines, one task per machine, 1 Gbit/s per machine, 6 or 1 Gbit/s per rack (with ξ of 2 and 20), disks of 100 MB/s; " +
-	"30 jobs of 20 to 219 tasks that read 1 GB each, with three replicas: in turn sorts (all data goes to a quarter as many reduces), word counts (a twentieth of it goes to a tenth as many) and scans; " +
-	"our text of the paper gives neither its jobs, their sizes, arrivals and computing times, nor the jobs and the network for which 'up to' holds; its greedy queues are our fifo and fair, which give a free machine the nearest task"
+const clusterNote = "band over 2 to 10 s of computing per GB (our text of the paper gives none; " +
+	"reading a GB takes 10 s) and over draws of the jobs, which are submitted one second apart, all at once, or ten seconds apart; " +
+	"rebuilt: eight racks of 30 machines, one task per machine, 1 Gbit/s per machine, 6 or 1 Gbit/s per rack (with ξ of 2 and 20), disks of 100 MB/s; " +
+	"30 jobs of 20 to 219 tasks that read 1 GB each, with three replicas: in turn sorts (all data goes to a quarter as many reduces), " +
+	"word counts (a twentieth of it goes to a tenth as many) and scans; " +
+	"our text of the paper gives neither its jobs, their sizes, arrivals and computing times, nor the jobs and the network for which 'up to' holds; " +
+	"its greedy queues are our fifo and fair, which give a free machine the nearest task"
 
 // quincyDraw is what the paper leaves open: seconds of computing per GB, seconds between jobs, and the jobs themselves.
 type quincyDraw struct {
@@ -195,7 +201,8 @@ func quincyCluster(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	note += fmt.Sprintf("if all jobs were scans, at %g s per GB, greedy queues would move up to %.0f times as much, and Quincy's throughput would be up to %.0f %% higher; ", scans.computing, m.less, 100*m.faster)
+	note += fmt.Sprintf("if all jobs were scans, at %g s per GB, greedy queues would move up to %.0f times as much, "+
+		"and Quincy's throughput would be up to %.0f %% higher; ", scans.computing, m.less, 100*m.faster)
 	note += clusterNote
 	t.band("§6", "data moved by greedy queues over that by Quincy, up to", 3.9, less, note)
 	t.band("§6", "throughput of Quincy over that of greedy queues, more by up to", 0.40, faster, "jobs over the time until all are done; "+note)

@@ -53,7 +53,8 @@ func newSheet(rows []Row, figures []Figure) *sheet {
 	s := &sheet{
 		Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed.", n.Met+n.Missed, n.Met, n.Missed),
 		Rest: fmt.Sprintf("For %d others the papers leave a parameter open: %d lie inside our band, %d in a band that is wider than the number itself, "+
-			"%d in a band that tells nothing, because a policy that does nothing, or ours without its main rule, reaches the number, too, and %d outside our band. %d numbers only describe what is compared with, and %d cannot be rebuilt.",
+			"%d in a band that tells nothing, because a policy that does nothing, or ours without its main rule, reaches the number, too, "+
+			"and %d outside our band. %d numbers only describe what is compared with, and %d cannot be rebuilt.",
 			n.Inside+n.Wide+n.Untold+n.Outside, n.Inside, n.Wide, n.Untold, n.Outside, n.Baselines, n.NotTried),
 	}
 	for _, key := range Lost(rows) {
@@ -82,8 +83,10 @@ func newSheet(rows []Row, figures []Figure) *sheet {
 func newPaperSheet(p Paper, rows []Row) paperSheet {
 	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: Count(rows), Groups: []groupSheet{
 		{Title: "Numbers that count", About: "Ours must be within the tolerance; a policy that does nothing, and ours without its main rule, must not."},
-		{Title: "Bands", About: "Ours is a range over what the paper leaves open; the dot is the published number. It counts as inside only if it is outside the ranges of a policy that does nothing and of ours without its main rule."},
-		{Title: "What they are compared with", About: "Numbers of other policies or of the cluster, which check the experiment and do not count.", Closed: true},
+		{Title: "Bands", About: "Ours is a range over what the paper leaves open; the dot is the published number. " +
+			"It counts as inside only if it is outside the ranges of a policy that does nothing and of ours without its main rule."},
+		{Title: "What they are compared with", About: "Numbers of other policies or of the cluster, " +
+			"which check the experiment and do not count.", Closed: true},
 		{Title: "Not tried", About: "The note names what the paper does not say.", Closed: true},
 	}}
 	notes := make([]string, len(rows))

@@ -12,7 +12,8 @@ import (
 // swimWindows is how many consecutive parts of a SWIM file the experiments take, each with as many jobs as they have.
 const swimWindows = 5
 
-const swimNote = "band over five consecutive parts of the given SWIM file, whose arrivals are scaled to take as long as the drawn ones; a SWIM file has no durations, stragglers or task counts, which are drawn as without it; "
+const swimNote = "band over five consecutive parts of the given SWIM file, whose arrivals are scaled to take as long as the drawn ones; " +
+	"a SWIM file has no durations, stragglers or task counts, which are drawn as without it; "
 
 // arrive gives the jobs of a plan, in the order of their arrival, the arrivals of a part of a SWIM file.
 func (t *table) arrive(pl *workload.Plan, part int) error {
@@ -97,6 +98,7 @@ func (t *table) fairSWIM(ctx context.Context, w *workload.File, note string) err
 		}
 		split = append(split, mean)
 	}
-	t.band("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO, arrivals of a SWIM file", 3.45, split, swimNote+note)
+	t.band("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO, "+
+		"arrivals of a SWIM file", 3.45, split, swimNote+note)
 	return nil
 }
