@@ -68,6 +68,14 @@ func lateSlowNode(ctx context.Context, t *table) error {
 	return nil
 }
 
+// lateHeartbeat is how often machines ask for work under both schedulers, s. Hadoop had this interval when the paper was written,
+// in versions 0.16 to 0.19, on clusters of fewer than 250 machines (MRConstants.HEARTBEAT_INTERVAL_MIN,
+// JobTracker.getNextHeartbeatInterval).
+const lateHeartbeat = "5"
+
+// nativeHadoop is Hadoop's own speculation at that interval.
+func nativeHadoop() (policy.Policy, error) { return named("hadoop", "heartbeat", lateHeartbeat) }
+
 // sleeping is §5.4.1's result for a policy: response times and wasted times per node, s.
 type sleeping struct{ took, wasted []float64 }
 
@@ -106,7 +114,7 @@ func lateSensitivity(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	hadoop, err := t.sleep(ctx, f, "hadoop")
+	hadoop, err := t.sleep(ctx, f, "hadoop", "heartbeat", lateHeartbeat)
 	if err != nil {
 		return err
 	}
@@ -120,7 +128,7 @@ func lateSensitivity(ctx context.Context, t *table) error {
 	t.baseline("§5.4.1", "standard deviation of that (s)", 16, sd, 8, note)
 	var took, wasted [6]float64
 	for n, share := range []string{"0.025", "0.05", "0.1", "0.2", "0.5", "1"} {
-		x, err := t.sleep(ctx, f, "late", "cap", share)
+		x, err := t.sleep(ctx, f, "late", "heartbeat", lateHeartbeat, "cap", share)
 		if err != nil {
 			return err
 		}

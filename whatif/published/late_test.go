@@ -2,6 +2,7 @@ package published
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -49,5 +50,26 @@ func TestServeSlowly(t *testing.T) {
 	}
 	if !slices.EqualFunc(*reduces, others, seconds) {
 		t.Error("reduces have changed")
+	}
+}
+
+// Averages of some runs spread around the average of all, four times as many half as widely, and not at all if each run of a pair
+// takes twice as long as the other.
+func TestAveragesOver(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var than, double, longer []float64
+	for range 40 {
+		x := 100 + 20*r.NormFloat64()
+		than, double, longer = append(than, x), append(double, 2*x), append(longer, x*(1.5+0.3*r.NormFloat64()))
+	}
+	if got := averagesOver(double, than, 4); math.Abs(got[0]-1) > 1e-9 || math.Abs(got[1]-1) > 1e-9 {
+		t.Errorf("twice as long: %v, want 1 and 1", got)
+	}
+	few, many, mean := averagesOver(longer, than, 4), averagesOver(longer, than, 16), sum(longer)/sum(than)-1
+	if !(few[0] < many[0] && many[0] < mean && mean < many[1] && many[1] < few[1]) {
+		t.Errorf("averages of 4 runs spread over %v, of 16 over %v, and that of all is %g", few, many, mean)
+	}
+	if ratio := (few[1] - few[0]) / (many[1] - many[0]); math.Abs(ratio-2) > 0.2 {
+		t.Errorf("averages of 4 runs spread %g times as far as those of 16, want 2", ratio)
 	}
 }

@@ -3,10 +3,11 @@ package replay
 import "straggler/whatif/workload"
 
 // hostsRun is the activity on hosts that virtual machines share, in a planned pool without a network. Active machines share a
-// host equally, and active attempts share a machine equally (LATE §5.1.1). Task times are given for the case that all machines
-// are active with all slots of the task's class in use, so an attempt is
+// host equally, and active attempts share a machine equally (LATE §5.1.1), maps and reduces alike, since they use the same disk.
+// Task times are given for the case that all machines are active, each with all slots of the task's class in use and none of the
+// other class, so an attempt is
 //
-//	min(machines of the host / those that work, alone) · slots of its class on its machine / attempts that work on them
+//	min(machines of the host / those that work, alone) · slots of its class on its machine / attempts that work on the machine
 //
 // times as fast as its machine's factor implies, where alone is the speedup of a machine that has its host to itself. Copying
 // counts as activity.
@@ -118,17 +119,14 @@ func (s *Sim) reshare(host int32) {
 // reshareMachine recomputes the shares of an active machine among its active attempts.
 func (s *Sim) reshareMachine(host, m int32) {
 	h, slots := &s.stages.hosts, s.p.Machines[m].Slots
-	var all, on [workload.Classes]float64
+	var ofClass [workload.Classes]float64
 	for _, slot := range slots {
-		c := s.p.Slots[slot].Class
-		if all[c]++; h.slots[slot].on {
-			on[c]++
-		}
+		ofClass[s.p.Slots[slot].Class]++
 	}
-	speed := min(float64(len(s.p.Stages.Hosts[host].Machines))/float64(h.working[host]), s.p.Stages.Alone[m])
+	ofHost := min(float64(len(s.p.Stages.Hosts[host].Machines))/float64(h.working[host]), s.p.Stages.Alone[m])
 	for _, slot := range slots {
-		if c := s.p.Slots[slot].Class; h.slots[slot].on {
-			s.goOn(slot, speed*all[c]/on[c])
+		if h.slots[slot].on {
+			s.goOn(slot, ofHost*ofClass[s.p.Slots[slot].Class]/float64(h.busy[m]))
 		}
 	}
 }

@@ -48,8 +48,8 @@ func copied(t *testing.T, hosts bool, fetch, factor float64) (*looks, float64) {
 		Tasks:   []workload.PlanTask{{Seconds: 20, Fetch: fetch, Bytes: -1}}}
 	pl := &workload.Plan{Jobs: []workload.PlanJob{{Phases: []workload.PlanPhase{
 		{Kind: "map", Tasks: []workload.PlanTask{{Seconds: 5, Bytes: -1}, {Seconds: 50, Bytes: -1}}}, reduce}}}}
-	for m := range 2 {
-		x := workload.PlanMachine{Slots: [workload.Classes]int{1, 1}, Factor: factor}
+	for m, slots := range [][workload.Classes]int{{1, 0}, {1, 0}, {0, 1}} { // the reduce shares no machine with a map
+		x := workload.PlanMachine{Slots: slots, Factor: factor}
 		if hosts {
 			x.Host, x.Alone = m+1, factor
 		}

@@ -66,6 +66,36 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// Maps and reduces share their machine: a map of 10 s beside a reduce takes 20 s, and the reduce of 20 s has done half of its work
+// then.
+func TestHostsMapsAndReduces(t *testing.T) {
+	pl := &workload.Plan{
+		Machines: []workload.PlanMachine{{Slots: [workload.Classes]int{1, 1}, Factor: 1, Host: 1, Alone: 1}},
+		Jobs: []workload.PlanJob{
+			{Phases: []workload.PlanPhase{{Kind: "map", Tasks: []workload.PlanTask{{Seconds: 10, Bytes: -1}}}}},
+			{Phases: []workload.PlanPhase{{Kind: "reduce", Class: workload.ReduceSlots, Tasks: []workload.PlanTask{{Seconds: 20, Bytes: -1}}}}},
+		},
+	}
+	pool, err := pl.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := schedule.Choose([]string{"fifo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s replay.Sim
+	out := s.Run(pool, replay.Options{Scheduler: chosen[0].New()})
+	if err := out.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float64{20, 30} {
+		if got := float64(out.Jobs[j].Took) / 1e6; math.Abs(got-want) > 1e-5 {
+			t.Errorf("job %d takes %g s, want %g", j, got, want)
+		}
+	}
+}
+
 // A host whose machines may use all of it wastes nothing: its last task ends when the work of all has been done at the speed of
 // the host, however long each takes, and however many run on a machine.
 func TestHostsConserveWork(t *testing.T) {

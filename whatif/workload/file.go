@@ -53,8 +53,8 @@ type MachineClass struct {
 	Speed  Number `yaml:"speed"`  // in a unit of the file's own
 	// PerHost is the number of virtual machines per host, which share its disks and network equally: each is as fast as its
 	// factor or speed says while all machines of its host are active, and faster, up to a normal machine, while fewer are.
-	// Attempts share their machine: their tasks take the given time while all slots are in use, and less while fewer are. 0:
-	// nothing is shared.
+	// Attempts share their machine, maps and reduces alike: a task takes the given time while all slots of its class are in use
+	// and none of the other, less while fewer are, and more while both are. 0: nothing is shared.
 	PerHost int `yaml:"per_host" min:"0" max:"1000"`
 }
 
