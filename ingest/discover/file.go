@@ -91,7 +91,7 @@ const restBytes = 16 << 20
 // Close reads the rest, so that the fingerprint covers the whole file, and so that a wrong checksum is found after an object
 // that was followed by nothing of interest.
 func (o *opened) Close() error {
-	if len(o.stats.layers) > 0 && o.stats.hash != nil && !o.ended {
+	if len(o.stats.layers) > 0 && o.stats.hashed && !o.ended {
 		io.CopyN(io.Discard, o, restBytes)
 	}
 	o.in.drain(o.ctx)

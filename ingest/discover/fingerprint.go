@@ -53,7 +53,9 @@ func (f *file) hash(ctx context.Context) (*fileStats, error) {
 
 // fileStats describes the bytes of a file that were read.
 type fileStats struct {
-	hash    *xxh3.Hasher  // over the raw bytes; nil if no fingerprint is wanted
+	hashed  bool          // a fingerprint is wanted
+	hash    *xxh3.Hasher  // over the raw bytes, until their end: it has a kilobyte, and a run may read millions of files
+	sum     [16]byte      // hash of the file, once it was read to its end
 	shared  *atomic.Int64 // raw bytes of the whole run, for its progress; may be nil
 	raw     int64
 	content int64 // decompressed bytes
@@ -65,11 +67,16 @@ type fileStats struct {
 
 // newFileStats counts and hashes; shared may be nil.
 func newFileStats(shared *atomic.Int64) *fileStats {
-	return &fileStats{hash: xxh3.New(), shared: shared}
+	return &fileStats{hashed: true, hash: xxh3.New(), shared: shared}
 }
 
-// sum returns the hash of the file, after it was read to its end.
-func (s *fileStats) sum() [16]byte { return s.hash.Sum128().Bytes() }
+// end notes that the raw bytes were read to their end.
+func (s *fileStats) end() {
+	s.whole = true
+	if s.hash != nil {
+		s.sum, s.hash = s.hash.Sum128().Bytes(), nil
+	}
+}
 
 // countingReader counts and hashes the raw bytes of a file.
 type countingReader struct {
@@ -91,7 +98,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		s.whole = true
+		s.end()
 	case err != nil:
 		s.err = err
 	}
@@ -100,7 +107,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 
 // drain reads what a codec left unread, as long as the context lasts.
 func (r *countingReader) drain(ctx context.Context) {
-	if r.stats.hash == nil || r.stats.whole || r.stats.err != nil {
+	if !r.stats.hashed || r.stats.whole || r.stats.err != nil {
 		return
 	}
 	buf := make([]byte, 256<<10)

@@ -89,7 +89,7 @@ func (in *Input) Fingerprint(ctx context.Context) (string, error) {
 				return "", err
 			}
 		}
-		sums[i] = known.sum()
+		sums[i] = known.sum
 	}
 	return fingerprint(sums), nil
 }
