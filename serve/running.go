@@ -96,7 +96,7 @@ func (s *Server) writeRunning(w io.Writer, always bool) error {
 	}
 	for i, name := range names {
 		if trouble[i] != nil {
-			fmt.Fprintf(w, "<p class=\"dim\">%s does not say what runs there: %s. It is asked again.</p>",
+			fmt.Fprintf(w, "<p class=\"dim\">What runs at %s is unknown: %s. It will be tried again.</p>",
 				template.HTMLEscapeString(prose.Clean(name, prose.NameRunes)), template.HTMLEscapeString(prose.Clean(trouble[i].Error(), prose.TextRunes)))
 		}
 	}

@@ -176,12 +176,12 @@ func (j *Health) note(v *verdict, r *schema.MachineHealth) string {
 	base := j.Factors.base[v.key.Machine]
 	switch {
 	case !v.tried:
-		add("fewer than %d phases speak for it", leastPhases)
+		add("fewer than %d phases to judge it by", leastPhases)
 	case v.slow && math.Log(r.FactorLow.V) <= base: // by the number of phases, not by the mean
-		add("slow in %d of its %d phases, as the others in the rest: the interval is of the mean", v.stats.Over[barOver(base)], v.stats.Phases)
+		add("slow in %d of its %d phases and like the others in the rest; the interval is that of the mean", v.stats.Over[barOver(base)], v.stats.Phases)
 	}
 	if n, slower, ok := j.Factors.Slower(v.key.Machine); ok && !v.slow && slower >= worthNaming && 2*n < len(j.Factors.of) {
-		add("one of %d machines that take %.2f times as long as the fastest: by their hardware, or all of them are bad, which their speed cannot tell", n, slower)
+		add("one of %d machines that take %.2f times as long as the fastest: because of their hardware, or because all of them are bad; their speed does not show which", n, slower)
 	}
 	if v.course.OK && v.windows > 1 {
 		add("%s: slow in %d of the %d windows that were judged", v.course.V, v.slowIn, v.windows)

@@ -35,7 +35,7 @@ func judged(m *Factors) map[string][]schema.MachineHealth {
 	return out
 }
 
-// Four slow machines of twenty are healthy for their generation, and the note says what their speed cannot tell; the
+// Four slow machines of twenty are healthy for their generation, and the note says what their speed does not show; the
 // machines of the fast one need no note.
 func TestSlowerGenerationIsNoted(t *testing.T) {
 	rows := judged(observedMachines(20, 1, 10, 0.1, func(k, w int) float64 {
@@ -187,7 +187,7 @@ func TestSlowInSomePhases(t *testing.T) {
 		if r[0].Verdict != want || r[0].Course.V != course {
 			t.Errorf("%s is %s, %s (q %.3g)", name, r[0].Verdict, r[0].Course.V, r[0].QValue.V)
 		}
-		if name == "m0004" && r[0].Note.V != "slow in 5 of its 20 phases, as the others in the rest: the interval is of the mean" {
+		if name == "m0004" && r[0].Note.V != "slow in 5 of its 20 phases and like the others in the rest; the interval is that of the mean" {
 			t.Errorf("its interval is %.2f to %.2f, and the note: %q", r[0].FactorLow.V, r[0].FactorHigh.V, r[0].Note.V)
 		}
 	}

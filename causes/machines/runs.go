@@ -297,7 +297,7 @@ func (m *runMachine) row(application schema.Key, base float64, losses int64, mac
 	case machines == 1:
 		r.Verdict, notes = schema.UnknownVerdict, append(notes, "the only machine of the run")
 	case m.sums.Attempts < leastAttempts:
-		r.Verdict, notes = schema.UnknownVerdict, append(notes, "a single attempt speaks for it")
+		r.Verdict, notes = schema.UnknownVerdict, append(notes, "a single attempt to judge it by")
 	case len(notes) > 0: // slow with its node
 		r.Verdict = schema.UnknownVerdict
 	}

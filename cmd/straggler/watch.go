@@ -236,7 +236,7 @@ func (o *watchOptions) source(address string) (running.Source, error) {
 		return nil, err
 	}
 	if o.every < time.Second {
-		return nil, useError("--every %s: a driver is asked once a second at most", o.every)
+		return nil, useError("--every %s: a driver is polled once a second at most", o.every)
 	}
 	if manager, app, ok := yarn.Manager(address); ok {
 		return yarn.New(manager, cmp.Or(o.app, app), options)

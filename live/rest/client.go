@@ -344,7 +344,7 @@ func (c *Client) open(ctx context.Context, path string, query url.Values, accept
 	switch s := answer.StatusCode; s {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		if wantsKerberos(answer) {
-			return nil, fmt.Errorf("%w: %s answers %s and wants Kerberos (SPNEGO), which straggler does not speak; ask a gateway in front of it that takes a password or a token, such as Knox", ErrForbidden, c.base, answer.Status)
+			return nil, fmt.Errorf("%w: %s answers %s and requires Kerberos (SPNEGO), which straggler does not support; use a gateway in front of it that takes a password or a token, such as Knox", ErrForbidden, c.base, answer.Status)
 		}
 		return nil, fmt.Errorf("%w: %s answers %s%s; give credentials in STRAGGLER_REST_TOKEN, or STRAGGLER_REST_USER and STRAGGLER_REST_PASSWORD, or with --credentials FILE", ErrForbidden, c.base, answer.Status, reason(answer))
 	case http.StatusNotFound:

@@ -129,7 +129,7 @@ func (s *Source) state() *live.State {
 		st.Notes = append(st.Notes, fmt.Sprintf("tasks of %d stages have not been read yet", n))
 	}
 	if p := s.Pause(); p >= rareS*time.Second {
-		st.Notes = append(st.Notes, fmt.Sprintf("the server takes long to answer; to limit its load it is asked again after %s", p.Round(time.Second)))
+		st.Notes = append(st.Notes, fmt.Sprintf("the server answers slowly; to limit its load the next request is after %s", p.Round(time.Second)))
 	}
 	return st
 }

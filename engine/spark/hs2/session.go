@@ -93,7 +93,7 @@ func (o *Options) admitted(answer *hiveserver.TOpenSessionResp) error {
 		return fmt.Errorf("%w at %s: %w", ErrDenied, o.Address, err)
 	}
 	if answer.ServerProtocolVersion < protocol {
-		return fmt.Errorf("%w: %s speaks %v and %v is the least that will do", ErrOld, o.Address, answer.ServerProtocolVersion, protocol)
+		return fmt.Errorf("%w: %s supports %v of the protocol, and %v or newer is needed", ErrOld, o.Address, answer.ServerProtocolVersion, protocol)
 	}
 	if answer.SessionHandle == nil {
 		return fmt.Errorf("%w at %s: it gives no session", ErrDenied, o.Address)
