@@ -176,7 +176,8 @@ func (c *verbCase) stopped(t *testing.T, lake string, signal os.Signal) {
 	if signal != os.Interrupt {
 		return
 	}
-	if left := c.staged(t, lake); cmd.ProcessState.ExitCode() != exitInterrupted || said.String() != "straggler: interrupted\n" || took > engine.ClosingTime || len(left) > 0 {
+	// The engine may take all of its closing time; the process ends after that, however loaded the machine is.
+	if left := c.staged(t, lake); cmd.ProcessState.ExitCode() != exitInterrupted || said.String() != "straggler: interrupted\n" || took > 2*engine.ClosingTime || len(left) > 0 {
 		t.Errorf("after Ctrl-C it ended after %v with code %d, said %q and left %v", took, cmd.ProcessState.ExitCode(), &said, left)
 	}
 }
