@@ -34,27 +34,42 @@ const mostOpened = 10
 // Open opens an engine over a store and brings the results up to date with Update. If logs come or go meanwhile, or another
 // process writes results, it starts again with what is there then, so that all results are those of the same logs.
 func Open(ctx context.Context, st *store.Store, open func() (engine.Engine, error), o Options) (engine.Engine, *whatif.Summary, error) {
+	var failed error
 	for range mostOpened {
-		began, err := st.State(ctx)
-		if err != nil {
-			return nil, nil, err
+		eng, replays, changed, err := openOnce(ctx, st, open, o)
+		if !changed {
+			return eng, replays, err
 		}
-		eng, err := open()
-		if err != nil {
-			return nil, nil, err
-		}
-		replays, err := Update(ctx, st, eng, o)
-		if err == nil {
-			var ended string
-			if ended, err = st.State(ctx); err == nil && ended == began {
-				return eng, replays, nil
-			}
-		}
-		if err = errors.Join(err, eng.Close()); err != nil && !errors.Is(err, store.ErrConflict) {
-			return nil, nil, err
-		}
+		failed = err
 	}
-	return nil, nil, fmt.Errorf("%w, %d times, while its logs were analysed: repeat the command when fewer are written", store.ErrConflict, mostOpened)
+	err := fmt.Errorf("%w, %d times, while its logs were analysed: analyse it again when fewer are written", store.ErrConflict, mostOpened)
+	return nil, nil, errors.Join(err, failed)
+}
+
+// openOnce tries what Open does. changed reports whether the store was changed meanwhile; an error is then probably due to that,
+// even if it is not store.ErrConflict: copies on a cluster report errors as text. Unless it succeeds it closes the engine, also
+// if a step panics, which a server survives.
+func openOnce(ctx context.Context, st *store.Store, open func() (engine.Engine, error), o Options) (
+	eng engine.Engine, replays *whatif.Summary, changed bool, err error) {
+	began, err := st.State(ctx)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	opened, err := open()
+	if err != nil {
+		return nil, nil, errors.Is(err, store.ErrConflict), err
+	}
+	defer func() {
+		if eng == nil {
+			err = errors.Join(err, opened.Close())
+		}
+	}()
+	replays, err = Update(ctx, st, opened, o)
+	ended, unknown := st.State(ctx)
+	if changed = errors.Is(err, store.ErrConflict) || unknown == nil && ended != began; changed || err != nil || unknown != nil {
+		return nil, nil, changed, cmp.Or(err, unknown)
+	}
+	return opened, replays, false, nil
 }
 
 // Update runs the steps whose results are missing or come from an earlier state of the logs or another version of straggler,

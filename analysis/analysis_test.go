@@ -1,8 +1,11 @@
 package analysis
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"straggler/engine"
@@ -11,6 +14,7 @@ import (
 	"straggler/schema"
 	"straggler/selection"
 	"straggler/store"
+	"straggler/whatif"
 )
 
 // Stages run once for a state of the logs and a version, and again when either changes; the report is of all of them.
@@ -90,14 +94,7 @@ func TestOpenChangedStore(t *testing.T) {
 			return func() {}
 		}
 		written++
-		other, err := store.Open(ctx, dir, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		commit(t, other, written)
-		if err := other.Close(); err != nil {
-			t.Fatal(err)
-		}
+		commitTo(t, dir, written)
 		return func() {}
 	}
 	opened := 0
@@ -113,6 +110,93 @@ func TestOpenChangedStore(t *testing.T) {
 	d, err := Report(ctx, st, eng, nil, report.Options{})
 	if err != nil || d.Trust.Counts.Applications != 3 || opened != 3 {
 		t.Errorf("%v: %d applications, opened %d times", err, d.Trust.Counts.Applications, opened)
+	}
+}
+
+// broken is an engine of which every statement fails, with a text as copies on a cluster report it.
+type broken struct {
+	engine.Engine
+	closed int
+}
+
+var errBroken = errors.New("a copy on the cluster failed")
+
+func (*broken) Query(context.Context, string) (*engine.Rows, error) { return nil, errBroken }
+func (*broken) Materialize(context.Context, string, string) error   { return errBroken }
+func (*broken) Drop(context.Context, string) error                  { return errBroken }
+func (*broken) Choose(context.Context, []schema.Key) error          { return errBroken }
+func (b *broken) Close() error                                      { b.closed++; return b.Engine.Close() }
+
+// Open closes an engine whose analysis failed or panicked. It tries again only if the store was changed meanwhile.
+func TestOpenFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		step   func(t *testing.T, dir string)
+		opened int
+		failed string
+	}{
+		"failed":   {func(*testing.T, string) {}, 1, errBroken.Error()},
+		"changed":  {func(t *testing.T, dir string) { commitTo(t, dir, 2) }, 2, ""},
+		"panicked": {func(*testing.T, string) { panic("in a step") }, 1, "in a step"},
+	} {
+		dir := t.TempDir()
+		commitTo(t, dir, 1)
+		st, err := store.Open(t.Context(), dir, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, opened := &broken{}, 0
+		open := func() (engine.Engine, error) {
+			eng, err := engines.Open(t.Context(), st, engine.Options{})
+			if opened++; opened > 1 || err != nil {
+				return eng, err
+			}
+			first.Engine = eng
+			return first, nil
+		}
+		stepped := false
+		eng, _, err := recovered(func() (engine.Engine, *whatif.Summary, error) {
+			return Open(t.Context(), st, open, Options{Tool: "1", Step: func(string) func() {
+				if !stepped {
+					stepped = true
+					c.step(t, dir)
+				}
+				return func() {}
+			}})
+		})
+		if opened != c.opened || first.closed != 1 || (err == nil) != (c.failed == "") || err != nil && !strings.Contains(err.Error(), c.failed) {
+			t.Errorf("%s: opened %d times, closed %d times: %v", name, opened, first.closed, err)
+		}
+		if eng != nil {
+			if err := eng.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// recovered returns a panic as an error.
+func recovered(do func() (engine.Engine, *whatif.Summary, error)) (eng engine.Engine, s *whatif.Summary, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return do()
+}
+
+// commitTo is commit to the store in a directory, as by another process.
+func commitTo(t *testing.T, dir string, key schema.Key) {
+	t.Helper()
+	st, err := store.Open(t.Context(), dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, st, key)
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
