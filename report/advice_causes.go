@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -195,14 +196,29 @@ func (k *known) oneMachine(c schema.Cause) string {
 }
 
 // firstMachine returns the machine on which most seconds of a cause were lost, and their share, if that is at least twice what
-// it would be if all machines lost as much.
+// it would be if all machines lost as much, and chance would seldom give one of them as many verdicts.
 func (k *known) firstMachine(c schema.Cause) (machine string, share float64) {
-	const leastVerdicts, least = 3, 2 // estimates, as for oneMachine
+	const least = 2 // estimate: with less, other machines are worth a look as well
 	f, machines := k.f.causes[c], float64(k.d.Machines.List.Total)
-	if f == nil || f.n < leastVerdicts || machines < 2 || !(f.seconds > 0) || f.most/f.seconds < least/machines {
+	if f == nil || machines < 2 || !(f.seconds > 0) || f.most/f.seconds < least/machines || !unlikely(f.mostN, f.n, machines) {
 		return "", 0
 	}
 	return f.machine, f.most / f.seconds
+}
+
+// unlikely reports whether one of so many machines gets at least k of n verdicts with a probability below 0.05 if each verdict
+// is on any machine with the same probability p. By Chernoff's bound one machine does with at most exp(−n·D), where D is the
+// divergence q·ln(q/p) + (1−q)·ln((1−q)/(1−p)) of q = k/n from p; for all machines the bounds are added.
+func unlikely(k, n int64, machines float64) bool {
+	p, q := 1/machines, float64(k)/float64(n)
+	if !(q > p) {
+		return false
+	}
+	d := q * math.Log(q/p)
+	if q < 1 {
+		d += (1 - q) * math.Log((1-q)/(1-p))
+	}
+	return machines*math.Exp(-float64(n)*d) < 0.05
 }
 
 func causeSQL(c schema.Cause) string {

@@ -172,10 +172,26 @@ func TestFirstMachineOfNetwork(t *testing.T) {
 		var d Document
 		d.Cost.Causes = []CauseCost{{Cause: schema.Network, LostS: schema.Some(9.0)}}
 		d.Machines.List.Total = 8
-		f := &facts{causes: map[schema.Cause]*causeFacts{schema.Network: {n: 23, seconds: 100, most: most, machine: "m2"}}}
+		f := &facts{causes: map[schema.Cause]*causeFacts{schema.Network: {n: 23, seconds: 100, most: most, mostN: 11, machine: "m2"}}}
 		got := adviseNetwork(&known{&d, f, usualThresholds()})
 		if len(got) != 1 || !strings.Contains(got[0].Title+got[0].Action, want) || want == "" && strings.Contains(got[0].Action, "m2") {
 			t.Errorf("%g of 100 s: %+v", most, got)
+		}
+	}
+}
+
+// A few verdicts on many machines leave some machine with a large share, by chance.
+func TestFirstMachineByChance(t *testing.T) {
+	for _, c := range []struct {
+		on, of, machines int64
+		named            bool
+	}{{1, 3, 100, false}, {3, 100, 100, false}, {8, 100, 100, true}, {3, 3, 100, true}, {2, 2, 2, false}, {0, 0, 8, false}} {
+		d := Document{}
+		d.Machines.List.Total = c.machines
+		f := &facts{causes: map[schema.Cause]*causeFacts{schema.Network: {n: c.of, seconds: 100, most: 100 * float64(c.on) / max(1, float64(c.of)),
+			mostN: c.on, machine: "m2"}}}
+		if machine, _ := (&known{&d, f, usualThresholds()}).firstMachine(schema.Network); (machine != "") != c.named {
+			t.Errorf("%d of %d verdicts on one of %d machines: %q", c.on, c.of, c.machines, machine)
 		}
 	}
 }

@@ -21,6 +21,7 @@ type causeFacts struct {
 	seconds    float64
 	machine    string // the one with the most seconds
 	most       float64
+	mostN      int64 // verdicts on it
 }
 
 type machineLosses struct {
@@ -43,7 +44,7 @@ func (b *builder) readFacts() error {
 	}) error {
 		f := b.facts.causes[r.Cause]
 		if f == nil {
-			f = &causeFacts{machine: r.Machine, most: r.Seconds}
+			f = &causeFacts{machine: r.Machine, most: r.Seconds, mostN: r.N}
 			b.facts.causes[r.Cause] = f
 		}
 		f.n, f.rated = f.n+r.N, f.rated+r.Rated
