@@ -55,7 +55,15 @@ func documented(decl ast.Decl) iter.Seq2[string, *ast.CommentGroup] {
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
-				if s, ok := s.(*ast.TypeSpec); ok && d.Doc != nil && !yield(s.Name.Name, d.Doc) {
+				s, ok := s.(*ast.TypeSpec)
+				if !ok {
+					continue
+				}
+				doc := s.Doc // of a type in a group
+				if !d.Lparen.IsValid() {
+					doc = d.Doc
+				}
+				if doc != nil && !yield(s.Name.Name, doc) {
 					return
 				}
 			}
