@@ -14,7 +14,7 @@ import (
 //go:embed clusters/*.yaml
 var clusters embed.FS
 
-// clusterFile is one of them.
+// clusterFile reads one of them.
 func clusterFile(name string) (*workload.File, error) {
 	file := "clusters/" + name + ".yaml"
 	data, err := clusters.ReadFile(file)

@@ -8,8 +8,8 @@
 //     dolly.go, fair.go with fair_links.go and fair_batch.go, and quincy.go. swim.go runs Dolly's and FAIR's with the arrivals of
 //     a SWIM file.
 //  4. row.go makes a row of a number: its kind, its tolerance or band, and the verdict.
-//  5. mutants.go adds what policies that do nothing give, and ours without their main rules. It reads them from mutants.tsv,
-//     which a test writes.
+//  5. mutants.go adds the results of policies that do nothing, and of ours without their main rules. It reads them from
+//     mutants.tsv, which a test writes.
 //  6. record.go compares the rows that hold with passing.tsv, the record of those that held before.
 //  7. figure.go redraws the papers' figures: published values beside ours.
 //  8. sheet.go lays a run out for display; page.go and markdown.go render it.

@@ -25,8 +25,8 @@ func dollyFormulas(_ context.Context, t *table) error {
 			fits++
 		}
 	}
-	t.rule("§3.2", "share of jobs of 1 to 500 tasks to which the formula gives the fewest clones that keep the risk at ε", 1, fits/500, 0, "p is not in the text; "+
-		"0.1")
+	t.rule("§3.2", "share of jobs of 1 to 500 tasks to which the formula gives the fewest clones that keep the risk at ε",
+		1, fits/500, 0, "p is not in the text; 0.1")
 	for _, x := range []struct {
 		n    int
 		more float64
@@ -125,8 +125,7 @@ func (t *table) dollyBands(ctx context.Context, x *trace, seed uint64) error {
 	return nil
 }
 
-// underLoad returns the gains of jobs under Dolly, with the parameters it knows and on average over seeds, for each of some
-// options.
+// underLoad returns the gains of jobs under Dolly with given parameters, on average over seeds, for each of some options.
 func (t *table) underLoad(ctx context.Context, pl *workload.Plan, known []string, seeds int64, options ...[]string) (got []gains, err error) {
 	pool, err := pl.Build()
 	if err != nil {
@@ -207,7 +206,7 @@ func dollyAssignment(ctx context.Context, t *table) error {
 	return nil
 }
 
-// cacCause is why CAC loses less here, given the least probability of stragglers.
+// cacCause returns why CAC loses less here, given the least probability of stragglers.
 func cacCause(p float64) string {
 	more := func(tasks int, p float64) float64 {
 		return 100 * (policy.StraggleCAC(tasks, 3, p) - policy.StraggleCC(tasks, 3, p))
@@ -365,7 +364,7 @@ func try(ctx context.Context, pool *workload.Pool, p policy.Policy, seeds int64)
 	return tryOver(ctx, pool, before, p, seeds)
 }
 
-// unmitigated is the result of a pool without a policy, which is the same for all seeds.
+// unmitigated returns the result of a pool without a policy, which is the same for all seeds.
 func unmitigated(ctx context.Context, pool *workload.Pool) (*outcome, error) {
 	none, err := named("none")
 	if err != nil {

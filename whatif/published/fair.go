@@ -125,9 +125,9 @@ const smallNote = "FIFO is the scheduler without delay: 'sticky slots do not occ
 // task' (§6.2.4).
 const scanSeconds = 9.0
 
-// smallJobs is the experiment of §6.2.1 for a number of jobs with a number of maps: the results of FIFO and of delay scheduling
-// with a wait on a cluster. The gain is one of throughput, so jobs must arrive faster than 600 slots run their maps: at
-// intervals of at most maps · scanSeconds/600 s.
+// smallJobs runs the experiment of §6.2.1 with a number of jobs with a number of maps, under FIFO and under delay scheduling with
+// a wait, on a cluster. The gain is one of throughput, so jobs must arrive faster than 600 slots run their maps: at intervals of
+// at most maps · scanSeconds/600 s.
 func (t *table) smallJobs(ctx context.Context, cluster string, maps, jobs int, wait float64) (ran, error) {
 	const faster, slots = 1.1, 600
 	return t.simulated(ctx, fmt.Sprintf(`
@@ -146,7 +146,7 @@ func farCost(before, after, gain float64) float64 {
 	return (gain*after - before) / (1 - before - gain*(1-after)) // before + (1 − before)·f = gain·(after + (1 − after)·f)
 }
 
-// farGain is the inverse.
+// farGain is the inverse of farCost: it returns the gain, given the cost.
 func farGain(before, after, far float64) float64 {
 	return (before + (1-before)*far) / (after + (1-after)*far)
 }
@@ -172,7 +172,7 @@ const smallDelay, shortDelay = "delay t1=15 t2=15", "delay t1=0.1 t2=15"
 // smallGain returns how many times as long jobs take without delay scheduling.
 func smallGain(r ran) float64 { return r.mean("fifo", makespan) / r.mean(smallDelay, makespan) }
 
-// overLink is the network of the small private cluster with node links of the given MB/s.
+// overLink returns the network of the small private cluster with node links of the given MB/s.
 func overLink(link float64) string {
 	return fmt.Sprintf("network: {rack_mb_s: 1250, machine_mb_s: %.1f, disk_mb_s: 220}", link)
 }
@@ -212,8 +212,8 @@ func fairSmallJobs(ctx context.Context, t *table) error {
 				tenMapsFar, farGain(x.node, x.dnode, tenMapsFar), fixed[0], fixed[1])
 		}
 		t.rebuilt("§6.2.1", job+"node locality with delay", x.dnode, r.mean(smallDelay, nodeLocal), 0.05, local)
-		t.baseline("§6.2.1", job+"rack locality with delay", x.drack, r.mean(smallDelay, rackLocal), 0.05, "nearly all are rack-local without delay, "+
-			"too; "+smallNote)
+		t.baseline("§6.2.1", job+"rack locality with delay", x.drack, r.mean(smallDelay, rackLocal), 0.05,
+			"nearly all are rack-local without delay, too; "+smallNote)
 		if err := t.smallGains(ctx, x, quantity, cause); err != nil {
 			return err
 		}
@@ -347,11 +347,11 @@ func fairBenchmark(ctx context.Context, t *table) error {
 	const note = "arrivals, durations and outputs of maps and reduces are drawn, because the paper's three schedules are not public; " +
 		"these gave 1.9, 2.5 and 5 times on average and 4.6, 10 and 14 at most, and any value in their range is met; " +
 		"ours is the median of seven seeds, as the paper shows the median of three"
-	t.rebuilt("§6.1", "figure 10: "+
-		"mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO", 3.45, median(gains["copycompute"].mean), 1.55, note)
+	t.rebuilt("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO",
+		3.45, median(gains["copycompute"].mean), 1.55, note)
 	t.rebuilt("§6.1", "figure 10: the most that one of them gains", 9.3, median(gains["copycompute"].most), 4.7, note)
-	t.rebuilt("§6.1", "figure 10: "+
-		"fair sharing alone has some of them done in half the time or less (1) or not (0)", 1, better(2, median(gains["fair"].most)+1e-9), 0,
+	t.rebuilt("§6.1", "figure 10: fair sharing alone has some of them done in half the time or less (1) or not (0)",
+		1, better(2, median(gains["fair"].most)+1e-9), 0,
 		fmt.Sprintf("'fair sharing (figure (a)) can cut response times in half' is read as the gain of some jobs: on average, "+
 			"jobs gain '1.8-2x' with copy-compute splitting, and less without it, since 'some jobs are still delayed'; "+
 			"the most that one gains is %.2f (median of the seeds), the mean %.2f; ",

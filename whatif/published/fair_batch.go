@@ -123,8 +123,8 @@ func fairFigures(ctx context.Context, t *table) error {
 		fmt.Sprintf("'always best, even with copy-compute splitting'; the best variant of fair sharing takes %.2f times as long; "+
 			"FIFO is first in %.2f of the schedules and takes at most %.1f %% longer in the others, "+
 			"where the job that ends last had to wait for its turn; ", ahead, first, 100*(behind-1))+batchNote)
-	t.baseline("§5.3", "figure 9: mean of the largest slowdowns under FIFO, "+
-		"at the interval at which it is largest", 90, slices.Max(longest), 45, "'routinely reach 90x'; "+batchNote)
+	t.baseline("§5.3", "figure 9: mean of the largest slowdowns under FIFO, at the interval at which it is largest",
+		90, slices.Max(longest), 45, "'routinely reach 90x'; "+batchNote)
 	for n, x := range []struct{ without, note string }{
 		{"fair sharing", "without copy-compute splitting, and with it on machines that hold 3, 6 and 10 reduces, one of which computes; "},
 		{"preemption under fair sharing", ""},

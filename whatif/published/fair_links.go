@@ -18,7 +18,7 @@ const mostLink = 125.0
 // ec2Nodes are the nodes, with links of the given MB/s.
 const ec2Nodes = "cluster: {machines: 100, racks: 1, map_slots: 4, reduce_slots: 2, network: {rack_mb_s: 1250, machine_mb_s: %.1f, disk_mb_s: 220}}"
 
-// stickySlots is §6.2.2 with links of the given MB/s.
+// stickySlots runs the experiment of §6.2.2 with links of the given MB/s.
 func (t *table) stickySlots(ctx context.Context, jobs int, link float64) (ran, error) {
 	return t.simulated(ctx, fmt.Sprintf(`
 name: sticky
@@ -35,8 +35,8 @@ const stickyDelay = "delay t1=10 t2=10"
 // stickyGain returns how many times as long the jobs of §6.2.2 take without delay scheduling.
 func stickyGain(r ran) float64 { return r.mean("fair", makespan) / r.mean(stickyDelay, makespan) }
 
-// leastLink is the link, MB/s, with which 50 jobs take twice as long with sticky slots as with delay scheduling, as in figure
-// 13.
+// leastLink returns the link, MB/s, with which 50 jobs take twice as long with sticky slots as with delay scheduling, as in
+// figure 13.
 func (t *table) leastLink(ctx context.Context) (float64, error) {
 	return solved(t.solved, "FAIR's least link", func() (float64, error) {
 		x := table{lab: shipped}
@@ -53,7 +53,7 @@ func (t *table) leastLink(ctx context.Context) (float64, error) {
 	})
 }
 
-// links are the possible bandwidths of a node's link, from the least to the most.
+// links returns the possible bandwidths of a node's link, from the least to the most.
 func (t *table) links(ctx context.Context) ([]float64, error) {
 	least, err := t.leastLink(ctx)
 	return []float64{least, math.Sqrt(least * mostLink), mostLink}, err
@@ -88,8 +88,8 @@ func fairStickySlots(ctx context.Context, t *table) error {
 		note := fmt.Sprintf("band: gains of %.2f over %s; scans take 9 s a block (§6.2.4), and an idle node serves a remote block faster than that, "+
 			"because remote reads cost a job nothing when it is alone (§6.2.3); all jobs read the same 180 GB in blocks of 128 MB", gains, linksNote(links))
 		if x.sticky > 0 {
-			t.baseline("§6.2.2", fmt.Sprintf("figure 14, %d jobs: "+
-				"locality with sticky slots", x.jobs), x.sticky, sticky[0], 0.1, "'from 90-27%' for 5 to 50 jobs; "+note)
+			t.baseline("§6.2.2", fmt.Sprintf("figure 14, %d jobs: locality with sticky slots", x.jobs),
+				x.sticky, sticky[0], 0.1, "'from 90-27%' for 5 to 50 jobs; "+note)
 		}
 		quantity := fmt.Sprintf("figure 13, %d jobs: throughput with delay over sticky slots", x.jobs)
 		switch x.jobs {

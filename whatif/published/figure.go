@@ -54,58 +54,84 @@ type drawn struct {
 // drawings are the figures of bars: figures of the papers, or what their text gives of them.
 var drawings = []drawn{
 	{"LATE", "§5.2 and §5.3", "LATE faster than no speculation, EC2 and local clusters (figures 3 to 8)", "share", [][2]string{
-		{"EC2", "heterogeneous EC2: LATE faster than no speculation by"}, {"EC2, stragglers: Sort", "EC2 with stragglers, Sort: " +
-			"LATE faster than no speculation by"},
-		{"Grep", "EC2 with stragglers, Grep: LATE faster than no speculation by"}, {"WordCount", "EC2 with stragglers, WordCount: " +
-			"LATE faster than no speculation by"},
-		{"local", "local heterogeneous: LATE faster than no speculation by"}, {"local, stragglers", "local with stragglers: " +
-			"LATE faster than no speculation by"}}},
+		{"EC2", "heterogeneous EC2: LATE faster than no speculation by"},
+		{"EC2, stragglers: Sort", "EC2 with stragglers, Sort: LATE faster than no speculation by"},
+		{"Grep", "EC2 with stragglers, Grep: LATE faster than no speculation by"},
+		{"WordCount", "EC2 with stragglers, WordCount: LATE faster than no speculation by"},
+		{"local", "local heterogeneous: LATE faster than no speculation by"},
+		{"local, stragglers", "local with stragglers: LATE faster than no speculation by"},
+	}},
 	{"LATE", "§5.2 and §5.3", "LATE faster than Hadoop's native speculation, on the same clusters", "share", [][2]string{
-		{"EC2", "heterogeneous EC2: LATE faster than Hadoop native by"}, {"EC2, stragglers: Sort", "EC2 with stragglers, Sort: " +
-			"LATE faster than Hadoop native by"},
-		{"Grep", "EC2 with stragglers, Grep: LATE faster than Hadoop native by"}, {"WordCount", "EC2 with stragglers, WordCount: " +
-			"LATE faster than Hadoop native by"},
-		{"local", "local heterogeneous: LATE faster than Hadoop native by"}, {"local, stragglers", "local with stragglers: " +
-			"LATE faster than Hadoop native by"}}},
+		{"EC2", "heterogeneous EC2: LATE faster than Hadoop native by"},
+		{"EC2, stragglers: Sort", "EC2 with stragglers, Sort: LATE faster than Hadoop native by"},
+		{"Grep", "EC2 with stragglers, Grep: LATE faster than Hadoop native by"},
+		{"WordCount", "EC2 with stragglers, WordCount: LATE faster than Hadoop native by"},
+		{"local", "local heterogeneous: LATE faster than Hadoop native by"},
+		{"local, stragglers", "local with stragglers: LATE faster than Hadoop native by"},
+	}},
 	{"MANTRI", "§6.3", "Restarts per task, average phase, and their success", "share", [][2]string{
-		{"Mantri, per task", "restarts per task, average phase: Mantri"}, {"Dryad", "restarts per task, average phase: " +
-			"Dryad"}, {"LATE", "restarts per task, average phase: LATE"},
-		{"Hadoop", "restarts per task, average phase: Hadoop"}, {"Mantri, success", "success of restarts, average phase: Mantri"}, {"LATE, " +
-			"success", "success of restarts, average phase: LATE"}}},
+		{"Mantri, per task", "restarts per task, average phase: Mantri"},
+		{"Dryad", "restarts per task, average phase: Dryad"},
+		{"LATE", "restarts per task, average phase: LATE"},
+		{"Hadoop", "restarts per task, average phase: Hadoop"},
+		{"Mantri, success", "success of restarts, average phase: Mantri"},
+		{"LATE, success", "success of restarts, average phase: LATE"},
+	}},
 	{"MANTRI", "§6.5", "Figure 20: recomputations that protection eliminates", "share", [][2]string{
-		{"eliminated, median job", "recomputations eliminated, " +
-			"median job"}, {"by replication", "part of that by replication"}, {"by pre-computation", "part of that by pre-computation"}}},
+		{"eliminated, median job", "recomputations eliminated, median job"},
+		{"by replication", "part of that by replication"},
+		{"by pre-computation", "part of that by pre-computation"},
+	}},
 	{"DOLLY", "§5.2", "Figure 7: completion time that Dolly takes off, over LATE", "share", [][2]string{
-		{"Facebook", "Facebook: Dolly over LATE"}, {"Facebook, ≤ 10 tasks", "Facebook: Dolly over LATE, jobs of at most ten tasks"},
-		{"Bing", "Bing: Dolly over LATE"}, {"Bing, ≤ 10 tasks", "Bing: Dolly over LATE, jobs of at most ten tasks"}}},
+		{"Facebook", "Facebook: Dolly over LATE"},
+		{"Facebook, ≤ 10 tasks", "Facebook: Dolly over LATE, jobs of at most ten tasks"},
+		{"Bing", "Bing: Dolly over LATE"},
+		{"Bing, ≤ 10 tasks", "Bing: Dolly over LATE, jobs of at most ten tasks"},
+	}},
 	{"DOLLY", "§5.2", "Figure 7: completion time that Dolly takes off, over Mantri", "share", [][2]string{
-		{"Facebook", "Facebook: Dolly over Mantri"}, {"Facebook, ≤ 10 tasks", "Facebook: Dolly over Mantri, jobs of at most ten tasks"},
-		{"Bing", "Bing: Dolly over Mantri"}, {"Bing, ≤ 10 tasks", "Bing: Dolly over Mantri, jobs of at most ten tasks"}}},
+		{"Facebook", "Facebook: Dolly over Mantri"},
+		{"Facebook, ≤ 10 tasks", "Facebook: Dolly over Mantri, jobs of at most ten tasks"},
+		{"Bing", "Bing: Dolly over Mantri"},
+		{"Bing, ≤ 10 tasks", "Bing: Dolly over Mantri, jobs of at most ten tasks"},
+	}},
 	{"DOLLY", "§5.3", "Figure 11: ways of assigning intermediate data, jobs of at most ten tasks (Bing)", "share", [][2]string{
-		{"CAC", "small jobs with CAC over LATE (Bing)"}, {"CC", "small jobs with CC over LATE (Bing)"}, {"delay assignment", "small jobs with delay assignment over LATE (Bing)"}}},
+		{"CAC", "small jobs with CAC over LATE (Bing)"},
+		{"CC", "small jobs with CC over LATE (Bing)"},
+		{"delay assignment", "small jobs with delay assignment over LATE (Bing)"},
+	}},
 	{"FAIR", "§6.2.1", "Table 3: node locality without delay scheduling", "share", [][2]string{
-		{"3 maps", "table 3, 3 maps: node locality without delay"}, {"10 maps", "table 3, 10 maps: " +
-			"node locality without delay"}, {"100 maps", "table 3, 100 maps: node locality without delay"}}},
+		{"3 maps", "table 3, 3 maps: node locality without delay"},
+		{"10 maps", "table 3, 10 maps: node locality without delay"},
+		{"100 maps", "table 3, 100 maps: node locality without delay"},
+	}},
 	{"FAIR", "§6.2.1", "Figure 12: throughput with delay scheduling over without", "times", [][2]string{
-		{"10 maps", "figure 12, 10 maps: throughput with delay over without"}, {"100 maps", "figure 12, 100 maps: throughput with delay over without"}}},
+		{"10 maps", "figure 12, 10 maps: throughput with delay over without"},
+		{"100 maps", "figure 12, 100 maps: throughput with delay over without"},
+	}},
 	{"FAIR", "§6.2.2", "Figure 13: throughput with delay scheduling over sticky slots", "times", [][2]string{
-		{"10 jobs", "figure 13, 10 jobs: throughput with delay over sticky slots"}, {"20 jobs", "figure 13, 20 jobs: throughput with delay over sticky slots"},
-		{"50 jobs", "figure 13, 50 jobs: throughput with delay over sticky slots"}}},
+		{"10 jobs", "figure 13, 10 jobs: throughput with delay over sticky slots"},
+		{"20 jobs", "figure 13, 20 jobs: throughput with delay over sticky slots"},
+		{"50 jobs", "figure 13, 50 jobs: throughput with delay over sticky slots"},
+	}},
 	{"FAIR", "§6.2.4", "Figure 15: jobs in ten minutes with IO-rate biasing", "times", [][2]string{
-		{"scan, over delay", "figure 15: scan jobs in ten minutes with IO-rate biasing over untuned delay"}, {"compute, over delay", "figure 15: " +
-			"compute jobs in ten minutes with IO-rate biasing over untuned delay"},
-		{"scan, over none", "figure 15: scan jobs in ten minutes with IO-rate biasing over no delay"}, {"compute, over none", "figure 15: " +
-			"compute jobs in ten minutes with IO-rate biasing over no delay"}}},
+		{"scan, over delay", "figure 15: scan jobs in ten minutes with IO-rate biasing over untuned delay"},
+		{"compute, over delay", "figure 15: compute jobs in ten minutes with IO-rate biasing over untuned delay"},
+		{"scan, over none", "figure 15: scan jobs in ten minutes with IO-rate biasing over no delay"},
+		{"compute, over none", "figure 15: compute jobs in ten minutes with IO-rate biasing over no delay"},
+	}},
 	{"FAIR", "§5.3", "Figure 9: slowdown without a remedy over that with it", "times", [][2]string{
 		{"fair sharing", "figure 9: slowdown is so many times as large without fair sharing"},
 		{"preemption", "figure 9: slowdown is so many times as large without preemption under fair sharing"},
-		{"copy-compute splitting", "figure 9: slowdown is so many times as large without copy-compute splitting under fair sharing"}}},
+		{"copy-compute splitting", "figure 9: slowdown is so many times as large without copy-compute splitting under fair sharing"},
+	}},
 	{"QUINCY", "§6", "Greedy queues over Quincy: data moved; throughput of Quincy over theirs, less one", "times", [][2]string{
-		{"data moved", "data moved by greedy queues over that by Quincy, up to"}, {"throughput", "throughput of Quincy over that of greedy queues, " +
-			"more by up to"}}},
+		{"data moved", "data moved by greedy queues over that by Quincy, up to"},
+		{"throughput", "throughput of Quincy over that of greedy queues, more by up to"},
+	}},
 	{"FAIR", "§6.1", "Figure 10: gain of the smallest jobs over FIFO", "times", [][2]string{
 		{"fair sharing with copy-compute splitting", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO"},
-		{"the most", "figure 10: the most that one of them gains"}}},
+		{"the most", "figure 10: the most that one of them gains"},
+	}},
 }
 
 // barFigures returns the figures of bars whose numbers are among the rows.
@@ -227,8 +253,8 @@ func (s *figureSheet) curves(f *Figure) {
 		for k, p := range c.Points {
 			inside := p.X >= low && p.X <= high
 			if c.Published && inside {
-				l.Dots = append(l.Dots, [3]string{x(p.X), pixels(p.Share), fmt.Sprintf("%s: "+
-					"%.1f %% at %.0f %% of the phases or jobs", l.Name, 100*p.X, 100*p.Share)})
+				title := fmt.Sprintf("%s: %.1f %% at %.0f %% of the phases or jobs", l.Name, 100*p.X, 100*p.Share)
+				l.Dots = append(l.Dots, [3]string{x(p.X), pixels(p.Share), title})
 			}
 			if k == 0 || c.Published {
 				continue

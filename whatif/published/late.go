@@ -73,7 +73,7 @@ func lateSlowNode(ctx context.Context, t *table) error {
 // JobTracker.getNextHeartbeatInterval).
 const lateHeartbeat = "5"
 
-// nativeHadoop is Hadoop's own speculation at that interval.
+// nativeHadoop returns Hadoop's own speculation at that interval.
 func nativeHadoop() (policy.Policy, error) { return named("hadoop", "heartbeat", lateHeartbeat) }
 
 // sleeping is §5.4.1's result for a policy: response times and wasted times per node, s.
@@ -148,7 +148,7 @@ func lateSensitivity(ctx context.Context, t *table) error {
 			"in which the tasks that are killed cannot waste more than fewer copies save, ours %.0f and %.0f s a node; "+
 			"the paper's job times at each cap are in a figure only; %s",
 			took[2], took[3], wasted[2], wasted[3], note))
-	t.baseline("§5.4.1", "figure 10: it stays low from there on: "+
-		"worst of 50 and 100 % over 20 %", 1, max(took[4], took[5])/took[3], 0.15, "so does a policy that does nothing; "+note)
+	t.baseline("§5.4.1", "figure 10: it stays low from there on: worst of 50 and 100 % over 20 %",
+		1, max(took[4], took[5])/took[3], 0.15, "so does a policy that does nothing; "+note)
 	return nil
 }

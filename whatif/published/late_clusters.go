@@ -33,8 +33,8 @@ func latePacked(ctx context.Context, t *table) error {
 		took = append(took, sum(runs))
 		note += assumedIn(f) + ". "
 	}
-	t.baseline("§5.1.2", "Sort of 100 GB on machines that share hosts by seven: "+
-		"time over that on machines with their own", 1094./408, took[1]/took[0], 0.3, note)
+	t.baseline("§5.1.2", "Sort of 100 GB on machines that share hosts by seven: time over that on machines with their own",
+		1094./408, took[1]/took[0], 0.3, note)
 	return nil
 }
 
@@ -46,7 +46,7 @@ var lateCopying = []float64{1. / 3, 2. / 3, 1}
 // (§5).
 var lateMinutes = []float64{4, 6}
 
-// lateExperiment is a comparison of §5.2 and §5.3.
+// lateExperiment is a comparison in §5.2 or §5.3.
 type lateExperiment struct {
 	file, section, what string
 	hadoop, none        float64 // how much faster LATE was
@@ -78,8 +78,8 @@ const lateCopies = "the paper explains this with 'unnecessary copying' that over
 const lateNeighbours = "without speculation, jobs here lose less to neighbours than in the paper, as the Sort of §5.1.2 does: " +
 	"the write speeds do not explain all that it lost; "
 
-// lateClusters is §5.2 and §5.3: clusters of virtual machines that share their hosts' disks with working ones. The paper does
-// not give the network load of copies.
+// lateClusters rebuilds §5.2 and §5.3: clusters of virtual machines that share their hosts' disks with working ones. The paper
+// does not give the network load of copies.
 func lateClusters(ctx context.Context, t *table) error {
 	for _, x := range lateExperiments {
 		f, err := clusterFile(x.file)
@@ -140,7 +140,7 @@ func (t *table) wordCount(ctx context.Context, b *lateBand, loads []float64, run
 			"the values below have none of it, and with all of it ours is %.2f over native and %.2f over none; ", alone.mean[0], alone.mean[1]), nil
 }
 
-// loadFile is the experiment for which the paper gives the effect of the stragglers' load.
+// loadFile is the cluster of the experiment for which the paper gives the effect of the stragglers' load.
 const loadFile = "late-ec2-stragglers"
 
 // lateLoads returns how many times slower the stragglers of a file are, with the reason. In §5.2.2 itself, the 220 % over no
@@ -162,8 +162,8 @@ func (t *table) lateLoads(ctx context.Context, f *workload.File) (loads []float6
 		}
 		loads = append(loads, load)
 	}
-	return loads, fmt.Sprintf("with stragglers %.1f times slower, "+
-		"for which jobs without speculation take %.1f times as long as with LATE in §5.2.2; ", loads, slower), nil
+	return loads, fmt.Sprintf("with stragglers %.1f times slower, for which jobs without speculation take %.1f times as long "+
+		"as with LATE in §5.2.2; ", loads, slower), nil
 }
 
 // stragglerLoad returns how many times slower stragglers are if jobs of five minutes take the given number of times as long
@@ -219,7 +219,7 @@ type lateBand struct {
 	note   string
 }
 
-// lateBand runs it.
+// lateBand runs an experiment for every setting, with stragglers slower by the given loads.
 func (t *table) lateBand(ctx context.Context, f *workload.File, loads []float64, runs int) (b lateBand, err error) {
 	late, err := t.policy("late", "heartbeat", lateHeartbeat)
 	if err != nil {
@@ -248,8 +248,8 @@ func (t *table) lateBand(ctx context.Context, f *workload.File, loads []float64,
 			}
 		}
 	}
-	b.note = fmt.Sprintf("band: over native %.2f, over none %.2f, for jobs of %g min ('approximately 5 minutes', "+
-		"§5) and reduces that copy for %.2f of their time (§3.2), "+
+	b.note = fmt.Sprintf("band: over native %.2f, over none %.2f, for jobs of %g min ('approximately 5 minutes', §5) "+
+		"and reduces that copy for %.2f of their time (§3.2), "+
 		"and 90 %% of the averages of %d runs around these ('some of the results had high variance', §5.2); ",
 		b.mean[0], b.mean[1], lateMinutes, lateCopying, runs)
 	b.note += assumedIn(f)
@@ -312,7 +312,7 @@ func (t *table) lateTimes(ctx context.Context, f *workload.File, x lateJob, p po
 // averages can be estimated.
 const lateRuns = 40
 
-// playLate replays a job.
+// playLate replays a job with lateRuns seeds, and returns its completion times.
 func playLate(ctx context.Context, f *workload.File, x lateJob, p policy.Policy) (took []float64, err error) {
 	for seed := range int64(lateRuns) {
 		pl, err := f.Plan(ctx, seed, workload.Source{})

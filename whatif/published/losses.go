@@ -167,9 +167,9 @@ func mantriLosses(ctx context.Context, t *table) error {
 			return err
 		}
 		got = append(got, l)
-		note += fmt.Sprintf("%s, %d such times, "+
-			"%.1f %% of the phases see recomputations and all tasks of %.1f %% wait for them ('two out of a thousand phases have over 50%% of their tasks waiting', "+
-			"§4.1); ", x, l.bad, 100*l.phases, 100*l.waited)
+		note += fmt.Sprintf("%s, %d such times, %.1f %% of the phases see recomputations and all tasks of %.1f %% wait for them "+
+			"('two out of a thousand phases have over 50%% of their tasks waiting', §4.1); ",
+			x, l.bad, 100*l.phases, 100*l.waited)
 	}
 	note += lossesNote
 	low, high := got[0], got[0]

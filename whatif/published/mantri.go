@@ -178,7 +178,7 @@ func longestFirst(ctx context.Context, t *table) error {
 	return nil
 }
 
-// Optimum is the least makespan of independent tasks on m slots, by trying every assignment.
+// Optimum returns the least makespan of independent tasks on m slots, by trying every assignment.
 func Optimum(d []float64, m int) float64 {
 	best := math.Inf(1)
 	load := make([]float64, m)

@@ -83,7 +83,7 @@ func (x *phaseScale) outlier(r *rand.Rand, quantile float64) float64 {
 	return 10 + (x.longest-10)*r.Float64()
 }
 
-// mantriPhase is a phase drawn from the distributions of §3.1 and §4.
+// mantriPhase returns a phase drawn from the distributions of §3.1 and §4.
 func mantriPhase(r *rand.Rand, x *phaseScale) *workload.Plan {
 	slots := int(x.wide * float64(5+r.IntN(36)))
 	pl := independent(slots, nil)
@@ -246,11 +246,11 @@ func (t *table) mitigationFigures(x mitigated) {
 	curve := func(name, policy string) Curve { return distribution(name, x[policy].time) }
 	slots := func(name, policy string) Curve { return distribution(name, x[policy].slots) }
 	const off = "completion time off, phases weighted by their lifetime"
-	t.figure("§6.3", "figure 14a: "+
-		"strategies of straggler mitigation", off, curve("Mantri", "mantri"), curve("Hadoop", "hadoop"), curve("Dryad", "dryad"), curve("MapReduce", "mapreduce"), curve("LATE", "late"),
+	t.figure("§6.3", "figure 14a: strategies of straggler mitigation", off, curve("Mantri", "mantri"), curve("Hadoop", "hadoop"),
+		curve("Dryad", "dryad"), curve("MapReduce", "mapreduce"), curve("LATE", "late"),
 		quantiles("Mantri", 0.21, 0.5, 0.42, 0.75), quantiles("Hadoop", 0.069, 0.5), quantiles("Dryad", 0, 0.5), quantiles("MapReduce", 0, 0.8))
-	t.figure("§6.3", "figure 14b: resources", "resources off, "+
-		"phases weighted by their lifetime", slots("Mantri", "mantri"), slots("Hadoop", "hadoop"), slots("Dryad", "dryad"),
+	t.figure("§6.3", "figure 14b: resources", "resources off, phases weighted by their lifetime",
+		slots("Mantri", "mantri"), slots("Hadoop", "hadoop"), slots("Dryad", "dryad"),
 		quantiles("Mantri", 0.03, 0.5, 0.07, 0.75), quantiles("Hadoop", -0.159, 0.5))
 	t.figure("§6.3", "figure 16: ideal references", off, curve("Mantri", "mantri"), curve("NoSkew", "noskew"), curve("NoSkew and ChopTail", "choptail"))
 }
@@ -345,8 +345,8 @@ type mitigationRow struct {
 	cause     string // of a difference
 }
 
-// mitigationRows are those numbers, given the results in each scale and the shares of their tasks that still run when all have
-// started.
+// mitigationRows returns the numbers of §6.3, given the results in each scale and the shares of their tasks that still run when
+// all have started.
 func mitigationRows(found []mitigated, last []float64) []mitigationRow {
 	skewed := 0.0
 	for _, x := range found {
@@ -359,19 +359,19 @@ func mitigationRows(found []mitigated, last []float64) []mitigationRow {
 		{"Mantri: completion time off, 75th percentile", 0.42, lastQuarterTime, "mantri", ""},
 		{"Mantri: resources off, 50th percentile", 0.03, medianSlots, "mantri", outliers},
 		{"Mantri: resources off, 75th percentile", 0.07, lastQuarterSlots, "mantri", outliers},
-		{"Hadoop: completion time off, 50th percentile", 0.069, medianTime, "hadoop", "half of the outliers that it copies have more data, " +
-			"and their copies have it too; "},
-		{"Hadoop: resources off, 50th percentile (negative: uses more)", -0.159, medianSlots, "hadoop", "it makes fewer copies than in the paper, " +
-			"see its restarts per task; "},
+		{"Hadoop: completion time off, 50th percentile", 0.069, medianTime, "hadoop",
+			"half of the outliers that it copies have more data, and their copies have it too; "},
+		{"Hadoop: resources off, 50th percentile (negative: uses more)", -0.159, medianSlots, "hadoop",
+			"it makes fewer copies than in the paper, see its restarts per task; "},
 		{"MapReduce: share of phases without gain", 0.8, unhelped, "mapreduce", ""},
 		{"Dryad: share of phases without gain", 0.5, unhelped, "dryad", ""},
 		{"Dryad: share of phases that take longer", 0.3, lengthened, "dryad", "here a copy delays a phase only if it takes the slot of a waiting task, " +
 			"and Dryad copies when none waits any more; the paper does not say what else made copies cost time; "},
 		{"early LATE: share of phases that take longer", 0.4, lengthened, "late-early", ""},
 		{"restarts per task, average phase: Mantri", 0.2, restarts, "mantri", ""},
-		{"restarts per task, average phase: " +
-			"Dryad", 0.2, restarts, "dryad", "at least a quarter of the last wave runs longer than the 75th percentile and is copied by the rule of §7, " +
-			"and the last wave is half of the tasks of the average phase; the paper does not say what else limits copies; "},
+		{"restarts per task, average phase: Dryad", 0.2, restarts, "dryad",
+			"at least a quarter of the last wave runs longer than the 75th percentile and is copied by the rule of §7, " +
+				"and the last wave is half of the tasks of the average phase; the paper does not say what else limits copies; "},
 		{"restarts per task, average phase: LATE", 0.06, restarts, "late", ""},
 		{"restarts per task, average phase: Hadoop", 0.56, restarts, "hadoop", fmt.Sprintf("with the published numbers of tasks per slot, "+
 			"at most %.2f to %.2f of the tasks of the average phase still run when all have started: nearly all of them would have to be copied, "+

@@ -151,8 +151,8 @@ func (w *solveWorld) schedule() error {
 }
 
 // clusterNote states the assumptions of the experiment.
-const clusterNote = "band over 2 to 10 s of computing per GB (our text of the paper gives none; " +
-	"reading a GB takes 10 s) and over draws of the jobs, which are submitted one second apart, all at once, or ten seconds apart; " +
+const clusterNote = "band over 2 to 10 s of computing per GB (our text of the paper gives none; reading a GB takes 10 s) " +
+	"and over draws of the jobs, which are submitted one second apart, all at once, or ten seconds apart; " +
 	"rebuilt: eight racks of 30 machines, one task per machine, 1 Gbit/s per machine, 6 or 1 Gbit/s per rack (with ξ of 2 and 20), disks of 100 MB/s; " +
 	"30 jobs of 20 to 219 tasks that read 1 GB each, with three replicas: in turn sorts (all data goes to a quarter as many reduces), " +
 	"word counts (a twentieth of it goes to a tenth as many) and scans; " +

@@ -152,7 +152,7 @@ func Count(rows []Row) (n Tally) {
 	return n
 }
 
-// better is 1 if a is less than b, else 0: for rows that only say which is better.
+// better returns 1 if a is less than b, else 0: for rows that only say which is better.
 func better(a, b float64) float64 {
 	if a < b {
 		return 1
