@@ -100,7 +100,7 @@ func (g *Group) figure() groupFigure {
 
 func pair(a, b float64) [2]float64 { return [2]float64{zero(a), zero(b)} }
 
-// zero is x, or 0 if there are no jobs.
+// zero returns x, or 0 if there are no jobs.
 func zero(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0

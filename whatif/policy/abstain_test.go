@@ -64,7 +64,7 @@ func TestDoesNotAbstain(t *testing.T) {
 	}
 }
 
-// singles is the log of 60 jobs of one task of 1 s to 3 000 s, and of some of 40 tasks, on eight machines of two slots.
+// singles returns the log of 60 jobs of one task of 1 s to 3 000 s, and of some of 40 tasks, on eight machines of two slots.
 func singles(others int) *workload.Pool {
 	c := &scenario.Cluster{Machines: scenario.Uniform(8, 2)}
 	for n := range 60 {
@@ -80,7 +80,7 @@ func singles(others int) *workload.Pool {
 	return workload.Build(c.Rows()).Pools[0]
 }
 
-// spansOf are the attempts of a replay, and whether it used random numbers.
+// spansOf returns the attempts of a replay, and whether it used random numbers.
 func spansOf(t *testing.T, p *workload.Pool, pol replay.Policy, sigma float64) (string, bool) {
 	t.Helper()
 	var spans []replay.Span

@@ -47,7 +47,7 @@ func (g *ages) update(v *replay.View) {
 	g.aside = rest
 }
 
-// oldest is the earliest start of the attempts of a task that run.
+// oldest returns the earliest start of the attempts of a task that run.
 func oldest(v *replay.View, task int32) replay.Time {
 	start := never
 	for a := range v.Attempts(task) {
@@ -58,7 +58,7 @@ func oldest(v *replay.View, task int32) replay.Time {
 
 const never = replay.Time(1<<62 - 1)
 
-// first is the task whose attempt has run longest; false where none is left.
+// first returns the task whose attempt has run longest; false if there is none.
 func (g *ages) first(v *replay.View) (aged, bool) {
 	for g.heap.Len() > 0 {
 		a := g.heap.First()

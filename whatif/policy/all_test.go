@@ -10,7 +10,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// random is a cluster with a slow machine, skewed and unlucky tasks, in jobs of two phases.
+// random returns a cluster with a slow machine, skewed and unlucky tasks, in jobs of two phases.
 func random(seed uint64, jobs, machines int) *scenario.Cluster {
 	r := rand.New(rand.NewPCG(seed, 3))
 	c := &scenario.Cluster{Machines: scenario.Uniform(machines, 2), Version: "3.5.6"}

@@ -13,7 +13,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// phaseOf is the log of one phase of n tasks that took the first free of 10 000 slots on 1 000 machines, one task in fifty
+// phaseOf returns the log of one phase of n tasks that took the first free of 10 000 slots on 1 000 machines, one task in fifty
 // unlucky.
 func phaseOf(n int) *workload.Pool {
 	const slots = 10
@@ -94,7 +94,7 @@ func BenchmarkOnePhase(b *testing.B) {
 	}
 }
 
-// carriedOut is what a policy's decisions cost by themselves, in ns of processor time a task: a replay without its looks. No
+// carriedOut returns what a policy's decisions cost by themselves, in ns of processor time a task: a replay without its looks. No
 // policy that decides as this one does can take less.
 func carriedOut(b *testing.B, s *replay.Sim, p *workload.Pool, o replay.Options) float64 {
 	l := &looks{Policy: o.Policy, b: b}

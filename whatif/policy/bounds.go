@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// bounds is a queue of attempts by the upper bounds of their time left, longest first, in buckets of nearly equal bounds: the
-// bits of a positive number without the lower ones of its mantissa rise with it. Unlike in a heap, an attempt takes its place
-// without being compared with others; only the first bucket is searched.
+// bounds is a queue of attempts by the upper bounds of their time left, longest first, in buckets of nearly equal bounds: without
+// the lower bits of its mantissa, the bits of a positive number increase with it. Unlike in a heap, adding an attempt needs no
+// comparison; only the first bucket is searched.
 type bounds struct {
 	buckets [][]bounded
 	some    []uint64 // bitmap of those that hold any
@@ -41,7 +41,7 @@ func (q *bounds) push(e bounded) {
 	q.longest = math.NaN()
 }
 
-// first is the bucket of the longest bounds; there must be one.
+// first returns the bucket of the longest bounds; there must be one.
 func (q *bounds) first() int {
 	w := len(q.some) - 1
 	for q.some[w] == 0 {
@@ -50,7 +50,7 @@ func (q *bounds) first() int {
 	return w<<6 + bits.Len64(q.some[w]) - 1
 }
 
-// most is the longest bound; there must be one.
+// most returns the longest bound; there must be one.
 func (q *bounds) most() float64 {
 	if q.longest != q.longest {
 		q.longest = math.Inf(-1)
@@ -73,7 +73,7 @@ func (q *bounds) take(from float64, to []bounded) []bounded {
 	return to
 }
 
-// any is an attempt of the first bucket, which drop removes.
+// any returns an attempt of the first bucket, which drop removes.
 func (q *bounds) any() bounded {
 	b := q.buckets[q.first()]
 	return b[len(b)-1]
@@ -85,21 +85,21 @@ func (q *bounds) drop() {
 	q.removed(b, 1)
 }
 
-// only keeps some of the attempts.
+// only keeps the attempts for which keep returns true.
 func (q *bounds) only(keep func(bounded) bool) {
 	for b := range q.buckets {
 		q.keep(b, keep)
 	}
 }
 
-// keep keeps some of the attempts of a bucket.
+// keep keeps the attempts of a bucket for which keep returns true.
 func (q *bounds) keep(b int, keep func(bounded) bool) {
 	before := len(q.buckets[b])
 	q.buckets[b] = slices.DeleteFunc(q.buckets[b], func(e bounded) bool { return !keep(e) })
 	q.removed(b, before-len(q.buckets[b]))
 }
 
-// removed records that a bucket lost so many attempts.
+// removed records that a bucket lost n attempts.
 func (q *bounds) removed(b, n int) {
 	q.n -= n
 	q.longest = math.NaN()

@@ -8,12 +8,12 @@ import (
 // The analysis behind Dolly (DOLLY §3.1, §4): the probability that a job straggles if it has n tasks in each of two phases, c
 // clones of each task, and a probability p that a task straggles.
 
-// StraggleTasks is the probability that one of n tasks straggles when each has c clones: 1 − (1 − p^c)^n.
+// StraggleTasks returns the probability that one of n tasks straggles when each has c clones: 1 − (1 − p^c)^n.
 func StraggleTasks(n, c int, p float64) float64 {
 	return 1 - math.Pow(1-math.Pow(p, float64(c)), float64(n))
 }
 
-// atLeast is Ψ(n, c, d): the probability that in every one of n clone groups at least d of the c clones do not straggle.
+// atLeast returns Ψ(n, c, d): the probability that in every one of n clone groups at least d of the c clones do not straggle.
 func atLeast(n, c, d int, p float64) float64 {
 	one := 0.0
 	for i := 0; i <= c-d; i++ {
@@ -22,7 +22,7 @@ func atLeast(n, c, d int, p float64) float64 {
 	return math.Pow(one, float64(n))
 }
 
-// StraggleCAC is the probability that a job straggles when every upstream clone feeds one downstream clone:
+// StraggleCAC returns the probability that a job straggles when every upstream clone feeds one downstream clone:
 // 1 − Σ_d (Ψ(d) − Ψ(d+1)) (1 − p^d)^n, for the fewest clones d that any upstream group has in time. (The paper prints
 // Ψ(d) − Ψ(d−1), which is negative: fewer groups have more clones in time.)
 func StraggleCAC(n, c int, p float64) float64 {
@@ -37,7 +37,7 @@ func StraggleCAC(n, c int, p float64) float64 {
 	return 1 - well
 }
 
-// StraggleCC is the same when all downstream clones read the first upstream clone: 1 − Ψ(n, c, 1) (1 − p^c)^n.
+// StraggleCC returns the same when all downstream clones read the first upstream clone: 1 − Ψ(n, c, 1) (1 − p^c)^n.
 func StraggleCC(n, c int, p float64) float64 {
 	return 1 - atLeast(n, c, 1, p)*math.Pow(1-math.Pow(p, float64(c)), float64(n))
 }
@@ -67,9 +67,9 @@ func readTimes(gap, omega, alone, alpha float64) (first, second float64) {
 	return first, first + wait
 }
 
-// bestWait is the ω that minimises the mean duration of a task of two clones over a sample of gaps and of computing times after
-// reading. A task ends with the faster of its clones (§4.4, step 2). Between two gaps a duration is the minimum of two linear
-// functions of ω up to the reading time, and constant after it, so the optimum is at a gap, at 0 or at the reading time.
+// bestWait returns the ω that minimises the mean duration of a task of two clones over a sample of gaps and of computing times
+// after reading. A task ends with the faster of its clones (§4.4, step 2). Between two gaps a duration is the minimum of two
+// linear functions of ω up to the reading time, and constant after it, so the optimum is at a gap, at 0 or at the reading time.
 func bestWait(gaps []float64, computing [][2]float64, alone, alpha float64) float64 {
 	candidates := append([]float64{0, alone}, gaps...)
 	slices.Sort(candidates)

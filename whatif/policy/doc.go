@@ -10,7 +10,7 @@
 //  5. late_phases.go has LATE's rates for the parts of a reduce; late_early.go and bounds.go find, while tasks wait,
 //     the attempts that end last without estimating all of them.
 //
-// A policy implements replay.Policy. It sees a replay.View and nothing else.
+// A policy implements replay.Policy. Its only input is a replay.View.
 //
 // Start with late.go, which is short and typical.
 package policy

@@ -26,8 +26,8 @@ import (
 // contention, which makes a task 1 + contention · transfer times as long, transfer being the share of a task that is reading.
 // cac gives the k-th clone what the k-th upstream clones made, so that it waits for the slowest of them. delay lets it wait up
 // to ω for each and share the others; ω is that of the least expected duration (§4.4) by how far apart the job's finished
-// attempts were and how long they computed, or what wait says. The replay kills upstream losers at once and knows when they
-// would have ended; the slots that they would have held until then are not charged.
+// attempts were and how long they computed, or the value of wait. The replay kills upstream losers at once, although when they
+// would have ended is used; the slots that they would have held until then are not charged.
 type Dolly struct {
 	Risk       float64 `option:"risk" most:"1" doc:"acceptable probability that the job straggles (ε)"`
 	Budget     float64 `option:"budget" doc:"share of the slots that clones may use (β)"`
@@ -60,7 +60,7 @@ type clonedPhase struct {
 	memory *dollyPhase
 }
 
-// slots is the part of the budget in use; a finished task uses none.
+// slots returns the part of the budget in use; a finished task uses none.
 func (p *dollyPhase) slots() int { return p.running * p.clones }
 
 type dollyPhase struct {
@@ -70,7 +70,7 @@ type dollyPhase struct {
 	size    int    // tasks that have, or had
 	running int    // of them, those that are not over
 	cloned  []bool // by task; nil: none
-	next    int    // of first come first served: tasks before it were asked for, or have started
+	next    int    // of first come first served: clones of the tasks before it were requested, or these have started
 	over    bool
 }
 
@@ -83,7 +83,8 @@ type dollyJob struct {
 // mostGaps bounds the finished attempts of a job from which ω is computed.
 const mostGaps = 200
 
-// Clones is the number of clones of each of n tasks with which the probability that any straggles is below risk (DOLLY §3.2).
+// Clones returns the number of clones of each of n tasks with which the probability that any straggles is below risk (DOLLY
+// §3.2).
 func Clones(n int, p, risk float64) int {
 	if p <= 0 {
 		return 1
@@ -178,7 +179,7 @@ func (d *dolly) clone(v *replay.View, do *replay.Actions, p *dollyPhase) {
 	d.cloned = append(d.cloned, clonedPhase{v.Phase(), p})
 }
 
-// add clones so many tasks of a phase from one on.
+// add clones a number of tasks of a phase, from one on.
 func (p *dollyPhase) add(do *replay.Actions, first, tasks int) {
 	for range p.clones - 1 {
 		for task := range tasks {
@@ -191,7 +192,7 @@ func (p *dollyPhase) add(do *replay.Actions, first, tasks int) {
 	p.size, p.running, p.next = p.size+tasks, p.running+tasks, first+tasks
 }
 
-// goOn continues a phase that got only a part of the budget under fcfs: its next tasks use what finished ones free.
+// goOn continues a phase that got only a part of the budget under fcfs: its next tasks use what finished tasks have freed.
 func (d *dolly) goOn(v *replay.View, do *replay.Actions, p *dollyPhase) {
 	for room := d.room(v); p.next < v.Tasks() && room >= p.clones; {
 		if task := int32(p.next); v.Finished(task) || v.Copies(task) > 0 {
@@ -203,10 +204,10 @@ func (d *dolly) goOn(v *replay.View, do *replay.Actions, p *dollyPhase) {
 	}
 }
 
-// room is the unused part of the budget, in slots.
+// room returns the unused part of the budget, in slots.
 func (d *dolly) room(v *replay.View) int { return int(d.Budget*float64(v.Slots())) - d.used() }
 
-// used is the budget in use by tasks that are not over; it drops finished phases.
+// used returns the budget in use by tasks that are not over; it drops finished phases.
 func (d *dolly) used() int {
 	sum, n := 0, 0
 	for _, c := range d.cloned {
@@ -234,7 +235,7 @@ func (d *dolly) reading(job *dollyJob) *replay.Reading {
 	return r
 }
 
-// wait is ω. The gaps between two clones of a task are taken to be those between two finished attempts.
+// wait returns ω. The gaps between two clones of a task are taken to be those between two finished attempts.
 func (d *dolly) wait(job *dollyJob) float64 {
 	if !math.IsNaN(d.Wait) {
 		return d.Wait

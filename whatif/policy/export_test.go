@@ -39,7 +39,7 @@ func (s *Sleepy) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return again
 }
 
-// InOrder are the numbers of the tasks that gain so much, in the order in which Mantri deals with them.
+// InOrder returns the numbers of the tasks that gain so much, in the order in which Mantri deals with them.
 func InOrder(gains []float64) []int32 {
 	var m mantri
 	for task, gain := range gains {

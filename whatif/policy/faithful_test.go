@@ -14,7 +14,7 @@ import (
 
 // What the sources say, where it is easily missed.
 
-// phases are the phases of one job, by the seconds of their tasks.
+// phases returns the phases of one job, by the seconds of their tasks.
 func phases(machines []scenario.Machine, seconds ...[]float64) *scenario.Cluster {
 	c := &scenario.Cluster{Machines: machines, Jobs: []scenario.Job{{}}}
 	for _, tasks := range seconds {

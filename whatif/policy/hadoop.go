@@ -58,7 +58,7 @@ func (h *hadoop) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return v.In(replay.Seconds(h.Heartbeat))
 }
 
-// averageProgress is that of the tasks of a phase, of which each has the best score of its attempts.
+// averageProgress returns the average progress of the tasks of a phase, each with the best score of its attempts.
 func averageProgress(v *replay.View) float64 {
 	running := v.Running()
 	sum := float64(v.Succeeded())
@@ -83,5 +83,5 @@ func averageProgress(v *replay.View) float64 {
 // Abstains: no score is under an average of itself alone.
 func (h *hadoop) Abstains(float64) bool { return true }
 
-// HadoopThreshold is the score below which a task is a straggler, given the average score of its category.
+// HadoopThreshold returns the score below which a task is a straggler, given the average score of its category.
 func HadoopThreshold(average, gap float64) float64 { return average - gap }

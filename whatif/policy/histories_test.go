@@ -16,7 +16,7 @@ import (
 
 // Histories worked out by hand from the rules.
 
-// onePhase is a job of one phase on machines of one slot each; tasks take the seconds given.
+// onePhase returns a job of one phase on machines of one slot each; tasks take the seconds given.
 func onePhase(machines int, seconds ...float64) *scenario.Cluster {
 	c := &scenario.Cluster{Machines: scenario.Uniform(machines, 1), Jobs: []scenario.Job{{Phases: []scenario.Phase{{Kind: "map"}}}}}
 	for _, s := range seconds {
@@ -25,7 +25,7 @@ func onePhase(machines int, seconds ...float64) *scenario.Cluster {
 	return c
 }
 
-// events are the copies that a policy starts and the attempts that are killed, as "copy TASK at SECONDS".
+// events returns the copies that a policy starts and the attempts that are killed, as "copy TASK at SECONDS".
 func events(t *testing.T, rows *workload.Rows, p policy.Policy, sigma float64) (events []string, took float64) {
 	t.Helper()
 	var spans []replay.Span

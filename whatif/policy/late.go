@@ -57,7 +57,7 @@ type latePhase struct {
 	longest longest // while tasks wait
 }
 
-// TimeLeft is LATE's estimate of the time that an attempt still needs (§4).
+// TimeLeft returns LATE's estimate of the time that an attempt still needs (§4).
 func TimeLeft(score, elapsed float64) float64 {
 	if score <= 0 {
 		return math.Inf(1)
@@ -99,8 +99,8 @@ func (l *late) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return again
 }
 
-// idleUntil is the next look of a policy that copies onto idle slots, if there is nothing to do now: when the oldest attempt
-// without a copy reaches the age, or at the next heartbeat where no slot is idle.
+// idleUntil returns when a policy that copies onto idle slots has to look next, if there is nothing to do now: when the oldest
+// attempt without a copy reaches the age, or at the next heartbeat if no slot is idle.
 func idleUntil(v *replay.View, g *ages, age, heartbeat float64) (replay.Again, bool) {
 	g.update(v)
 	oldest, ok := g.first(v)
@@ -185,7 +185,7 @@ func (l *late) rank(v *replay.View, phase *latePhase) []candidate {
 	return out
 }
 
-// slowRate is the percentile of rates below which a task may be copied. It fills own with the rates of the running attempts.
+// slowRate returns the percentile of rates below which a task may be copied. It fills own with the rates of the running attempts.
 func (l *late) slowRate(v *replay.View, phase *latePhase) float64 {
 	running := v.Running()
 	l.rates, l.own = l.rates[:0], l.own[:0]
@@ -200,7 +200,7 @@ func (l *late) slowRate(v *replay.View, phase *latePhase) float64 {
 	return phase.rates.quantileWith(l.rates, l.SlowTask)
 }
 
-// Before is whether a candidate comes before another: longest time left first.
+// Before reports whether a candidate comes before another: longest time left first.
 func (c candidate) Before(d candidate) bool {
 	return c.left > d.left || c.left == d.left && c.task < d.task
 }

@@ -17,8 +17,8 @@ type longest struct {
 	young  heap.Nearly[young]
 	old    bounds    // that have reached the age; some are over
 	quick  []bounded // the same, of those that are estimated to take no longer than short
-	short  float64   // s; what takes no longer is not slow
-	limit  int       // of both, at which those that are over are forgotten
+	short  float64   // s; an attempt that takes no longer is not slow
+	limit  int       // of both, at which attempts that are over are removed
 	aside  []bounded // of tasks that a copy was asked for, or that run in several attempts: the log's own copies
 	now    heap.Heap[estimated]
 	back   []bounded
@@ -26,7 +26,7 @@ type longest struct {
 	slow   float64   // a rate that is likely to be slow
 	count  slowCount // of that rate
 	varied bool      // an attempt is not steady: all are estimated at every look
-	scans  int       // looks at which all are estimated, as bounds told too little
+	scans  int       // looks at which all are estimated because bounds do not decide
 }
 
 // bounded is an attempt with upper bounds of its estimated time left and total time once it has reached the age, in seconds.
@@ -40,7 +40,7 @@ type bounded struct {
 // four fields in memory, and not in registers.
 type onSlot struct{ task, slot int32 }
 
-// over reports whether the attempt has certainly ended. It only serves to free memory.
+// over reports whether the attempt has certainly ended. It is used only to free memory.
 func (b bounded) over(v *replay.View) bool { return (v.Now() - b.start).Seconds() > b.total }
 
 // young is an attempt that has not reached the age. The first is the one that started first.
@@ -58,7 +58,7 @@ type estimated struct {
 
 func (e estimated) Before(f estimated) bool { return e.candidate.Before(f.candidate) }
 
-// most is a little more than a time, since estimates are rounded.
+// most returns a little more than a time, to allow for rounding of estimates.
 func most(left, elapsed float64) float64 { return left + 1e-9*(left+elapsed+1) }
 
 // update adds what has started, and what has reached the age.
@@ -98,7 +98,7 @@ func (g *longest) update(v *replay.View, l *late) {
 	}
 }
 
-// bound is an attempt that has just started with its bounds: what its line says from the age on.
+// bound returns an attempt that has just started, with its bounds, which hold from the age on.
 func (g *longest) bound(v *replay.View, l *late, a *replay.Running) bounded {
 	e := bounded{left: math.Inf(1), total: math.Inf(1), start: a.Start, onSlot: onSlot{a.Task, v.Slot(a)}}
 	if !g.varied {
@@ -109,7 +109,7 @@ func (g *longest) bound(v *replay.View, l *late, a *replay.Running) bounded {
 	return e
 }
 
-// reached takes in an attempt that has the age.
+// reached adds an attempt that has reached the age.
 func (g *longest) reached(e bounded) {
 	if e.total <= g.short {
 		g.quick = append(g.quick, e)
@@ -118,8 +118,8 @@ func (g *longest) reached(e bounded) {
 	}
 }
 
-// shorten takes in what short is now. Those that were quick and may be slow now go into the queue; it stays a hundredth below,
-// so that this is seldom.
+// shorten sets the time up to which an attempt is not slow. Quick attempts that may be slow now go into the queue; short stays a
+// hundredth below the time, so that this is rare.
 func (g *longest) shorten(v *replay.View, short float64) {
 	if g.short <= short {
 		g.short = max(g.short, 0.99*short)
@@ -149,7 +149,7 @@ func (g *longest) find(v *replay.View, e bounded) *replay.Running {
 	return a
 }
 
-// until says when the oldest attempt without a copy has the age, unless it has.
+// until returns when the oldest attempt without a copy reaches the age; false if it has.
 func (g *longest) until(v *replay.View, age float64) (replay.Again, bool) {
 	for g.old.n > 0 {
 		if g.find(v, g.old.any()) != nil {
@@ -169,7 +169,7 @@ func (g *longest) until(v *replay.View, age float64) (replay.Again, bool) {
 		}
 		g.young.Pop()
 	}
-	return replay.Again{At: v.Now() + replay.Seconds(age), End: true}, true // nothing that starts later has the age before
+	return replay.Again{At: v.Now() + replay.Seconds(age), End: true}, true // nothing that starts later reaches the age sooner
 }
 
 // first returns the n attempts that may be copied with the longest time left, in order; false if the bounds do not decide.
@@ -200,8 +200,8 @@ func (g *longest) first(v *replay.View, l *late, phase *latePhase, n int) ([]can
 	return out, estimates >= 0
 }
 
-// estimateAll estimates those whose bounds are no shorter than the longest estimate so far, or the one with the longest bound. It
-// returns how many these were.
+// estimateAll estimates the attempts whose bounds are no shorter than the longest estimate so far, or the one with the longest
+// bound, and returns how many these are.
 func (g *longest) estimateAll(v *replay.View) (n int) {
 	from := g.old.most()
 	if len(g.now) > 0 {
@@ -240,8 +240,8 @@ type slowness struct {
 	below, from float64 // a rate below the one is slow, and from the other it is not
 }
 
-// slownessOf takes the first step, which uses that the attempts that run, of which some may not have begun, move the percentile
-// of those that are done by as many ranks at most as they are.
+// slownessOf takes the first step. It uses that the running attempts, some of which may not have begun, move the percentile of
+// the finished ones by at most as many ranks as there are of them.
 func slownessOf(v *replay.View, l *late, phase *latePhase) slowness {
 	s := slowness{l: l, v: v, phase: phase, from: math.Inf(1)}
 	if l.SlowTask >= 1 {
@@ -274,7 +274,7 @@ func (s *slowness) is(rate float64) bool {
 	return rate < s.below
 }
 
-// slowCount is at least how many of the attempts that run are up to a rate by an instant.
+// slowCount is an upper bound of the number of running attempts whose rate is at most a given one, at any instant up to another.
 type slowCount struct {
 	rate    float64
 	till    replay.Time
@@ -282,8 +282,8 @@ type slowCount struct {
 	waiting int // had not begun
 }
 
-// byCount counts the rates up to one: it is slow if they are no more than the percentile's rank. They are counted again where
-// those that have ended since make them too many.
+// byCount decides by counting the rates up to the given one: it is slow if they are no more than the percentile's rank. They are
+// counted again if the attempts that have ended since make them too many.
 func (s *slowness) byCount() {
 	g := &s.phase.longest
 	if g.slow <= s.below || g.slow >= s.from {
@@ -297,13 +297,13 @@ func (s *slowness) byCount() {
 	}
 }
 
-// few is whether those up to a rate are no more than the percentile's rank, by a count.
+// few reports whether the rates up to the given one are no more than the percentile's rank, by a count.
 func (s *slowness) few(c *slowCount) bool {
 	begun := max(len(s.v.Running())-c.waiting, 0)
 	return s.phase.rates.upTo(c.rate)+c.slower <= rankOf(s.phase.rates.n()+begun, s.l.SlowTask)
 }
 
-// countSlow counts the attempts that run and are up to a rate at some instant of the next thirty looks.
+// countSlow counts the running attempts whose rate is at most the given one at some instant of the next thirty looks.
 func (s *slowness) countSlow(rate float64) slowCount {
 	c := slowCount{rate: rate, till: s.v.Now() + replay.Seconds(30*s.l.Heartbeat)}
 	running := s.v.Running()
@@ -313,8 +313,8 @@ func (s *slowness) countSlow(rate float64) slowCount {
 	return c
 }
 
-// add counts an attempt. Its line is straight, so that it is slowest at the first instant or at the last: at the first where the
-// line falls.
+// add counts an attempt. Its elapsed/progress is linear, so that its rate is least at the first or the last instant: at the first
+// if the line falls.
 func (c *slowCount) add(v *replay.View, a *replay.Running) {
 	if v.Now() <= a.Start {
 		c.waiting++
@@ -331,7 +331,7 @@ func (c *slowCount) add(v *replay.View, a *replay.Running) {
 	}
 }
 
-// slowRateAbout is slowRate of steady attempts but for rounding.
+// slowRateAbout returns slowRate, up to rounding, for steady attempts.
 func (l *late) slowRateAbout(v *replay.View, phase *latePhase) float64 {
 	running := v.Running()
 	l.rates = l.rates[:0]
@@ -345,7 +345,7 @@ func (l *late) slowRateAbout(v *replay.View, phase *latePhase) float64 {
 	return phase.rates.quantileWith(l.rates, l.SlowTask)
 }
 
-// line is View.Line of a steady attempt, which is kept with it.
+// line returns View.Line of a steady attempt, which it stores in the attempt.
 func line(v *replay.View, a *replay.Running) (start, slope float64) {
 	if a.Note == 0 {
 		a.Note, a.Last = v.Line(a)

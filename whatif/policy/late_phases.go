@@ -8,10 +8,10 @@ type partRates struct {
 	n   []float64
 }
 
-// phased is whether the attempts of a phase have parts with rates of their own.
+// phased reports whether the attempts of a phase have parts with rates of their own.
 func (l *late) phased(v *replay.View) bool { return l.Phases > 1 && v.Kind() == "reduce" }
 
-// add takes the rates of an attempt that is done.
+// add adds the rates of a finished attempt.
 func (p *partRates) add(v *replay.View, d *replay.Done, parts int) {
 	if p.sum == nil {
 		p.sum, p.n = make([]float64, parts), make([]float64, parts)
@@ -27,7 +27,7 @@ func (p *partRates) add(v *replay.View, d *replay.Done, parts int) {
 	}
 }
 
-// mean is the mean rate of part k, 0 where none has finished it.
+// mean returns the mean rate of part k, or 0 if no attempt has finished it.
 func (p *partRates) mean(k int) float64 {
 	if p.sum == nil || p.n[k] == 0 {
 		return 0
@@ -35,8 +35,8 @@ func (p *partRates) mean(k int) float64 {
 	return p.sum[k] / p.n[k]
 }
 
-// timeLeft is what an attempt still needs: the rest of the part that it is in at its own rate there, and the others at
-// the mean rates; plain where these are not known.
+// timeLeft returns the time that an attempt still needs: the rest of its present part at its own rate there, and later parts at
+// the mean rates, or plain if these are unknown.
 func (p *partRates) timeLeft(v *replay.View, a *replay.Running, parts int, plain float64) float64 {
 	score := v.Progress(a)
 	k := min(int(score*float64(parts)+1e-9), parts-1)
@@ -55,8 +55,8 @@ func (p *partRates) timeLeft(v *replay.View, a *replay.Running, parts int, plain
 	return PhasedTimeLeft(done, rates, plain)
 }
 
-// PhasedTimeLeft is LATE's phase-aware estimate (§4.2): the part that the attempt is in is done to a share, and rates
-// are those, in parts a second, of that part and of those after it. It is plain where one of them is not known.
+// PhasedTimeLeft returns LATE's phase-aware estimate (§4.2). done is the share of the present part that is done; rates are those
+// of that part and the later ones, in parts a second. If one of them is unknown, it returns plain.
 func PhasedTimeLeft(done float64, rates []float64, plain float64) float64 {
 	left, rest := 0.0, 1-done
 	for _, r := range rates {

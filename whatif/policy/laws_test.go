@@ -17,7 +17,7 @@ import (
 
 // Laws that every policy of the table obeys on every generated trace.
 
-// all are the policies of the table with options that let them act on small clusters too.
+// all returns the policies of the table with options that let them act on small clusters too.
 func all(t testing.TB) []policy.Policy {
 	t.Helper()
 	var out []policy.Policy
@@ -142,7 +142,7 @@ func TestSameSeedSameOutcome(t *testing.T) {
 	}
 }
 
-// scaled are the policies with every option in seconds doubled.
+// scaled returns the policies with every option in seconds doubled.
 func scaled(t testing.TB, p policy.Policy) policy.Policy {
 	for _, o := range p.Options() {
 		if o.Unit == "s" && o.Default != "log" {

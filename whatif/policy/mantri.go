@@ -19,7 +19,7 @@ import (
 //     reversed; the text of §5.1 has it right.)
 //
 // Never more than three copies run, a task is not duplicated again within Δ of its last copy, and the task that gains most goes
-// first. A duplicate that has no slot by the next report is weighed anew. Tasks are launched in descending order of their data
+// first. A duplicate that has no slot by the next report is decided again. Tasks are launched in descending order of their data
 // (longest).
 //
 // t_rem = elapsed · d/d_read + t_wrapup − elapsed, t_wrapup being the mean time of the phase's finished attempts after they had
@@ -81,7 +81,7 @@ type weighing struct {
 	delta float64
 }
 
-// queuedCopy is a duplicate that was asked for when a task had been launched anew so many times.
+// queuedCopy is a requested duplicate, with the number of launches of its task at the time of the request.
 type queuedCopy struct {
 	task     int32
 	place    int32
@@ -117,7 +117,7 @@ func (p *mantriPhase) copy(place int32, now replay.Time, tasks int) {
 	p.copied[place] = now
 }
 
-// copiedAt is when a task was duplicated last, never where it was not.
+// copiedAt returns when a task was last duplicated, or never.
 func (p *mantriPhase) copiedAt(place int32) replay.Time {
 	if p.copied == nil {
 		return never
@@ -133,7 +133,7 @@ func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 		if m.Longest {
 			do.LongestFirst()
 		}
-		return v.In(replay.Second) // tasks run by then, and tell how long they take
+		return v.In(replay.Second) // tasks run by then, and their reports give their durations
 	}
 	m.count(v, p)
 	delta := m.period(v, p)
@@ -171,7 +171,7 @@ func (m *mantri) count(v *replay.View, p *mantriPhase) {
 	p.counted = len(v.Done())
 }
 
-// data is the input of a task, 1 where the log does not say.
+// data returns the input of a task, or 1 if the log does not say.
 func data(v *replay.View, task int32) float64 {
 	if b := v.Bytes(task); b > 0 {
 		return float64(b)
@@ -185,7 +185,7 @@ type paces struct {
 	bytes        bool
 }
 
-// work is the units of work of an attempt.
+// work returns the units of work of an attempt.
 func (p paces) work(v *replay.View, a *replay.Running) float64 {
 	if b := v.Input(a); p.bytes && b > 0 {
 		return float64(b)
@@ -193,7 +193,7 @@ func (p paces) work(v *replay.View, a *replay.Running) float64 {
 	return 1
 }
 
-// better is of durations and rates of the same attempts the one that is less spread out. There must be any.
+// better returns, of the durations and the rates of the same attempts, the one that is less spread out. There must be attempts.
 func (m *mantri) better(took, rates *sample, known bool) paces {
 	bytes := known && rates.n() > 0 && rates.n() == took.n() && !rates.spreadOver(took.spread())
 	if bytes {
@@ -202,7 +202,7 @@ func (m *mantri) better(took, rates *sample, known bool) paces {
 	return paces{took.mean(), took.at(min(int(m.Delta*float64(took.n())), took.n()-1)), bytes}
 }
 
-// period is Δ: ten seconds, or a tenth of the median task as far as it is known; until one has finished, of what the
+// period returns Δ: ten seconds, or a tenth of the median task as far as it is known; until one has finished, of what the
 // first reports let expect.
 func (m *mantri) period(v *replay.View, p *mantriPhase) float64 {
 	switch {
@@ -224,8 +224,8 @@ func (m *mantri) period(v *replay.View, p *mantriPhase) float64 {
 	return max(min(m.Report, p.life/10), 1e-3)
 }
 
-// rates are those of the finished attempts; until five have finished the running ones that have reported count too. False where
-// there are none.
+// rates returns the rates of the finished attempts; until five have finished, running ones that have reported count too. It
+// returns false if there are none.
 func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) (paces, bool) {
 	if n := p.took.n(); n >= 5 {
 		if n > p.paced {
@@ -256,7 +256,7 @@ func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) (paces, bo
 	return m.better(took, rates, known), true
 }
 
-// remaining is t_rem, averaged with what it was estimated to be at the last report.
+// remaining returns t_rem, averaged with what it was estimated to be at the last report.
 func (m *mantri) remaining(v *replay.View, p *mantriPhase, a *replay.Running, delta float64) float64 {
 	elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
 	if score <= 0 {
@@ -269,7 +269,7 @@ func (m *mantri) remaining(v *replay.View, p *mantriPhase, a *replay.Running, de
 	return averaged(a, left, score, delta)
 }
 
-// averaged is the running average of what an attempt needs still, with a further report.
+// averaged returns the running average of the time left of an attempt, updated with a report.
 func averaged(a *replay.Running, left, score, delta float64) float64 {
 	if before := a.Note; before > 0 && score > a.Last {
 		left = (left + max(before-delta, 0)) / 2
@@ -278,7 +278,7 @@ func averaged(a *replay.Running, left, score, delta float64) float64 {
 	return left
 }
 
-// withdraw takes back the duplicates that got no slot since they were asked for: whether they save anything is weighed anew.
+// withdraw takes back the duplicates that got no slot since they were requested: whether they save anything is computed again.
 func (m *mantri) withdraw(v *replay.View, do *replay.Actions, p *mantriPhase) {
 	for _, q := range p.queued {
 		if v.Launched(q.task) == q.launched && !v.Finished(q.task) {
@@ -318,7 +318,7 @@ func (m *mantri) estimate(v *replay.View, a *replay.Running) float64 {
 	return TimeLeft(v.Progress(a), v.Elapsed(a).Seconds())
 }
 
-// restartNow is whether MANTRI kills and restarts a task while others wait.
+// restartNow reports whether MANTRI kills and restarts a task while others wait.
 func restartNow(left, mean, delta float64) bool { return left > mean+delta }
 
 // whileWaiting restarts and duplicates while tasks wait for slots.
@@ -396,7 +396,7 @@ func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, ra
 	}
 }
 
-// mayCopy is false for a task that was copied within Δ or has three copies, and for all but its fastest copy.
+// mayCopy returns false for a task that was copied within Δ or has three copies, and for all but its fastest copy.
 func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delta float64) bool {
 	if v.CopiesOf(a) >= 3 {
 		return false
@@ -420,8 +420,8 @@ func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delt
 	return true
 }
 
-// inOrder sorts the cases by what they gain, most first. There may be a thousand at a look: each is put where its gain lies
-// between the least and the greatest, which needs few comparisons, and those that fall together are sorted.
+// inOrder sorts the cases by gain, largest first. There may be a thousand at a look, so they are first put into buckets by their
+// gains, which takes few comparisons, and then sorted within each bucket.
 func (m *mantri) inOrder() {
 	if len(m.found) < 2 {
 		return
@@ -457,7 +457,7 @@ func (m *mantri) inOrder() {
 	}
 }
 
-// falling is a number that is the smaller the greater x is.
+// falling returns a number that decreases as x increases.
 func falling(x float64) uint64 {
 	b := math.Float64bits(x + 0) // 0 and -0 are equal
 	if b>>63 == 0 {

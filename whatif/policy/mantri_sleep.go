@@ -7,14 +7,15 @@ import (
 	"straggler/whatif/replay"
 )
 
-// Most attempts can be seen early never to be restarted or duplicated: what a steady attempt is estimated to need only falls,
-// and so stays under its greatest value from now on. Such an attempt is put to sleep (View.Sleep), and Note is a bound of that
-// value in place of its average. What t_rem is harmless rises with each number of a target, so that
-// those that sleep need not be visited as long as none of these falls below a floor for which all their bounds are harmless.
-// Otherwise the floor is lowered, and those are weighed again whose bounds are not, with the average that the reports in
-// between give.
+// Most attempts can be seen early never to be restarted or duplicated: the estimated time left of a steady attempt only
+// decreases, and so stays below its present maximum. Such an attempt is put to sleep (View.Sleep), with a bound of that maximum
+// in Note instead of its average.
+//
+// The t_rem that is harmless rises with every number of a target. So attempts that sleep need not be visited while no number of
+// the target falls below those of a floor for which all their bounds are harmless. If one does, the floor is lowered, and the
+// attempts whose bounds are not harmless with it wake up, with the average that the reports in the meantime give.
 
-// target is what the t_rem of an attempt is held against.
+// target has the numbers that the t_rem of an attempt is compared with.
 type target struct {
 	paces
 	far   float64 // location factor
@@ -22,14 +23,14 @@ type target struct {
 	delta float64 // Δ, s
 }
 
-// harmless is a t_rem with which an attempt is neither restarted nor duplicated: at most two copies run of what may be
-// duplicated, so that t_rem · c/(c+1) is at most two thirds.
+// harmless returns a t_rem with which an attempt is neither restarted nor duplicated. A task that may be duplicated has at most
+// two copies, so that t_rem · c/(c+1) is at most two thirds of t_rem.
 func (t *target) harmless(v *replay.View, a *replay.Running) float64 {
 	scale := t.work(v, a) * t.far
 	return min(t.mean*scale+t.lag+t.delta, 1.5*(t.likely*scale+t.lag))
 }
 
-// lower wakes those that sleep for whom a target is under the floor.
+// lower lowers the floor if a target is below it, and wakes the attempts whose bounds are not harmless any more.
 func (m *mantri) lower(v *replay.View, p *mantriPhase, t target) {
 	if p.all || !p.floor.goUnder(t) {
 		return
@@ -42,8 +43,8 @@ func (m *mantri) lower(v *replay.View, p *mantriPhase, t target) {
 	}
 }
 
-// goUnder brings a floor under a target: by a hundredth, so that it need not follow each time. It is whether the floor was
-// lowered; what is harmless with it is so with a higher one.
+// goUnder lowers a floor to a target if that is below it, by a hundredth more than needed, so that this is rare. It reports
+// whether it lowered the floor; otherwise it may raise it, with which a harmless t_rem stays harmless.
 func (t *target) goUnder(u target) bool {
 	if u.bytes != t.bytes || u.far < t.far || u.lag < t.lag || u.mean < t.mean || u.likely < t.likely || u.delta < t.delta {
 		*t = target{paces{0.99 * u.mean, 0.99 * u.likely, u.bytes}, u.far, u.lag, 0.99 * u.delta}
@@ -68,7 +69,7 @@ func (m *mantri) sleep(v *replay.View, p *mantriPhase, i int, left float64) {
 	}
 }
 
-// dozes puts the i-th attempt to sleep if it was never weighed, where that is harmless whatever it reports.
+// dozes puts the i-th attempt to sleep if it was never weighed, and its t_rem will be harmless whatever it reports.
 func (m *mantri) dozes(v *replay.View, p *mantriPhase, i int) bool {
 	a := &v.Running()[i]
 	if p.all || a.Last != 0 || a.Note != 0 || !v.Steady(a) {
@@ -98,7 +99,8 @@ func (m *mantri) wake(v *replay.View, p *mantriPhase, i int) {
 	}
 }
 
-// wakeAll wakes all attempts, for good: where t_wrapup counts, or not all are weighed at a look, nothing is known in advance.
+// wakeAll wakes all attempts for good, if t_wrapup counts or not all attempts are weighed at a look: then t_rem has no known
+// bound.
 func (m *mantri) wakeAll(v *replay.View, p *mantriPhase) {
 	if p.all {
 		return

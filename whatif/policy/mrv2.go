@@ -52,7 +52,7 @@ type mrv2Phase struct {
 	marked      []bool // by task; nil where none is
 }
 
-// moments are those of numbers: how many, their sum, and that of their squares.
+// moments are the number, the sum and the sum of squares of a sample.
 type moments struct{ n, sum, squares float64 }
 
 func (m *moments) add(x float64) { m.n, m.sum, m.squares = m.n+1, m.sum+x, m.squares+x*x }
@@ -116,7 +116,7 @@ func (m *mrv2) count(v *replay.View, p *mrv2Phase) {
 	p.counted = len(v.Done())
 }
 
-// best is the task that gains most from a copy, -1 for none.
+// best returns the task that gains most from a copy, or -1.
 func (m *mrv2) best(v *replay.View, p *mrv2Phase) int32 {
 	running := v.Running()
 	copies := v.Queued()
@@ -149,7 +149,7 @@ func (m *mrv2) best(v *replay.View, p *mrv2Phase) int32 {
 	return best
 }
 
-// SpeculationValue is how much sooner a copy would end than the attempt; 0 when it should not be made.
+// SpeculationValue returns how much sooner a copy would end than the attempt, or 0 if it should not be made.
 func SpeculationValue(estimatedEnd, now, estimatedNew float64) float64 {
 	if estimatedEnd < now {
 		return 0
@@ -157,7 +157,7 @@ func SpeculationValue(estimatedEnd, now, estimatedNew float64) float64 {
 	return max(estimatedEnd-(now+estimatedNew), 0)
 }
 
-// LegacyRuntime is the whole duration that the legacy estimator expects.
+// LegacyRuntime returns the whole duration that the legacy estimator expects.
 func LegacyRuntime(elapsed, progress float64) float64 { return elapsed / max(1e-4, progress) }
 
 func (m *mrv2) estimatedEnd(p *mrv2Phase, a *replay.Running, elapsed, progress float64) float64 {
@@ -168,7 +168,7 @@ func (m *mrv2) estimatedEnd(p *mrv2Phase, a *replay.Running, elapsed, progress f
 	return a.Start.Seconds() + whole
 }
 
-// estimatedNew is the mean of the completed attempts; the simple estimator adds half its 95 % confidence interval.
+// estimatedNew returns the mean of the completed attempts; the simple estimator adds half its 95 % confidence interval.
 func (m *mrv2) estimatedNew(p *mrv2Phase) float64 {
 	if m.Estimator != "simple" || p.took.n < 2 {
 		return p.took.mean()
@@ -176,7 +176,7 @@ func (m *mrv2) estimatedNew(p *mrv2Phase) float64 {
 	return p.took.mean() + 1.96*math.Sqrt(p.took.variance()/p.took.n)
 }
 
-// slowRate is the rate under which a task is slow as intended.
+// slowRate returns the rate below which a task is slow by Intended.
 func (m *mrv2) slowRate(p *mrv2Phase) float64 {
 	return p.rates.mean() - m.Slow*math.Sqrt(p.rates.variance())
 }
@@ -189,7 +189,7 @@ type smoothed struct {
 	reports  int
 }
 
-// report takes in the progress of every running attempt that is due: new rate = e^{−Δt/λ} · old + (1 − e^{−Δt/λ}) · seen.
+// report updates the rate of progress of every running attempt that is due: new rate = e^{−Δt/λ} · old + (1 − e^{−Δt/λ}) · seen.
 func (m *mrv2) report(v *replay.View, p *mrv2Phase) {
 	lambda := 60.0
 	if m.Estimator == "simple" {

@@ -9,7 +9,8 @@ import (
 	"straggler/whatif/replay"
 )
 
-// plainMantri is Mantri (MANTRI §5.1, §5.4, §5.5; the rules stand above policy.Mantri) that weighs every attempt at every look.
+// plainMantri returns Mantri (MANTRI §5.1, §5.4, §5.5; the rules stand above policy.Mantri) that weighs every attempt at every
+// look.
 func plainMantri(m policy.Mantri) replay.Policy {
 	phases := map[int]*plainPhase{}
 	return plainly(func(v *replay.View, do *replay.Actions) replay.Again {
@@ -64,7 +65,7 @@ type plainReport struct{ left, score float64 }
 
 func (p *plainPhase) elapsed(a *replay.Running) float64 { return p.v.Elapsed(a).Seconds() }
 
-// period is Δ = min(10 s, a tenth of a task's life); false where nothing tells how long a task lives.
+// period returns Δ = min(10 s, a tenth of a task's life); false where nothing tells how long a task lives.
 func (p *plainPhase) period() bool {
 	if d := took(p.v); len(d) > 0 {
 		p.life = (d[(len(d)-1)/2] + d[len(d)/2]) / 2
@@ -116,7 +117,7 @@ func (p *plainPhase) rates() {
 	p.pace = slices.Sorted(slices.Values(p.pace))
 }
 
-// plainSpread is the ratio of the quartiles.
+// plainSpread returns the ratio of the quartiles.
 func plainSpread(list []float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	if len(sorted) < 2 {
@@ -168,7 +169,7 @@ func (p *plainPhase) estimate(a *replay.Running) float64 {
 	return policy.TimeLeft(p.v.Progress(a), p.elapsed(a))
 }
 
-// remaining is t_rem, of equation 2 and averaged with the last report.
+// remaining returns t_rem, of equation 2 and averaged with the last report.
 func (p *plainPhase) remaining(a *replay.Running) float64 {
 	score := p.v.Progress(a)
 	if score <= 0 {
@@ -190,7 +191,7 @@ func (p *plainPhase) remaining(a *replay.Running) float64 {
 	return left
 }
 
-// scale is what turns a pace into how long a copy of an attempt takes, without the lag of its start.
+// scale returns what turns a pace into how long a copy of an attempt takes, without the lag of its start.
 func (p *plainPhase) scale(a *replay.Running) float64 {
 	if b := p.v.Input(a); p.bytes && b > 0 {
 		return float64(b) * p.v.Far()
@@ -256,7 +257,8 @@ func (p *plainPhase) whenIdle() {
 	}
 }
 
-// mayCopy is whether a task was not duplicated within Δ and runs fewer than three copies, of which the attempt is the fastest.
+// mayCopy reports whether a task was not duplicated within Δ and runs fewer than three copies, of which the attempt is the
+// fastest.
 func (p *plainPhase) mayCopy(a *replay.Running) bool {
 	last, copied := p.copied[a.Task]
 	n := p.v.Copies(a.Task)

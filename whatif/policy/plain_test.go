@@ -27,7 +27,7 @@ type plainly func(v *replay.View, do *replay.Actions) replay.Again
 
 func (f plainly) Look(v *replay.View, do *replay.Actions) replay.Again { return f(v, do) }
 
-// single are the attempts of tasks that run in one attempt and were never copied, in order of task.
+// single returns the attempts of tasks that run in one attempt and were never copied, in order of task.
 func single(v *replay.View) []replay.Running {
 	out := slices.DeleteFunc(slices.Clone(v.Running()), func(a replay.Running) bool {
 		return v.Copies(a.Task) > 1 || v.Launched(a.Task) > 0
@@ -36,7 +36,7 @@ func single(v *replay.View) []replay.Running {
 	return out
 }
 
-// took are the durations of the attempts that succeeded, in order.
+// took returns the durations of the attempts that succeeded, in order.
 func took(v *replay.View) []float64 {
 	var out []float64
 	for _, d := range v.Done() {
@@ -155,7 +155,7 @@ func plainHadoop(age replay.Time) replay.Policy {
 	})
 }
 
-// plainWait is when LATE need not look: while tasks wait, while no task is old enough, and without a free slot.
+// plainWait returns when LATE need not look: while tasks wait, while no task is old enough, and without a free slot.
 func plainWait(v *replay.View, age replay.Time, early bool) (replay.Again, bool) {
 	if v.Waiting() > 0 && !early {
 		return replay.Again{End: true, Launched: true}, true
@@ -247,7 +247,7 @@ func plainLATE(early bool) func(age replay.Time) replay.Policy {
 // settled are the options of Mantri's defaults in policies.md.
 var settled = policy.Mantri{Alpha: 2, Gamma: 3, Delta: 0.25, Rho: 3, Report: 10, Restart: true, Copy: true, Longest: true}
 
-// decisions are what a policy does on a pool: every attempt that ended or was killed, in that order, with its slot and
+// decisions returns what a policy does on a pool: every attempt that ended or was killed, in that order, with its slot and
 // instants.
 func decisions(t *testing.T, s *replay.Sim, p *workload.Pool, pol replay.Policy, sched replay.Scheduler, seed int64) (spans []replay.Span) {
 	t.Helper()
@@ -315,12 +315,12 @@ func TestPlainRules(t *testing.T) {
 	}
 }
 
-// ageless is a plain rule that knows no least age of the attempts that are copied.
+// ageless returns a plain rule that knows no least age of the attempts that are copied.
 func ageless(rule func() replay.Policy) func(replay.Time) replay.Policy {
 	return func(replay.Time) replay.Policy { return rule() }
 }
 
-// logged are the pools of some real logs: with slow machines, failures, lost outputs, executors that come and go, and
+// logged returns the pools of some real logs: with slow machines, failures, lost outputs, executors that come and go, and
 // speculation.
 func logged(t *testing.T) []*workload.Pool {
 	t.Helper()

@@ -18,10 +18,10 @@ import (
 //     machine within a while, all other outputs on the machine are recomputed at once, as far as the budget of slot time
 //     goes; one that is found lost later is waited for only until it is there.
 //
-// In replays of a log, copies of outputs and outputs recomputed early take no slot and no bandwidth: within their budgets the paper
-// found that to be a few percent. A log names a loss only when something needed the output, so that P(loss) is too
-// small; machines that lose a first output are not protected from it. Logs without losses change nothing. In planned clusters,
-// whose machines lose outputs whoever needs them, outputs are recomputed on slots, and copies take no bandwidth.
+// In replays of a log, copies of outputs and outputs recomputed early take no slot and no bandwidth: within their budgets the
+// paper found that to be a few percent. A log records a loss only if something needed the output, so that P(loss) is too small,
+// and the first loss of a machine cannot be expected. Without losses in the log nothing changes. In planned clusters, whose
+// machines lose outputs whether they are needed or not, outputs are recomputed on slots, and copies take no bandwidth.
 type Protect struct {
 	Replicate bool    `option:"replicate" doc:"copy outputs that are worth it"`
 	Share     float64 `option:"share" doc:"part of the bytes processed that may be copied"`
@@ -57,7 +57,7 @@ type protection struct {
 	of      [][]int32     // outputs of each phase
 }
 
-// durations are those of the log, with the attempts that need not be waited for shortened.
+// durations returns the durations of the log, with the attempts that need not be waited for shortened.
 func (o Protect) durations(p *workload.Pool) []int64 {
 	took := p.Durations()
 	if log := p.Outputs(); log != nil {
@@ -66,7 +66,8 @@ func (o Protect) durations(p *workload.Pool) []int64 {
 	return took
 }
 
-// protector is the same for a planned pool, told of outputs and losses as they happen; nil where no machine loses any.
+// protector returns the same protection for a planned pool, which is notified of outputs and losses as they happen, or nil if no
+// machine loses any.
 func (o Protect) protector(p *workload.Pool) replay.Protector {
 	if p.Stages == nil || p.Stages.Losses == nil {
 		return nil
@@ -78,7 +79,7 @@ func (o Protect) protector(p *workload.Pool) replay.Protector {
 	return o.protection(log)
 }
 
-// Made copies an output that is worth it (replay.Protector).
+// Made reports whether an output is worth a copy (replay.Protector).
 func (x *protection) Made(m workload.Made) bool {
 	x.log.Made = append(x.log.Made, m)
 	x.copied, x.early = append(x.copied, false), append(x.early, 0)
@@ -87,7 +88,7 @@ func (x *protection) Made(m workload.Made) bool {
 	return x.copied[n]
 }
 
-// Lost makes others of its machine again (replay.Protector).
+// Lost returns the outputs of the same machine to recompute (replay.Protector).
 func (x *protection) Lost(of int32, at replay.Time, spared bool, needed func(int32) bool) []int32 {
 	m := &x.log.Made[of]
 	x.history.Lost(int(m.Machine))
@@ -124,7 +125,7 @@ func (o Protect) protection(log *workload.Outputs) *protection {
 	return x
 }
 
-// make sees an output that was made.
+// make processes an output that was made.
 func (x *protection) make(n int32) {
 	m := &x.log.Made[n]
 	for int(m.Machine) >= len(x.on) {
@@ -143,7 +144,7 @@ func (x *protection) make(n int32) {
 	}
 }
 
-// wait is the expected longest of a phase's inputs that are lost too, which 'are recomputed in parallel' (MANTRI §5.3), as
+// wait returns the expected longest of a phase's inputs that are lost too, which 'are recomputed in parallel' (MANTRI §5.3), as
 // known when its first output is made.
 func (x *protection) wait(phase int32) float64 {
 	if x.waits[phase] < 0 {
@@ -163,7 +164,7 @@ func (x *protection) wait(phase int32) float64 {
 	return x.waits[phase]
 }
 
-// lose sees a loss that was noticed.
+// lose processes a loss that was noticed.
 func (x *protection) lose(l workload.Lost) {
 	m := &x.log.Made[l.Of]
 	x.history.Lost(int(m.Machine))
@@ -179,7 +180,7 @@ func (x *protection) lose(l workload.Lost) {
 	x.next(m.Machine, l.At, func(int32) bool { return true }) // a log does not say what is needed no more
 }
 
-// next are the outputs that are recomputed because a machine has just been found to have lost one, if that is an onset.
+// next returns the outputs to recompute because a machine has just been found to have lost one, if that is the onset.
 func (x *protection) next(machine int32, at replay.Time, needed func(int32) bool) (again []int32) {
 	if x.Onset == 0 || !x.onset.Recomputed(int(machine), at.Seconds()) {
 		return nil

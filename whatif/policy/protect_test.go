@@ -11,7 +11,7 @@ import (
 
 const s = replay.Second
 
-// outputs is a log of one phase: output n is made by attempt n; attempts that make one again follow.
+// outputs returns a log of one phase: output n is made by attempt n; attempts that make one again follow.
 func outputs(made []workload.Made, lost ...workload.Lost) (*workload.Outputs, []int64) {
 	took := make([]int64, len(made)+len(lost))
 	for n := range made {

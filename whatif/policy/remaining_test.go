@@ -26,7 +26,7 @@ func (l *looker) Look(v *replay.View, _ *replay.Actions) replay.Again {
 	return replay.Again{At: l.at[0]}
 }
 
-// remainings are t_rem of the last task of a phase at some instants, in seconds. All tasks but the last take 20 s.
+// remainings returns t_rem of the last task of a phase at some instants, in seconds. All tasks but the last take 20 s.
 func remainings(t *testing.T, last float64, reports []workload.Point, at ...replay.Time) (left []float64) {
 	t.Helper()
 	c := scenario.Cluster{Machines: scenario.Uniform(7, 1), Jobs: []scenario.Job{{Phases: []scenario.Phase{{}}}}}

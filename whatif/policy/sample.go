@@ -7,7 +7,7 @@ import (
 	"straggler/causes/stats"
 )
 
-// sample is an ordered sample of numbers that grows. Adding is cheap; the order is brought up to date when it is asked for.
+// sample is an ordered sample of numbers that grows. Adding is cheap; the order is brought up to date when it is needed.
 //
 // The numbers lie in ascending blocks, in no order within a block, and a Fenwick tree holds how many each block has. A block is
 // divided only where a rank or a number in it is asked for, and put in order when it is small: an incremental quicksort.
@@ -61,7 +61,7 @@ func (s *sample) mean() float64 {
 	return s.sum / float64(s.size)
 }
 
-// order brings what was added into the blocks.
+// order moves the added numbers into the blocks.
 func (s *sample) order() {
 	n := len(s.fresh)
 	if n == 0 {
@@ -77,7 +77,7 @@ func (s *sample) order() {
 		s.fresh = s.fresh[:0]
 		return
 	}
-	many := n > len(s.blocks)/16 // counting all blocks anew is less work than counting one by one
+	many := n > len(s.blocks)/16 // counting all blocks again is less work than updating the count for each number
 	for _, x := range s.fresh {
 		b := firstFrom(s.last, x)
 		if b == len(s.last) {
@@ -101,7 +101,7 @@ func (s *sample) order() {
 	s.fresh = s.fresh[:0]
 }
 
-// split makes two blocks of one.
+// split divides a block into two.
 func (s *sample) split(b int) {
 	list := s.blocks[b].list
 	half := len(list) / 2
@@ -112,7 +112,7 @@ func (s *sample) split(b int) {
 	s.count()
 }
 
-// ordered are the numbers of a block in order.
+// ordered returns the numbers of a block in order.
 func (k *block) ordered() []float64 {
 	switch late := k.list[k.sorted:]; {
 	case len(late) == 0:
@@ -131,7 +131,7 @@ func (k *block) ordered() []float64 {
 	return k.list
 }
 
-// firstFrom is the place of the first number that is not less than x in an ascending list without NaN.
+// firstFrom returns the place of the first number that is not less than x in an ascending list without NaN.
 func firstFrom(list []float64, x float64) int {
 	low := 0
 	for n := len(list); n > 0; {
@@ -159,7 +159,7 @@ func (s *sample) count() {
 	}
 }
 
-// at is the number of a rank, counted from 0; the rank must be below n.
+// at returns the number of a rank, counted from 0; the rank must be below n.
 func (s *sample) at(rank int) float64 {
 	s.order()
 	if s.size <= blockSize {
@@ -184,7 +184,7 @@ func (s *sample) at(rank int) float64 {
 	return s.blocks[b].ordered()[left]
 }
 
-// quantile is the smallest value that at least a share q of the sample does not exceed; NaN without values.
+// quantile returns the smallest value that at least a share q of the sample does not exceed; NaN without values.
 func (s *sample) quantile(q float64) float64 {
 	if s.n() == 0 {
 		return math.NaN()
@@ -192,13 +192,13 @@ func (s *sample) quantile(q float64) float64 {
 	return s.at(rankOf(s.n(), q))
 }
 
-// rankOf is the rank of the quantile q of n numbers.
+// rankOf returns the rank of the quantile q of n numbers.
 func rankOf(n int, q float64) int {
 	k := int(math.Ceil(q*float64(n) - 1e-9))
 	return min(max(k, 1), n) - 1
 }
 
-// median is the middle value, or the mean of the two in the middle.
+// median returns the middle value, or the mean of the two in the middle.
 func (s *sample) median() float64 {
 	switch n := s.n(); {
 	case n == 0:
@@ -210,7 +210,7 @@ func (s *sample) median() float64 {
 	}
 }
 
-// spread is the ratio of the upper to the lower quartile; 1 under two values.
+// spread returns the ratio of the upper to the lower quartile; 1 under two values.
 func (s *sample) spread() float64 {
 	if s.n() < 2 {
 		return 1
@@ -222,14 +222,14 @@ func (s *sample) spread() float64 {
 	return high / low
 }
 
-// wideness tells that a sample is spread out, without its quartiles: the lower one is no more than low as long as enough
-// numbers are, and the upper one no less than high.
+// wideness is a proof that a sample is spread out, which needs no quartiles: the lower one is at most low while enough numbers
+// are, and the upper one at least high.
 type wideness struct {
 	low, high       float64
 	atMost, atLeast int // of the sample: up to low, from high on
 }
 
-// spreadOver is whether spread is over a limit.
+// spreadOver reports whether spread is over a limit.
 func (s *sample) spreadOver(limit float64) bool {
 	w := &s.wide
 	if w.high/w.low > limit && w.atMost > rankOf(s.n(), 0.25) && w.atLeast >= s.n()-rankOf(s.n(), 0.75) {
@@ -239,7 +239,7 @@ func (s *sample) spreadOver(limit float64) bool {
 	if !(spread > limit) {
 		return false
 	}
-	if margin := spread / limit; margin > 1.01 && !math.IsInf(spread, 1) { // half of it is left to the quartiles to move
+	if margin := spread / limit; margin > 1.01 && !math.IsInf(spread, 1) { // the quartiles may move by half of the margin
 		by := math.Sqrt(math.Sqrt(margin))
 		w.low, w.high = s.quantile(0.25)*by, s.quantile(0.75)/by
 		w.atMost, w.atLeast = s.upTo(w.low), s.n()-s.below(w.high)
@@ -247,10 +247,10 @@ func (s *sample) spreadOver(limit float64) bool {
 	return true
 }
 
-// upTo is how many numbers do not exceed x.
+// upTo returns how many numbers do not exceed x.
 func (s *sample) upTo(x float64) int { return s.below(math.Nextafter(x, math.Inf(1))) }
 
-// below is how many numbers are less than x.
+// below returns how many numbers are less than x.
 func (s *sample) below(x float64) int {
 	s.order()
 	b := firstFrom(s.last, x)
@@ -269,7 +269,7 @@ func (s *sample) below(x float64) int {
 	return int(n) + firstFrom(s.blocks[b].ordered(), x)
 }
 
-// quantileWith is the quantile q of the sample and more numbers together; those are reordered. It is quickselect on the
+// quantileWith returns the quantile q of the sample and more numbers together; those are reordered. It is quickselect on the
 // numbers, with the sample's ranks added.
 func (s *sample) quantileWith(more []float64, q float64) float64 {
 	if s.n()+len(more) == 0 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrChoice is a choice of policies that cannot be made.
+// ErrChoice is wrapped by errors about an invalid choice of policies.
 var ErrChoice = errors.New("policies")
 
 // maxSweep bounds the values of one sweep.
@@ -18,9 +18,9 @@ const maxSweep = 1000
 // ideals is the word that names all ideals of the usual policies.
 const ideals = "ideal"
 
-// Choose gives the named policies (nil: the usual ones; "ideal": those of them that are ideals) with settings such as
-// late.cap=0.2 applied, and one more of a policy for each value of its sweeps: late.cap=0.05:0.5:0.05 goes from the first
-// value to the second by the third. A policy that a setting or sweep names and no name does is chosen by that.
+// Choose returns the named policies (nil: the usual ones; "ideal": those of the usual ones that are ideals) with settings such as
+// late.cap=0.2 applied, and one more of a policy for each value of its sweeps: late.cap=0.05:0.5:0.05 goes from the first value
+// to the second in steps of the third. A policy that only a setting or a sweep names is added.
 func Choose(names, settings, sweeps []string, usual []Policy) ([]Policy, error) {
 	c := chooser{}
 	for _, name := range names {
@@ -68,7 +68,7 @@ func (c *chooser) ideals(usual []Policy) {
 	}
 }
 
-// at is the position of a policy, which is added where it is not chosen yet.
+// at returns the position of a policy among the chosen ones, to which it is added if it is missing.
 func (c *chooser) at(name string) (int, error) {
 	if i := slices.IndexFunc(c.chosen, func(p Policy) bool { return p.Name == name }); i >= 0 {
 		return i, nil
@@ -116,7 +116,7 @@ func split(s, example string) (policy, option, value string, err error) {
 	return policy, option, value, nil
 }
 
-// steps are the values from the first to the last, both of them among them, written without the noise of additions.
+// steps returns the values from the first to the last, both included, without the rounding errors of additions.
 func steps(text string) ([]string, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {

@@ -7,7 +7,7 @@ import (
 	"straggler/whatif/replay"
 )
 
-// inOrder calls do with tasks in ascending order, which does not depend on what ended before, and forgets them.
+// inOrder calls do with the tasks in ascending order, which does not depend on what ended before, and empties the list.
 func inOrder(tasks *[]int32, do func(task int32)) {
 	slices.Sort(*tasks)
 	for _, t := range *tasks {
@@ -16,7 +16,7 @@ func inOrder(tasks *[]int32, do func(task int32)) {
 	*tasks = (*tasks)[:0]
 }
 
-// tailPhase is what the policies that act at the end of a phase remember of it.
+// tailPhase is the state of a phase for policies that act at its end.
 type tailPhase struct {
 	took    sample
 	counted int
@@ -33,7 +33,7 @@ func tailOf(v *replay.View) *tailPhase {
 	return t
 }
 
-// queue asks for copies of the tasks that have started by an instant and were never copied, in their order.
+// queue requests copies of the tasks that started by an instant and were never copied, in their order.
 func (t *tailPhase) queue(v *replay.View, do *replay.Actions, start replay.Time) {
 	t.over = t.ages.until(v, start, t.over[:0])
 	slices.SortFunc(t.over, func(a, b aged) int { return cmp.Compare(a.task, b.task) })

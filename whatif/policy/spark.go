@@ -93,7 +93,7 @@ func (s *spark) Look(v *replay.View, do *replay.Actions) replay.Again {
 	return s.check(v, do, p, limit, efficiency)
 }
 
-// SparkMinFinished is how many of n tasks must have succeeded.
+// SparkMinFinished returns the number of n tasks that must have succeeded.
 func SparkMinFinished(q float64, n int) int { return max(int(math.Floor(q*float64(n))), 1) }
 
 // check marks every task that has run longer than the limit. Spark checks every interval; between checks nothing is
@@ -119,7 +119,7 @@ func (s *spark) check(v *replay.View, do *replay.Actions, p *sparkPhase, limit f
 	return replay.Again{At: v.CheckAt(max(next, v.Now()+1), interval), End: true}
 }
 
-// mark marks the tasks past the limit but those that are spared, and says when one of these may be.
+// mark marks the tasks past the limit except those that are spared, and returns when one of these may be marked.
 func (s *spark) mark(v *replay.View, do *replay.Actions, p *sparkPhase, limit float64, efficiency bool) replay.Time {
 	over := replay.Seconds(limit) + 1
 	p.past = p.ages.until(v, v.Now()-over, p.past)
@@ -148,7 +148,7 @@ func (s *spark) mark(v *replay.View, do *replay.Actions, p *sparkPhase, limit fl
 	return next
 }
 
-// only is the attempt of a task that runs in one.
+// only returns the attempt of a task if it is its only running one, or nil.
 func only(v *replay.View, task int32) *replay.Running {
 	for a := range v.Attempts(task) {
 		return a
@@ -159,8 +159,8 @@ func only(v *replay.View, task int32) *replay.Running {
 // heartbeat is how often an executor reports the metrics of running tasks.
 const heartbeat = 10.0
 
-// efficient is whether a task past the limit is spared because it reads as fast as the others did, and until when that
-// cannot change: its next report, or the time after which its reading does not matter.
+// efficient reports whether a task past the limit is spared because it reads as fast as the others did, and returns until when
+// that cannot change: its next report, or the time after which its rate does not matter.
 func (s *spark) efficient(v *replay.View, p *sparkPhase, a *replay.Running, limit float64) (bool, replay.Time) {
 	if p.records <= 0 || p.ran <= 0 {
 		return false, 0

@@ -110,13 +110,13 @@ func cause(name, doc string, c schema.Cause) *Spec {
 	return &Spec{Name: name, Doc: doc, Source: "MANTRI figure 7", Ideal: true, Cause: c}
 }
 
-// Specs is the table of policies. The caller must not change it.
+// Specs returns the table of policies. The caller must not change it.
 func Specs() []*Spec { return specs }
 
-// Protects is whether the policy keeps outputs from being lost.
+// Protects reports whether the policy keeps outputs from being lost.
 func (s *Spec) Protects() bool { return s.protects != nil }
 
-// Options are the options of a policy with their defaults.
+// Options returns the options of a policy with their defaults.
 func (s *Spec) Options() []option.Option { return option.Of(s.defaults) }
 
 // ByName finds a policy with its default options.
@@ -128,14 +128,14 @@ func ByName(name string) (Policy, error) {
 	return Policy{Spec: s, options: s.defaults}, nil
 }
 
-// With is the policy with one option changed.
+// With returns the policy with one option changed.
 func (p Policy) With(name, value string) (Policy, error) {
 	var err error
 	p.options, err = option.With("policy "+p.Name, p.options, name, value)
 	return p, err
 }
 
-// Option is the value of an option, as options are written.
+// Option returns the value of an option, as options are written.
 func (p Policy) Option(name string) (string, bool) {
 	for _, o := range option.Of(p.options) {
 		if o.Name == name {
@@ -145,7 +145,7 @@ func (p Policy) Option(name string) (string, bool) {
 	return "", false
 }
 
-// Changed are the options that differ from their defaults, as they are set: cap=0.2 early=true.
+// Changed returns the options that differ from their defaults, as they are set: cap=0.2 early=true.
 func (p Policy) Changed() string {
 	var out []string
 	defaults := option.Of(p.defaults)
@@ -157,15 +157,15 @@ func (p Policy) Changed() string {
 	return strings.Join(out, " ")
 }
 
-// Own is a policy of the user's own making. Its function is called once a replay.
+// Own returns a user-defined policy. Its function is called once per replay.
 func Own(name string, make func() replay.Policy) Policy {
 	return Policy{Spec: &Spec{Name: name, Doc: "user's own", Progress: true, make: func(any) replay.Policy { return make() }}}
 }
 
-// Parameters are the options as a JSON object.
+// Parameters returns the options as a JSON object.
 func (p Policy) Parameters() string { return option.JSON(p.options) }
 
-// New is a policy for one replay; nil for none and for ideals, which change durations instead.
+// New returns a policy for one replay; nil for none and for ideals, which change durations instead.
 func (p Policy) New() replay.Policy {
 	if p.make == nil {
 		return nil
@@ -173,7 +173,7 @@ func (p Policy) New() replay.Policy {
 	return p.make(p.options)
 }
 
-// Durations is how an ideal, or a policy that protects outputs, changes the durations of a log; nil where the policy is
+// Durations returns how an ideal, or a policy that protects outputs, changes the durations of a log; nil where the policy is
 // neither. The seconds are those that the analysis attributes to the ideal's cause, by attempt.
 func (p Policy) Durations(seconds map[schema.Key]float64) workload.Ideal {
 	if p.Cause != "" {
@@ -185,8 +185,8 @@ func (p Policy) Durations(seconds map[schema.Key]float64) workload.Ideal {
 	return p.ideal
 }
 
-// Protector is what looks after the outputs of a planned pool whose machines lose some; nil where the policy does not, or
-// none is lost.
+// Protector returns the protection of the outputs of a planned pool whose machines lose some, or nil if the policy has none, or
+// nothing is lost.
 func (p Policy) Protector(pool *workload.Pool) replay.Protector {
 	if p.protects == nil {
 		return nil

@@ -104,7 +104,7 @@ func (s *Sim) touch(i int32) {
 	s.touched = read
 }
 
-// refOfAction is the task of an action, for touch. That of an attempt is found by its slot, which the policy has just read.
+// refOfAction returns the task of an action, for touch. That of an attempt is found by its slot, which the policy has just read.
 func (s *Sim) refOfAction(i int32, a *action) taskRef {
 	task := s.p.Phases[i].FirstTask + a.task
 	if a.verb == doRestart || a.verb == doKill {
@@ -136,8 +136,8 @@ func (s *Sim) copyNow(r taskRef, machine int32) {
 	}
 }
 
-// slotElsewhere is a free slot for a copy: on a machine where the task does not run, or never ran (fresh), chosen by the task's
-// random number, so that no machine is preferred; -1 if there is none.
+// slotElsewhere returns a free slot for a copy: on a machine where the task does not run, or never ran (fresh), chosen by the
+// task's random number, so that no machine is preferred; -1 if there is none.
 func (s *Sim) slotElsewhere(r taskRef, machine int32, fresh bool) int32 {
 	var used [8]int32
 	on, t := used[:0], &s.tasks[r.place]
@@ -203,7 +203,7 @@ func (s *Sim) copy(r taskRef, slot int32) {
 	})
 }
 
-// firstAttempt is the launch of a task in the log, or the phase's first launch if it has none.
+// firstAttempt returns the launch of a task in the log, or the phase's first launch if it has none.
 func (s *Sim) firstAttempt(i, task int32) int32 {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	if ph.launches == nil { // indexed by task, since all tasks of a phase may be needed
@@ -236,8 +236,8 @@ func (s *Sim) copyTakes(r taskRef, slot int32, w *work) (took int64, curve int32
 	return max(int64(by*1e6+0.5), 1), curve
 }
 
-// drawnRatio is the index of the ratio that a copy of a task draws from those of its phase, excluding that of the task itself.
-// There must be at least one.
+// drawnRatio returns the index of the ratio that a copy of a task draws from those of its phase, excluding that of the task
+// itself. There must be at least one.
 func (s *Sim) drawnRatio(r taskRef, number int32, w *work) int32 {
 	p := &s.p.Phases[r.phase]
 	others := int(p.Ratios)

@@ -151,7 +151,7 @@ func (s *Sim) stopWaiting(i, task int32) {
 	}
 }
 
-// nextWaiting is the next waiting task of a phase, requeued tasks first; -1 if none waits.
+// nextWaiting returns the next waiting task of a phase, requeued tasks first; -1 if none waits.
 func (s *Sim) nextWaiting(i int32) int32 {
 	p, ph, r := &s.p.Phases[i], &s.phases[i], &s.sched
 	q := &r.phases[i]
@@ -210,7 +210,7 @@ func (s *Sim) startCopy(job, machine int32, class workload.Class) bool {
 	return false
 }
 
-// freeSlotOf is a free slot of a machine that has one.
+// freeSlotOf returns a free slot of a machine that has one.
 func (s *Sim) freeSlotOf(machine int32, class workload.Class) int32 {
 	for _, n := range s.p.Machines[machine].Slots {
 		if s.free[class].has(n) {

@@ -5,15 +5,16 @@ import (
 	"math/bits"
 )
 
-// A policy that need not look at an attempt for some time puts it to sleep, and then visits only those that are awake: with
-// thousands of attempts that run, to read each of them at every look would take most of its time.
+// A policy puts attempts that it need not look at for some time to sleep, and visits only those that are awake. To read thousands
+// of running attempts at every look would take most of its time.
 
-// asleep is the set of the running attempts of a phase that sleep, as a bitmap by their index; beyond its end none does.
+// asleep is the set of the sleeping attempts among the running ones of a phase: a bitmap by their index. Attempts beyond its end
+// are awake.
 type asleep []uint64
 
 func (b asleep) has(n int) bool { return n>>6 < len(b) && b[n>>6]>>(n&63)&1 == 1 }
 
-// move gives the attempt at the end the index of one that is removed.
+// move records that the last attempt takes the index of one that is removed.
 func (b asleep) move(last, to int) {
 	sleeps := b.has(last)
 	if sleeps {
@@ -28,7 +29,7 @@ func (b asleep) move(last, to int) {
 	}
 }
 
-// Sleep removes an attempt, by its index in Running, from Awake until Wake; attempts that start are awake.
+// Sleep puts an attempt, by its index in Running, to sleep until Wake: Awake leaves it out. Attempts are awake when they start.
 func (v *View) Sleep(n int) {
 	ph := &v.s.phases[v.ph]
 	for len(ph.asleep) <= n>>6 {
@@ -44,10 +45,10 @@ func (v *View) Wake(n int) {
 	}
 }
 
-// Asleep reports whether an attempt sleeps.
+// Asleep reports whether an attempt is asleep.
 func (v *View) Asleep(n int) bool { return v.s.phases[v.ph].asleep.has(n) }
 
-// Awake yields the indexes in Running of the attempts that do not sleep, in order.
+// Awake yields the indices in Running of the attempts that are awake, in order.
 func (v *View) Awake() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		ph := &v.s.phases[v.ph]

@@ -10,7 +10,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// bench is n tasks (10M of them take 4 GB to set up) on 1 000 machines of 10 slots: jobs of two phases, one in fifty tasks
+// bench returns n tasks (10M of them take 4 GB to set up) on 1 000 machines of 10 slots: jobs of two phases, one in fifty tasks
 // slow.
 func bench(n int) *workload.Workload {
 	r := rand.New(rand.NewPCG(7, 7))

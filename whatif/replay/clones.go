@@ -48,7 +48,7 @@ func (s *Sim) keepCloneEnds(ph, task int32) {
 	}
 }
 
-// waitsFor is how long clone number rank (0: the original) of a phase that starts now waits for its input, and how much
+// waitsFor returns how long clone number rank (0: the original) of a phase that starts now waits for its input, and how much
 // longer it takes because it shares that.
 func (s *Sim) waitsFor(i, rank int32) (wait int64, slower float64) {
 	r := s.phases[i].reading
@@ -81,7 +81,7 @@ func (s *Sim) waitsFor(i, rank int32) (wait int64, slower float64) {
 	return wait, 1 + r.Contention*float64(shared)/float64(all)
 }
 
-// slowed is a duration extended by the waiting and sharing of clone number rank.
+// slowed returns a duration extended by the waiting and sharing of clone number rank.
 func (s *Sim) slowed(i, rank int32, took int64) int64 {
 	wait, slower := s.waitsFor(i, rank)
 	return wait + int64(math.Round(float64(took)*slower))

@@ -2,7 +2,7 @@ package replay
 
 import "straggler/whatif/workload"
 
-// idle is how many more attempts could run now if slots are all alike; idleIn is the same for a class of slots.
+// idle returns how many more attempts could run now if all slots are alike, idleIn the same for a class of slots.
 func (s *Sim) idle() int                       { return min(s.free[0].n, s.p.Limit-s.busy) }
 func (s *Sim) idleIn(class workload.Class) int { return min(s.free[class].n, s.p.Limit-s.busy) }
 
@@ -228,7 +228,7 @@ func (s *Sim) claim(queue int32) {
 	}
 }
 
-// slotFor is the slot that an attempt had in the log, else another of its executor, else the next free one.
+// slotFor returns the slot that an attempt had in the log, else another of its executor, else the next free one.
 func (s *Sim) slotFor(own int32) int32 {
 	if s.free[0].has(own) {
 		return own
@@ -283,7 +283,7 @@ func (s *Sim) launch(i, place int32, x *turn, slot int32, lag int64) {
 	}
 }
 
-// start starts an attempt, which takes so many µs, of the task at a place.
+// start starts an attempt of the task at a place, which takes took µs.
 func (s *Sim) start(i, slot, place int32, took int64, r Running) {
 	s.out.Events++
 	ph := &s.phases[i]

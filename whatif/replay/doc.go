@@ -2,13 +2,12 @@
 // that replaces the log's own order: a deterministic discrete-event simulation of jobs, phases and tasks on the slots of
 // machines. All simulations of the program use it.
 //
-//  1. sim.go processes events, which queue.go keeps in order, and outcome.go is what comes of them; reset.go prepares the next
+//  1. sim.go processes events, which queue.go keeps in order, and outcome.go has the results; reset.go prepares the next
 //     replay. draws.go draws the random numbers for copies, normal.go the errors of progress.
 //  2. dispatch.go assigns slots to tasks, in the order of the log or that of order.go, and ends.go releases them; actions.go
 //     carries out the actions of policies, clones.go models how clones read upstream outputs, progress.go what attempts report.
 //  3. view.go is what a policy may see, awake.go which attempts it need not visit, policy.go what it may do, looks.go how often;
-//     observed.go runs policies on a live
-//     application, and decision.go has what they decide.
+//     observed.go runs policies on a live application, and decision.go has what they decide.
 //  4. scheduler.go is what a scheduler may see and do, assign.go calls it, near.go finds tasks near a machine.
 //  5. stages.go simulates the stages of a task in a planned pool: reading, copying and computing, over package network;
 //     hosts.go shares a host's disks among its active virtual machines, and each share among their attempts; parts.go computes

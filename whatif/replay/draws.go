@@ -15,7 +15,7 @@ const (
 	drawLoss
 )
 
-// mix is the finaliser of splitmix64: a bijection whose every output bit depends on every input bit.
+// mix applies the finaliser of splitmix64: a bijection whose every output bit depends on every input bit.
 func mix(x uint64) uint64 {
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
@@ -55,7 +55,7 @@ func normal(bits uint64) float64 {
 	return max(-normalMost, min(normalMost, math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)))
 }
 
-// normalAtMost is a nonnegative upper bound of normal for the same bits, computed from the leading bits of its two uniform
+// normalAtMost returns a nonnegative upper bound of normal for the same bits, computed from the leading bits of its two uniform
 // numbers.
 func normalAtMost(bits uint64) float64 {
 	return min(normalMost, radiusAtMost[bits>>58]*cosineAtMost[bits>>20&15])

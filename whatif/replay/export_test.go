@@ -6,7 +6,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// WithSlots is the pool with more slots, on a machine of their own.
+// WithSlots returns the pool with more slots, on a machine of their own.
 func WithSlots(p *workload.Pool, n int) *workload.Pool {
 	q := *p
 	q.Machines = append(append([]workload.Machine(nil), p.Machines...), workload.MachineOf("another"))

@@ -138,12 +138,12 @@ func (s *Sim) goOn(slot int32, speed float64) {
 	s.tree.set(slot, max(x.at+int64(x.left/speed+0.5), s.now))
 }
 
-// remaining is the work left at an instant.
+// remaining returns the work left at an instant.
 func (x *share) remaining(at int64) float64 {
 	return max(x.left-float64(max(at-x.at, 0))*x.speed, 0)
 }
 
-// workDone is the share of its work that an attempt has done; before it is active, the share of the time since its start.
+// workDone returns the share of its work that an attempt has done; before it is active, the share of the time since its start.
 func (s *Sim) workDone(a *Running, at int64) float64 {
 	x := &s.stages.hosts.slots[a.slot]
 	if !x.on || x.total <= 0 {

@@ -103,7 +103,7 @@ func (s *Sim) keepsOutput(i, task, machine int32, took int64) {
 	}
 }
 
-// neighbour is another machine of a rack, chosen by the task's random number; -1 if the rack has no other.
+// neighbour returns another machine of a rack, chosen by the task's random number; -1 if the rack has no other.
 func (s *Sim) neighbour(i, task, machine int32) int32 {
 	rack := s.p.Machines[machine].Rack
 	first := int32(below(draw(s.o.Seed, s.p.Phases[i].Key, task-s.p.Phases[i].FirstTask, 0, drawReplica), len(s.p.Machines)))

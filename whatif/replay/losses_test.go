@@ -9,7 +9,7 @@ import (
 	"straggler/schema"
 )
 
-// lossTrace is two maps and a reduce that finds the output of the first map lost at 12 s and waits for it to be made
+// lossTrace returns two maps and a reduce that finds the output of the first map lost at 12 s and waits for it to be made
 // again.
 func lossTrace() *schema.Trace {
 	at := func(s int64) schema.Null[schema.Time] { return schema.Some(schema.Time(1e15 + s*1e6)) }

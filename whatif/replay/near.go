@@ -2,7 +2,7 @@ package replay
 
 import "straggler/whatif/workload"
 
-// nearest is the waiting task of a phase with its input nearest to a machine, within a level.
+// nearest returns the waiting task of a phase with its input nearest to a machine, within a level.
 func (s *Sim) nearest(i, machine int32, most workload.Level) (int32, workload.Level, bool) {
 	if s.sched.phases[i].waiting <= 0 {
 		return -1, 0, false
@@ -48,7 +48,7 @@ func (s *Sim) reads(task, machine int32, dur int64) int64 {
 	return dur
 }
 
-// waitsUnder is the first waiting task of an entry; -1 if there is none.
+// waitsUnder returns the first waiting task of an entry; -1 if there is none.
 func (s *Sim) waitsUnder(i, key int32) int32 {
 	in := s.p.Inputs
 	e := in.Entry(i, key)
@@ -67,7 +67,8 @@ func (s *Sim) waitsUnder(i, key int32) int32 {
 // farTasks is the number of tasks of a phase sampled for the cost of reading on any machine.
 const farTasks = 100
 
-// farPlanned is the mean duration of a task of a planned pool on any machine, relative to those that succeeded where they ran.
+// farPlanned returns the mean duration of a task of a planned pool on any machine, relative to those that succeeded where they
+// ran.
 func (s *Sim) farPlanned(i int32) float64 {
 	p, run := &s.p.Phases[i], &s.phases[i]
 	if s.p.Stages.Network != nil || p.Shuffles || len(run.done) == 0 {
@@ -89,7 +90,7 @@ func (s *Sim) farPlanned(i int32) float64 {
 	return run.anywhere * float64(run.counted) / run.read
 }
 
-// anywhere is the mean factor of reading a task's input over all machines.
+// anywhere returns the mean factor of reading a task's input over all machines.
 func (s *Sim) anywhere(task int32) float64 {
 	sum := 0.0
 	for m := range s.p.Machines {

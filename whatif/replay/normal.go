@@ -9,7 +9,7 @@ import "math"
 // normalError bounds by how much normalNear differs from normal before both are truncated.
 const normalError = 2e-13
 
-// errorOf is float32(max(-0.9, sigma · normal(bits))).
+// errorOf returns float32(max(-0.9, sigma · normal(bits))).
 func errorOf(sigma float64, bits uint64) float32 {
 	near, off := sigma*normalNear(bits), sigma*normalError
 	low, high := float32(near-off), float32(near+off)
@@ -19,13 +19,13 @@ func errorOf(sigma float64, bits uint64) float32 {
 	return float32(max(-0.9, sigma*normal(bits)))
 }
 
-// normalNear is normal before it is truncated, to within normalError.
+// normalNear returns normal before it is truncated, to within normalError.
 func normalNear(bits uint64) float64 {
 	return math.Sqrt(-2*logNear(bits>>40)) * cosNear(bits&(1<<24-1))
 }
 
-// logNear is ln((k + ½) / 2²⁴). With k + ½ = 2ᵉ · m, 1 ≤ m < 2, and c the middle of the 128th of that range in which m is, it is
-// (e − 24) · ln 2 + ln c + ln(1 + r), r = m/c − 1, the last being the series r − r²/2 + r³/3 − …
+// logNear returns ln((k + ½) / 2²⁴). With k + ½ = 2ᵉ · m, 1 ≤ m < 2, and c the middle of the 128th of that range in which m is,
+// it is (e − 24) · ln 2 + ln c + ln(1 + r), r = m/c − 1, the last being the series r − r²/2 + r³/3 − …
 func logNear(k uint64) float64 {
 	x := math.Float64bits(float64(k) + 0.5)
 	c := &logs[x>>45&127]
@@ -33,7 +33,7 @@ func logNear(k uint64) float64 {
 	return float64(int(x>>52)-1023-24)*math.Ln2 + (c.log + r*(1+r*(-1./2+r*(1./3+r*(-1./4+r*(1./5))))))
 }
 
-// cosNear is cos(2π · k / 2²⁴). With a the middle of the 128th of the circle in which the angle is, and d its distance from
+// cosNear returns cos(2π · k / 2²⁴). With a the middle of the 128th of the circle in which the angle is, and d its distance from
 // there, it is cos a cos d − sin a sin d, the functions of d being their series.
 func cosNear(k uint64) float64 {
 	a := &circle[k>>17]

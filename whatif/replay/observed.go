@@ -78,7 +78,7 @@ type observedPhase struct {
 	looks      int
 	onEnd      bool
 	onLaunched bool
-	due        bool // an attempt ended or started, and the policy asked for that
+	due        bool // an attempt ended or started, and the policy requested a look then
 }
 
 // Application is what is known about an application from its start.
@@ -159,12 +159,12 @@ func (o *Observed) Advance(ctx context.Context, to Time) ([]Decision, error) {
 	return o.decided, nil
 }
 
-// seen is the instant at which an event is processed.
+// seen returns the instant at which an event is processed.
 func (o *Observed) seen(e *Event) Time { return max(e.At, Time(o.s.now)) }
 
 const never = Time(workload.Forever)
 
-// nextLook is the next instant at which a policy wants to look.
+// nextLook returns the next instant at which a policy looks.
 func (o *Observed) nextLook() Time {
 	next := never
 	for i := range o.policies {
@@ -290,7 +290,7 @@ func (o *Observed) left(executor string) {
 	delete(o.executors, executor)
 }
 
-// machine is the number of a machine.
+// machine returns the number of a machine.
 func (o *Observed) machine(name string) int32 {
 	n, ok := o.machines[name]
 	if !ok {
@@ -417,8 +417,8 @@ func inserted(sorted []int64, x int64) []int64 {
 	return slices.Insert(sorted, n, x)
 }
 
-// expected is the estimated input of a task that is not done: that of the median task, unless it has read more; -1 if unknown.
-// A cluster does not report how much a running task will read.
+// expected returns the estimated input of a task that is not done: that of the median task, unless it has read more; -1 if
+// unknown. A cluster does not report how much a running task will read.
 func (o *Observed) expected(task int32, sofar int64, done []int64) int64 {
 	if o.s.tasks[task].done || len(done) == 0 {
 		return sofar
@@ -426,21 +426,21 @@ func (o *Observed) expected(task int32, sofar int64, done []int64) int64 {
 	return max(sofar, done[len(done)/2])
 }
 
-// Observed is the caller's number of an attempt of a live application; in a replay, the number of the log's attempt, or -1 for
-// a copy.
+// Observed returns the caller's number of an attempt of a live application; in a replay, the number of the log's attempt, or -1
+// for a copy.
 func (a *Running) Observed() int { return int(a.observed) }
 
-// MachineName is the name of a machine.
+// MachineName returns the name of a machine.
 func (v *View) MachineName(machine int32) string { return v.s.p.Machines[machine].Name }
 
-// progress is the progress of an attempt of a phase, which need not be the phase of the look.
+// progress returns the progress of an attempt of a phase, which need not be the phase of the look.
 func (o *Observed) progress(phase int32, a *Running) float64 {
 	viewed := o.s.view.ph
 	defer func() { o.s.view.ph = viewed }()
 	return o.estimate(o.View(phase), a)
 }
 
-// View is the present view of a phase for the policies.
+// View returns the present view of a phase for the policies.
 func (o *Observed) View(phase int32) *View {
 	o.s.view.ph = phase
 	return &o.s.view

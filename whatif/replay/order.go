@@ -46,7 +46,7 @@ func (s *Sim) turnOf(a int32, x *turn) {
 
 func workOf(t *workload.Task) work { return work{t.Bytes, t.Work, t.Ratio, t.Machine} }
 
-// workOf is the work of a task.
+// workOf returns the work of a task.
 func (s *Sim) workOf(r taskRef) work {
 	if turns := s.phases[r.phase].turns; len(turns) > 0 {
 		if n := r.place - s.p.Phases[r.phase].FirstTask; int(n) < len(turns) {
@@ -56,7 +56,7 @@ func (s *Sim) workOf(r taskRef) work {
 	return workOf(&s.p.Tasks[r.task])
 }
 
-// nextTurn is the turn of the next launch of a phase; there must be one.
+// nextTurn returns the turn of the next launch of a phase; there must be one.
 func (s *Sim) nextTurn(i int32) *turn {
 	ph := &s.phases[i]
 	if len(ph.turns) > 0 {
@@ -66,7 +66,7 @@ func (s *Sim) nextTurn(i int32) *turn {
 	return &s.logged
 }
 
-// nextTask is the task of the next launch.
+// nextTask returns the task of the next launch.
 func (s *Sim) nextTask(i int32) int32 {
 	ph := &s.phases[i]
 	if len(ph.turns) > 0 {
@@ -75,7 +75,7 @@ func (s *Sim) nextTask(i int32) int32 {
 	return s.p.Attempts[s.p.Phases[i].First+ph.next].Task
 }
 
-// nextSlot is the slot in the log of that task's launch.
+// nextSlot returns the slot in the log of that task's launch.
 func (s *Sim) nextSlot(i int32) int32 {
 	ph := &s.phases[i]
 	if len(ph.turns) > 0 {
@@ -84,7 +84,7 @@ func (s *Sim) nextSlot(i int32) int32 {
 	return s.p.Attempts[s.p.Phases[i].First+ph.next].Slot
 }
 
-// nextPlace is the place of that task.
+// nextPlace returns the place of that task.
 func (s *Sim) nextPlace(i int32) int32 {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	if len(ph.turns) > 0 {
@@ -93,19 +93,19 @@ func (s *Sim) nextPlace(i int32) int32 {
 	return s.place(s.p.Attempts[p.First+ph.next].Task)
 }
 
-// taskRef is a task with its phase and its place, which is read from memory in no order and therefore only once.
+// taskRef is a task with its phase and its place. Reading a place usually misses the cache, so it is read once per action.
 type taskRef struct{ phase, task, place int32 }
 
 func (s *Sim) refOf(i, task int32) taskRef { return taskRef{i, task, s.place(task)} }
 
-// local is the number of a task within its phase.
+// local returns the number of a task within its phase.
 func (s *Sim) local(r taskRef) int32 { return r.task - s.p.Phases[r.phase].FirstTask }
 
-// task is the state of a task.
+// task returns the state of a task.
 func (s *Sim) task(n int32) *taskRun { return &s.tasks[s.place(n)] }
 
-// place is the index of the state of a task. In a phase with turns it follows their order, so that running tasks are near each
-// other in memory.
+// place returns the index of the state of a task. In a phase with turns it follows their order, so that running tasks are near
+// each other in memory.
 func (s *Sim) place(n int32) int32 {
 	if len(s.places) == 0 {
 		return n

@@ -8,8 +8,8 @@ import (
 	"straggler/whatif/workload/workloadtest"
 )
 
-// restless asks for the longest tasks first at its n-th look at a phase, just after a copy that waits, restarts and copies attempts at random, and holds what
-// it is told of attempts against what it is told of their tasks.
+// restless asks for the longest tasks first at its n-th look at a phase, just after a copy that waits, and restarts and copies
+// attempts at random. It checks what the view returns for attempts against what it returns for their tasks.
 type restless struct {
 	t       *testing.T
 	r       *rand.Rand

@@ -14,7 +14,7 @@ type Span struct {
 	observed                           int32
 }
 
-// Observed is the number of the attempt in the log, -1 for a copy.
+// Observed returns the number of the attempt in the log, -1 for a copy.
 func (x *Span) Observed() int { return int(x.observed) }
 
 // Outcome is the outcome of a replay, by job.

@@ -26,7 +26,7 @@ func (s *Sim) partProgress(ph int32, a *Running, at int64) float64 {
 	return c + (1-c)*synthetic(x, s.noise(ph, a))
 }
 
-// copiedShare is the share of the upstream outputs that an attempt has copied, at most those available.
+// copiedShare returns the share of the upstream outputs that an attempt has copied, at most those available.
 func (s *Sim) copiedShare(ph int32, a *Running, at int64) float64 {
 	there, all := 0.0, 0.0
 	for _, q := range s.p.Phases[ph].Parents {
@@ -43,7 +43,7 @@ func (s *Sim) copiedShare(ph int32, a *Running, at int64) float64 {
 	return min(has, there/max(all, 1), 1)
 }
 
-// computedShare is the share of its computing that an attempt has done.
+// computedShare returns the share of its computing that an attempt has done.
 func (s *Sim) computedShare(a *Running, at int64) float64 {
 	if s.sharing() {
 		x := &s.stages.hosts.slots[a.slot]
@@ -59,7 +59,7 @@ func (s *Sim) computedShare(a *Running, at int64) float64 {
 	return min(max(1-float64(end-at)/max(float64(s.takes[a.slot]), 1), 0), 1)
 }
 
-// copyScore is that of the phase; 0: none.
+// copyScore returns the CopyScore of the phase, or 0 if it has none.
 func (v *View) copyScore() float64 {
 	if v.s.observed != nil {
 		return 0
@@ -67,7 +67,7 @@ func (v *View) copyScore() float64 {
 	return float64(v.s.p.Phases[v.ph].CopyScore)
 }
 
-// reachedInParts is how long after its start an attempt reported a score, assuming a constant rate of copying and one of
+// reachedInParts returns how long after its start an attempt reported a score, assuming a constant rate of copying and one of
 // computing.
 func (v *View) reachedInParts(a *Running, want float64) Time {
 	c, elapsed := v.copyScore(), v.Elapsed(a)
@@ -83,7 +83,7 @@ func (v *View) reachedInParts(a *Running, want float64) Time {
 	return min(copied+Time(math.Round(y*float64(elapsed-copied))), elapsed)
 }
 
-// partShare is the share of its computing after which an attempt reports a score.
+// partShare returns the share of its computing after which an attempt reports a score.
 func (s *Sim) partShare(ph int32, a *Running, want float64) float64 {
 	c := float64(s.p.Phases[ph].CopyScore)
 	part := max(want-c, 0) / max(1-c, 1e-9)
@@ -93,7 +93,7 @@ func (s *Sim) partShare(ph int32, a *Running, want float64) float64 {
 	return syntheticShare(part, s.noise(ph, a))
 }
 
-// spentInParts is the same for an attempt that is done.
+// spentInParts is reachedInParts for an attempt that is done.
 func (v *View) spentInParts(d *Done, want float64) Time {
 	c := v.copyScore()
 	if want <= c {

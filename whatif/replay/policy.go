@@ -18,8 +18,9 @@ type Abstainer interface {
 	Abstains(most float64) bool
 }
 
-// Again is when a policy wants to look at the phase again; the zero value means never. A policy that acts once no task waits asks
-// for Launched: an attempt ends much later than that if the tasks fit into the idle slots, or if slots of other phases take the last.
+// Again is when a policy is to look at the phase again; the zero value means never. A policy that acts once no task waits
+// requests Launched: an attempt ends much later than that if the tasks fit into the idle slots, or if slots of other phases take
+// the last.
 type Again struct {
 	At       Time // an instant; 0: at none
 	End      bool // whenever an attempt of the phase has ended

@@ -7,7 +7,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// score is the progress after a share x of the duration, interpolated between reports. It starts at 0; a successful attempt
+// score returns the progress after a share x of the duration, interpolated between reports. It starts at 0; a successful attempt
 // ends at 1, and an unsuccessful one keeps its last report until its end.
 func score(points []workload.Point, x float64, succeeded bool) float64 {
 	n, _ := slices.BinarySearchFunc(points, float32(x), func(p workload.Point, x float32) int {
@@ -32,7 +32,7 @@ func score(points []workload.Point, x float64, succeeded bool) float64 {
 	return min(float64(from.Score)+float64(to.Score-from.Score)*(x-float64(from.At))/float64(to.At-from.At), 1)
 }
 
-// shareAt is the share of the duration after which a score was reached: the inverse of score for a successful attempt.
+// shareAt returns the share of the duration after which a score was reached: the inverse of score for a successful attempt.
 func shareAt(points []workload.Point, want float64) float64 {
 	from := workload.Point{}
 	for _, to := range append(slices.Clone(points), workload.Point{At: 1, Score: 1}) {
@@ -47,14 +47,14 @@ func shareAt(points []workload.Point, want float64) float64 {
 	return 1
 }
 
-// synthetic is the progress of an attempt without reports after a share x of its time: x / (1 + z(1 − x)) with the error
+// synthetic returns the progress of an attempt without reports after a share x of its time: x / (1 + z(1 − x)) with the error
 // z, so that elapsed/progress estimates its duration as (1 + z(1 − x)) times what it will be.
 func synthetic(x, z float64) float64 { return min(x/(1+z*(1-x)), 1) }
 
-// syntheticShare is the inverse of synthetic.
+// syntheticShare returns the inverse of synthetic.
 func syntheticShare(score, z float64) float64 { return min(score*(1+z)/(1+score*z), 1) }
 
-// progress is what an attempt reports now.
+// progress returns what an attempt reports now.
 func (s *Sim) progress(ph int32, a *Running) float64 {
 	if s.observed != nil {
 		return s.observed.progress(ph, a)
@@ -62,7 +62,7 @@ func (s *Sim) progress(ph int32, a *Running) float64 {
 	return s.progressAt(ph, a, s.now)
 }
 
-// progressAt is what an attempt reports at an instant.
+// progressAt returns what an attempt reports at an instant.
 func (s *Sim) progressAt(ph int32, a *Running, at int64) float64 {
 	elapsed := at - int64(a.Start)
 	if elapsed <= 0 {
@@ -81,12 +81,12 @@ func (s *Sim) progressAt(ph int32, a *Running, at int64) float64 {
 	return synthetic(x, s.noise(ph, a))
 }
 
-// reported are the reports of an attempt of the log.
+// reported returns the reports of an attempt of the log.
 func (s *Sim) reported(attempt int32) []workload.Point {
 	return s.p.Reported(s.p.Attempts[attempt].Reports)
 }
 
-// curveOf is an attempt of the log if it has reports, -1 otherwise.
+// curveOf returns an attempt of the log if it has reports, -1 otherwise.
 func (s *Sim) curveOf(attempt int32) int32 {
 	if s.p.Attempts[attempt].Reports.N == 0 {
 		return -1
@@ -94,7 +94,7 @@ func (s *Sim) curveOf(attempt int32) int32 {
 	return attempt
 }
 
-// whole is the duration of an attempt from start to end, as far as it is determined by now, in µs.
+// whole returns the duration of an attempt from start to end, as far as it is determined by now, in µs.
 func (s *Sim) whole(a *Running) float64 {
 	end := s.tree.end(a.slot)
 	if end == workload.Forever {
@@ -103,7 +103,7 @@ func (s *Sim) whole(a *Running) float64 {
 	return max(float64(end-int64(a.Start)), 1)
 }
 
-// noise is the error of an attempt's synthetic progress, drawn once.
+// noise returns the error of an attempt's synthetic progress, drawn once.
 func (s *Sim) noise(ph int32, a *Running) float64 {
 	s.out.Drew = true
 	if a.noise != a.noise {
@@ -112,7 +112,7 @@ func (s *Sim) noise(ph int32, a *Running) float64 {
 	return float64(a.noise)
 }
 
-// noiseAtMost is a nonnegative upper bound of the error.
+// noiseAtMost returns a nonnegative upper bound of the error.
 func (s *Sim) noiseAtMost(ph int32, a *Running) float64 {
 	s.out.Drew = true
 	return s.o.Sigma * normalAtMost(s.noiseBits(ph, a)) * (1 + 1e-6) // the error is rounded to 24 bits
@@ -122,7 +122,7 @@ func (s *Sim) noiseBits(ph int32, a *Running) uint64 {
 	return s.phases[ph].errors.draw(a.Task, a.Number)
 }
 
-// Reached is how long after its start a running attempt reported a score; false if it has not yet.
+// Reached returns how long after its start a running attempt reported a score; false if it has not yet.
 func (v *View) Reached(a *Running, want float64) (Time, bool) {
 	if v.Progress(a) < want {
 		return 0, false
@@ -141,7 +141,7 @@ func (v *View) Reached(a *Running, want float64) (Time, bool) {
 	return min(Time(math.Round(x*v.s.whole(a))), v.Elapsed(a)), true
 }
 
-// Spent is how long an attempt that is done took until it reported a score.
+// Spent returns how long an attempt that is done took until it reported a score.
 func (v *View) Spent(d *Done, want float64) Time {
 	if v.copyScore() > 0 {
 		return v.spentInParts(d, want)

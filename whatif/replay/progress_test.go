@@ -11,7 +11,7 @@ import (
 	"straggler/whatif/workload/workloadtest"
 )
 
-// reported is a job of reduces on machines of their own, with what each had reported.
+// reported returns a job of reduces on machines of their own, with what each had reported.
 func reported(reduces ...reduce) *schema.Trace {
 	const second = 1_000_000
 	t := &schema.Trace{

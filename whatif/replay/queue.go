@@ -43,13 +43,13 @@ func (t *tree) set(slot int32, at int64) {
 	}
 }
 
-// end is when the attempt of a slot ends.
+// end returns when the attempt of a slot ends.
 func (t *tree) end(slot int32) int64 { return t.key[t.base+int(slot)] }
 
-// next is when the first attempt ends.
+// next returns when the first attempt ends.
 func (t *tree) next() int64 { return t.key[1] }
 
-// first is the slot of the attempt that ends first; on ties the lowest.
+// first returns the slot of the attempt that ends first; on ties the lowest.
 func (t *tree) first() int32 {
 	n, at := 1, t.key[1]
 	for n < t.base {
@@ -206,7 +206,7 @@ func (f *freeSlots) remove(s int32) {
 	f.n--
 }
 
-// from is the first free slot at or after a slot, wrapping around; -1 if none is free.
+// from returns the first free slot at or after a slot, wrapping around; -1 if none is free.
 func (f *freeSlots) from(slot int32) int32 {
 	if s := f.after(slot); s >= 0 || slot == 0 {
 		return s
@@ -214,7 +214,7 @@ func (f *freeSlots) from(slot int32) int32 {
 	return f.after(0)
 }
 
-// after is the first free slot at or after a slot; -1 if there is none.
+// after returns the first free slot at or after a slot; -1 if there is none.
 func (f *freeSlots) after(slot int32) int32 {
 	w := int(slot >> 6)
 	if x := f.words[w] >> (uint(slot) & 63); x != 0 {

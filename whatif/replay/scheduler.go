@@ -21,7 +21,7 @@ const (
 	PhaseReleased                    // the tasks of Phase wait for slots
 	TaskQueued                       // Task waits again: it is retried, recomputed, or was killed
 	CopyQueued                       // a copy of Task, launched by a policy, waits
-	TaskDequeued                     // Task waits no longer: a clone finished before it started
+	TaskDequeued                     // Task does not wait any more: a clone finished before it started
 	AttemptStarted                   // an attempt of Task on Machine; Number distinguishes copies
 	AttemptEnded                     // it ended by itself; a slot of Machine is free, unless the slot was removed
 	AttemptKilled                    // it was killed by a policy, a faster copy or the scheduler; a slot is free likewise
@@ -45,19 +45,20 @@ type Change struct {
 // Jobs, phases and machines are numbered within the pool, tasks within their phase.
 type Cluster struct{ s *Sim }
 
-// Now is the instant.
+// Now returns the instant.
 func (c *Cluster) Now() Time { return Time(c.s.now) }
 
-// Seed is the seed of the replay, for randomised schedulers.
+// Seed returns the seed of the replay, for randomised schedulers.
 func (c *Cluster) Seed() int64 { c.s.out.Drew = true; return c.s.o.Seed }
 
-// Changes are the events since the last call, in order, including actions of the scheduler itself. The slice must not be kept.
+// Changes returns the events since the last call, in order, including actions of the scheduler itself. The slice must not be
+// kept.
 func (c *Cluster) Changes() []Change { return c.s.sched.changes }
 
-// Jobs are the released jobs that have not ended, in order of submission. The slice must not be kept.
+// Jobs returns the released jobs that have not ended, in order of submission. The slice must not be kept.
 func (c *Cluster) Jobs() []int32 { return c.s.sched.active }
 
-// Queue is the queue, pool or user that a job belongs to, a number below the length of Queues.
+// Queue returns the queue, pool or user that a job belongs to, a number below the length of Queues.
 func (c *Cluster) Queue(job int32) int32    { return c.s.p.Jobs[job].Queue }
 func (c *Cluster) Queues() []workload.Queue { return c.s.p.Queues }
 
@@ -66,23 +67,23 @@ func (c *Cluster) NumJobs() int     { return len(c.s.p.Jobs) }
 func (c *Cluster) NumPhases() int   { return len(c.s.p.Phases) }
 func (c *Cluster) NumMachines() int { return len(c.s.p.Machines) }
 
-// Phases are the released phases of a job that are not over, in order of release. The slice must not be kept.
+// Phases returns the released phases of a job that are not over, in order of release. The slice must not be kept.
 func (c *Cluster) Phases(job int32) []int32 { return c.s.sched.jobs[job].phases }
 
-// Job is the job of a phase, Class the slots that its tasks need.
+// Job returns the job of a phase, Class the slots that its tasks need.
 func (c *Cluster) Job(phase int32) int32            { return c.s.p.Phases[phase].Job }
 func (c *Cluster) Class(phase int32) workload.Class { return c.s.p.Phases[phase].Class }
 
-// JobName is the name of a job in the log, which recurring jobs share; empty if unknown.
+// JobName returns the name of a job in the log, which recurring jobs share; empty if unknown.
 func (c *Cluster) JobName(job int32) string { return c.s.p.Jobs[job].Name }
 
-// Done are the attempts of a phase that succeeded, in the order in which they did. The slice must not be changed.
+// Done returns the attempts of a phase that succeeded, in the order in which they did. The slice must not be changed.
 func (c *Cluster) Done(phase int32) []Done { return c.s.phases[phase].done }
 
-// PhaseTasks is the number of tasks of a phase.
+// PhaseTasks returns the number of tasks of a phase.
 func (c *Cluster) PhaseTasks(phase int32) int { return int(c.s.p.Phases[phase].Tasks) }
 
-// Waiting is the number of tasks of a phase that wait for a slot, Running its running attempts, in no particular order. The
+// Waiting returns the number of tasks of a phase that wait for a slot, Running its running attempts, in no particular order. The
 // slice must not be kept.
 func (c *Cluster) Waiting(phase int32) int       { return int(c.s.sched.phases[phase].waiting) }
 func (c *Cluster) Running(phase int32) []Running { return c.s.phases[phase].running }
@@ -96,7 +97,7 @@ func (c *Cluster) JobRunning(job int32, class workload.Class) int {
 	return int(c.s.sched.jobs[job].running[class])
 }
 
-// Wants is the number of tasks of a job, and of their copies, that wait for slots of a class.
+// Wants returns the number of tasks of a job, and of their copies, that wait for slots of a class.
 func (c *Cluster) Wants(job int32, class workload.Class) int {
 	j := &c.s.sched.jobs[job]
 	return int(j.waiting[class] + j.copies[class])
@@ -107,12 +108,12 @@ func (c *Cluster) Waits(phase, task int32) bool {
 	return c.s.sched.first[c.s.p.Phases[phase].FirstTask+task] >= 0
 }
 
-// Bytes is the input of a task; -1 if unknown.
+// Bytes returns the input of a task; -1 if unknown.
 func (c *Cluster) Bytes(phase, task int32) int64 {
 	return c.s.p.Tasks[c.s.p.Phases[phase].FirstTask+task].Bytes
 }
 
-// Replicas are the machines that hold the input of a task; none if it has no preference. The slice must not be changed.
+// Replicas returns the machines that hold the input of a task; none if it has no preference. The slice must not be changed.
 func (c *Cluster) Replicas(phase, task int32) []int32 {
 	return c.s.p.ReplicasOf(c.s.p.Phases[phase].FirstTask + task)
 }
@@ -123,28 +124,28 @@ func (c *Cluster) Prefers(phase int32) bool {
 	return from < till
 }
 
-// Nearest is the waiting task of a phase with its input nearest to a machine, within a level; ties are in order of launch.
+// Nearest returns the waiting task of a phase with its input nearest to a machine, within a level; ties are in order of launch.
 func (c *Cluster) Nearest(phase, machine int32, most workload.Level) (task int32, at workload.Level, ok bool) {
 	return c.s.nearest(phase, machine, most)
 }
 
-// Next is the next waiting task of a phase, wherever its data.
+// Next returns the next waiting task of a phase, wherever its data.
 func (c *Cluster) Next(phase int32) (task int32, ok bool) {
 	t := c.s.nextWaiting(phase)
 	return t, t >= 0
 }
 
-// Rack is the rack of a machine, a number below Racks.
+// Rack returns the rack of a machine, a number below Racks.
 func (c *Cluster) Rack(machine int32) int32 { return c.s.p.Machines[machine].Rack }
 func (c *Cluster) Racks() int               { return max(c.s.p.Racks, 1) }
 
-// Idle is how many more attempts of a class could run now, Free the number of free slots of the class on a machine.
+// Idle returns how many more attempts of a class could run now, Free the number of free slots of the class on a machine.
 func (c *Cluster) Idle(class workload.Class) int { return c.s.idleIn(class) }
 func (c *Cluster) Free(machine int32, class workload.Class) int {
 	return int(c.s.sched.freeOn[class][machine])
 }
 
-// Slots is how many attempts of a class can run at once; MachineSlots how many slots of the class a machine has now.
+// Slots returns how many attempts of a class can run at once; MachineSlots how many slots of the class a machine has now.
 func (c *Cluster) Slots(class workload.Class) int { return min(c.s.sched.slots[class], c.s.p.Limit) }
 func (c *Cluster) MachineSlots(machine int32, class workload.Class) int {
 	return int(c.s.sched.slotsOn[class][machine])

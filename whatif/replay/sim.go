@@ -80,7 +80,7 @@ type kept struct {
 	factor            float32 // of its machine; NaN where that changes, see factorOn
 	class             workload.Class
 	leaves            bool // it is removed at some time
-	gone              bool // it does not exist yet, or no longer
+	gone              bool // it does not exist at this time
 }
 
 func keptOf(p *workload.Pool, slot int) kept {
@@ -92,7 +92,7 @@ func keptOf(p *workload.Pool, slot int) kept {
 	return kept{machine: x.Machine, executor: x.Executor, factor: factor, class: x.Class, leaves: x.Till < workload.Forever}
 }
 
-// factorOn is the factor of the machine of a slot of the pool at an instant.
+// factorOn returns the factor of the machine of a slot of the pool at an instant.
 func (s *Sim) factorOn(slot int32, at int64) float32 {
 	if f := s.slots[slot].factor; f == f {
 		return f
@@ -143,7 +143,7 @@ type phaseRun struct {
 	reading    *Reading      // how its clones read; nil: it has none
 	cloneEnds  [][]cloneEnds // by rank, of its tasks
 	cloned     bool          // later phases may need its cloneEnds
-	anywhere   float64       // of a planned pool: the factor of reading on any machine; 0 until it is asked for
+	anywhere   float64       // of a planned pool: the factor of reading on any machine; 0 until it is needed
 	read       float64       // the sum of the factors at which as many attempts that succeeded have read
 	counted    int
 	memory     any
@@ -386,5 +386,5 @@ func (s *Sim) reached(i int32) {
 	}
 }
 
-// Released is when a job was released in the last replay.
+// Released returns when a job was released in the last replay.
 func (s *Sim) Released(job int) Time { return Time(s.jobs[job].released) }

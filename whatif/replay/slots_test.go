@@ -79,7 +79,7 @@ func TestAvoidedBeforeSlotComes(t *testing.T) {
 	}
 }
 
-// tasksOf is a pool of one phase of tasks of 7 to 13 s.
+// tasksOf returns a pool of one phase of tasks of 7 to 13 s.
 func tasksOf(tasks, machines, slots int) *workload.Pool {
 	c := scenario.Cluster{Machines: scenario.Uniform(machines, slots), Jobs: []scenario.Job{{Phases: []scenario.Phase{{}}}}}
 	for n := range tasks {

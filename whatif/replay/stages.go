@@ -103,7 +103,7 @@ func (s *Sim) begin(i, slot int32, r *Running) {
 	s.work(slot, r, int64(r.Start))
 }
 
-// readFrom is the replica that an attempt reads: on its machine, else in its rack, else any, chosen by its random number.
+// readFrom returns the replica that an attempt reads: on its machine, else in its rack, else any, chosen by its random number.
 func (s *Sim) readFrom(task int32, r *Running, level workload.Level) int32 {
 	replicas := s.p.ReplicasOf(task)
 	if level == workload.NodeLocal {
@@ -237,7 +237,7 @@ func (s *Sim) leave(slot int32, m int32) {
 	st.kind = working
 }
 
-// nextFlow is the first instant at which a flow ends.
+// nextFlow returns the first instant at which a flow ends.
 func (s *Sim) nextFlow() int64 {
 	if s.stages.net == nil {
 		return workload.Forever

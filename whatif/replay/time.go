@@ -10,5 +10,5 @@ const (
 	Second      = workload.Second
 )
 
-// Seconds is a span of so many seconds.
+// Seconds returns a span of s seconds.
 func Seconds(s float64) Time { return workload.Seconds(s) }

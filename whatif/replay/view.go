@@ -46,48 +46,48 @@ type Done struct {
 	bytes   int64 // its task's input, -1: unknown
 }
 
-// Now is the instant.
+// Now returns the instant.
 func (v *View) Now() Time { return Time(v.s.now) }
 
 // In requests the next look after a span.
 func (v *View) In(t Time) Again { return Again{At: Time(v.s.now) + t} }
 
-// Phase is the number of the phase in the pool.
+// Phase returns the number of the phase in the pool.
 func (v *View) Phase() int { return int(v.ph) }
 
-// Kind is what the log calls the phase: map, reduce, …
+// Kind returns what the log calls the phase: map, reduce, …
 func (v *View) Kind() string { return v.s.p.Phases[v.ph].Kind }
 
-// Parents are the phases whose outputs the phase reads. The slice must not be changed.
+// Parents returns the phases whose outputs the phase reads. The slice must not be changed.
 func (v *View) Parents() []int32 { return v.s.p.Phases[v.ph].Parents }
 
 // Gang reports whether the tasks of the phase depend on each other.
 func (v *View) Gang() bool { return v.s.p.Phases[v.ph].Gang }
 
-// Released is when the phase was released.
+// Released returns when the phase was released.
 func (v *View) Released() Time { return Time(v.s.phases[v.ph].released) }
 
-// JobReleased is when the job was released.
+// JobReleased returns when the job was released.
 func (v *View) JobReleased() Time { return Time(v.s.jobs[v.s.p.Phases[v.ph].Job].released) }
 
-// Tasks is the number of tasks of the phase.
+// Tasks returns the number of tasks of the phase.
 func (v *View) Tasks() int { return int(v.s.p.Phases[v.ph].Tasks) }
 
-// Waiting is the number of tasks of the phase that wait for a slot.
+// Waiting returns the number of tasks of the phase that wait for a slot.
 func (v *View) Waiting() int { return int(v.s.phases[v.ph].waiting) }
 
-// Running are the running attempts of the phase, in no particular order. The slice must not be kept.
+// Running returns the running attempts of the phase, in no particular order. The slice must not be kept.
 func (v *View) Running() []Running { return v.s.phases[v.ph].running }
 
-// Done are the attempts of the phase that succeeded, in the order in which they did. The slice must not be changed.
+// Done returns the attempts of the phase that succeeded, in the order in which they did. The slice must not be changed.
 func (v *View) Done() []Done { return v.s.phases[v.ph].done }
 
-// Started are the tasks of all attempts started so far, including copies and finished ones, in the order of their starts, so
+// Started returns the tasks of all attempts started so far, including copies and finished ones, in the order of their starts, so
 // that new ones are at its end. The slice must not be changed.
 func (v *View) Started() []int32 { return v.s.phases[v.ph].started }
 
-// Joined are the tasks of attempts started while another attempt of the task ran, in the order of their starts. The slice must
-// not be changed.
+// Joined returns the tasks of attempts started while another attempt of the task ran, in the order of their starts. The slice
+// must not be changed.
 func (v *View) Joined() []int32 { return v.s.phases[v.ph].joined }
 
 // Attempts yields the running attempts of a task, the last one started first.
@@ -102,18 +102,19 @@ func (v *View) Attempts(task int32) iter.Seq[*Running] {
 	}
 }
 
-// Succeeded is the number of tasks that have succeeded and not lost their output.
+// Succeeded returns the number of tasks that have succeeded and not lost their output.
 func (v *View) Succeeded() int { return int(v.s.phases[v.ph].finished) }
 
-// Copies is the number of running attempts of a task.
+// Copies returns the number of running attempts of a task.
 func (v *View) Copies(task int32) int {
 	return int(v.s.task(v.s.p.Phases[v.ph].FirstTask + task).live)
 }
 
-// CopiesOf is Copies of the task of an attempt.
+// CopiesOf returns Copies of the task of an attempt.
 func (v *View) CopiesOf(a *Running) int { return int(a.copies) }
 
-// Slot is the slot on which an attempt runs, and On the attempt of the phase that runs on a slot; nil if none does.
+// Slot returns the slot on which an attempt runs. On returns the attempt of the phase that runs on a slot, or nil if there is
+// none.
 func (v *View) Slot(a *Running) int32 { return a.slot }
 func (v *View) On(slot int32) *Running {
 	if sr := &v.s.slots[slot]; sr.at >= 0 && sr.phase == v.ph {
@@ -122,11 +123,11 @@ func (v *View) On(slot int32) *Running {
 	return nil
 }
 
-// Place is an index of the task of an attempt, below the number of tasks, in the order of launches, so that arrays indexed by
-// it have good locality. It is constant unless LongestFirst is called.
+// Place returns an index of the task of an attempt, below the number of tasks, in the order of launches, so that arrays indexed
+// by it have good locality. It is constant unless LongestFirst is called.
 func (v *View) Place(a *Running) int32 { return v.s.slots[a.slot].place - v.s.p.Phases[v.ph].FirstTask }
 
-// Launched is the number of copies and restarts of a task started so far.
+// Launched returns the number of copies and restarts of a task started so far.
 func (v *View) Launched(task int32) int {
 	return int(v.s.task(v.s.p.Phases[v.ph].FirstTask + task).copies)
 }
@@ -139,11 +140,11 @@ func (v *View) Finished(task int32) bool {
 // Blocked reports whether an attempt cannot end before upstream phases do: a reduce that began early.
 func (v *View) Blocked(a *Running) bool { return a.waits && v.s.phases[v.ph].gates > 0 }
 
-// Elapsed is how long an attempt has run.
+// Elapsed returns how long an attempt has run.
 func (v *View) Elapsed(a *Running) Time { return max(Time(v.s.now)-a.Start, 0) }
 
-// Progress is the progress of an attempt, 0 to 1: as reported in the log, if that has reports, stretched if it takes longer in
-// the replay. Otherwise it is synthetic: linear in time, with an error that is drawn once per attempt with the σ of the replay
+// Progress returns the progress of an attempt, 0 to 1: as reported in the log, if that has reports, stretched if it takes longer
+// in the replay. Otherwise it is synthetic: linear in time, with an error that is drawn once per attempt with the σ of the replay
 // and vanishes as the attempt nears its end.
 func (v *View) Progress(a *Running) float64 { return v.s.progress(v.ph, a) }
 
@@ -153,23 +154,23 @@ func (v *View) Steady(a *Running) bool {
 	return v.s.observed == nil && !v.s.staged() && a.curve < 0 && !a.waits
 }
 
-// Line is elapsed/progress of a steady attempt, up to rounding, as a linear function of the time elapsed, in seconds: its value
-// at the start and its slope. With it policies need not poll the progress of attempts that they will not act on.
+// Line returns elapsed/progress of a steady attempt, up to rounding, as a linear function of the time elapsed, in seconds: its
+// value at the start and its slope. With it policies need not poll the progress of attempts that they will not act on.
 func (v *View) Line(a *Running) (start, slope float64) {
 	z, whole := v.s.noise(v.ph, a), v.s.whole(a)/1e6
 	return whole * (1 + z), -z
 }
 
-// Bound is an upper bound of elapsed/progress of a steady attempt, in seconds, computed without drawing the error of its
+// Bound returns an upper bound of elapsed/progress of a steady attempt, in seconds, computed without drawing the error of its
 // progress, which is slower.
 func (v *View) Bound(a *Running) float64 {
 	return v.s.whole(a) / 1e6 * (1 + v.s.noiseAtMost(v.ph, a))
 }
 
-// Reported is the progress of a steady attempt at an earlier instant.
+// Reported returns the progress of a steady attempt at an earlier instant.
 func (v *View) Reported(a *Running, at Time) float64 { return v.s.progressAt(v.ph, a, int64(at)) }
 
-// Bytes is the input of a task; -1 if unknown. Schedulers know it before they launch the task; in a live application it is
+// Bytes returns the input of a task; -1 if unknown. Schedulers know it before they launch the task; in a live application it is
 // estimated until the task is done.
 func (v *View) Bytes(task int32) int64 {
 	n := v.s.p.Phases[v.ph].FirstTask + task
@@ -179,7 +180,7 @@ func (v *View) Bytes(task int32) int64 {
 	return v.s.p.Tasks[n].Bytes
 }
 
-// Input is Bytes of the task of an attempt.
+// Input returns Bytes of the task of an attempt.
 func (v *View) Input(a *Running) int64 {
 	if v.s.observed != nil {
 		return v.Bytes(a.Task)
@@ -187,7 +188,7 @@ func (v *View) Input(a *Running) int64 {
 	return a.bytes
 }
 
-// InputOf is Bytes of the task of an attempt that is done.
+// InputOf returns Bytes of the task of an attempt that is done.
 func (v *View) InputOf(d *Done) int64 {
 	if v.s.observed != nil {
 		return v.Bytes(d.Task)
@@ -195,8 +196,8 @@ func (v *View) InputOf(d *Done) int64 {
 	return d.bytes
 }
 
-// Lag is how long an attempt of the phase takes to start once it has a slot, and Far the factor by which it takes longer away
-// from its data, both measured over the log: a scheduler knows these about its cluster. In a planned pool, Far is the mean
+// Lag returns how long an attempt of the phase takes to start once it has a slot, and Far the factor by which it takes longer
+// away from its data, both measured over the log: a scheduler knows these about its cluster. In a planned pool, Far is the mean
 // duration on any machine relative to that of the successful attempts where they ran; with a network, whose future load is
 // unknown, it is 1.
 func (v *View) Lag() Time { return Time(v.s.p.Phases[v.ph].CopyLag) }
@@ -207,18 +208,18 @@ func (v *View) Far() float64 {
 	return max(float64(v.s.p.Phases[v.ph].Far), 1)
 }
 
-// Slots is the number of slots, Free that of idle ones, Queued that of waiting copies.
+// Slots returns the number of slots, Free that of idle ones, Queued that of waiting copies.
 func (v *View) Slots() int  { return v.s.p.Capacity() }
 func (v *View) Free() int   { return v.s.idleIn(v.s.p.Phases[v.ph].Class) }
 func (v *View) Queued() int { return v.s.firsts.n() + v.s.queue.n() + len(v.s.clones) }
 
-// Speculating is the number of copies that run in the pool.
+// Speculating returns the number of copies that run in the pool.
 func (v *View) Speculating() int { return v.s.speculating }
 
-// ExecutorSlots is the number of slots of the largest executor.
+// ExecutorSlots returns the number of slots of the largest executor.
 func (v *View) ExecutorSlots() int { return v.s.p.ExecutorSlots }
 
-// Machines is the number of machines.
+// Machines returns the number of machines.
 func (v *View) Machines() int { return len(v.s.p.Machines) }
 
 // FreeMachines appends the machines that have a free slot, each once, in order.
@@ -252,13 +253,13 @@ func (v *View) NodeProgress(scores []float64) {
 	}
 }
 
-// Memory is where a policy keeps its state of the phase; initially nil.
+// Memory returns where a policy keeps its state of the phase; initially nil.
 func (v *View) Memory() *any { return &v.s.phases[v.ph].memory }
 
-// JobMemory is where a policy keeps its state of the job; initially nil.
+// JobMemory returns where a policy keeps its state of the job; initially nil.
 func (v *View) JobMemory() *any { return &v.s.jobs[v.s.p.Phases[v.ph].Job].memory }
 
-// Records is the number of input records of a task; -1 if unknown.
+// Records returns the number of input records of a task; -1 if unknown.
 func (v *View) Records(task int32) int64 {
 	n := v.s.p.Phases[v.ph].FirstTask + task
 	if o := v.s.observed; o != nil {
@@ -267,13 +268,13 @@ func (v *View) Records(task int32) int64 {
 	return v.s.p.Tasks[n].Records
 }
 
-// Setting is a configuration value of the application, if the pool has only one and its log has the value.
+// Setting returns a configuration value of the application, if the pool has only one and its log has the value.
 func (v *View) Setting(name string) (string, bool) { s, ok := v.s.p.Settings[name]; return s, ok }
 
-// Version is the version of the application's framework; empty if unknown.
+// Version returns the version of the application's framework; empty if unknown.
 func (v *View) Version() string { return v.s.p.Version() }
 
-// CheckAt is the first instant at or after t of the periodic checks of the framework.
+// CheckAt returns the first instant at or after t of the periodic checks of the framework.
 func (v *View) CheckAt(t, period Time) Time {
 	grid := Time(v.s.p.Grid)
 	n := (t - grid + period - 1) / period

@@ -10,7 +10,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// experiment is FAIR's: so many tasks in 50 jobs on 100 machines of 4 map and 2 reduce slots.
+// experiment returns the experiment of FAIR: 50 jobs with the given number of tasks, on 100 machines of 4 map and 2 reduce slots.
 func experiment(tasks int, net bool) *workload.Plan {
 	r := rand.New(rand.NewPCG(1, 1))
 	pl := &workload.Plan{}

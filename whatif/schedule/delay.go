@@ -7,14 +7,14 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Delay is delay scheduling (FAIR §4.2): a job that has no task for a machine near its data is passed over, and the next
-// job is asked. Having waited T1 it may start tasks on another machine of the data's rack, and T2 later anywhere. Starting
-// a task nearer than that takes it back to the level of the task. The wait begins when the job is first passed over and
-// ends with its next start. With both times 0 no job waits: the head of the line is served.
+// Delay is delay scheduling (FAIR §4.2): a job that has no task for a machine near its data is passed over, and the next job is
+// tried. Having waited T1 it may start tasks on another machine of the data's rack, and T2 later anywhere. Starting a task nearer
+// than that returns the job to the level of the task. The wait begins when the job is first passed over and ends with its next
+// start. With both times 0 no job waits: the first job in order is served.
 //
-// With a bias, jobs that read less than so many MB/s do not wait (IO-rate biasing, FAIR §4.3.2): read far away they cost
-// the network little, and leave the slots near the data to jobs that need them. The rate is that of the tasks of the
-// job, or of the last one of its name, that have ended; until one has, the job waits.
+// With a bias, jobs that read less than the given MB/s do not wait (IO-rate biasing, FAIR §4.3.2): read from far away they cost
+// the network little, and leave the slots near the data to jobs that need them. The rate is that of the ended tasks of the job,
+// or of the last job of its name; until there are any, the job waits.
 type Delay struct {
 	T1   float64 `option:"t1" unit:"s" doc:"how long a job waits for a machine that has its data"`
 	T2   float64 `option:"t2" unit:"s" doc:"how much longer it waits for a rack that has it"`

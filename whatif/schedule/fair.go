@@ -44,7 +44,7 @@ type shares struct {
 
 type poolShare struct {
 	share, demand, running int
-	least                  int         // that it is guaranteed and wants
+	least                  int         // the smaller of its guarantee and its demand
 	starved                replay.Time // since when it has less; −1: it has
 }
 

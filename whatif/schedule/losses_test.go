@@ -9,7 +9,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-// phase is one of tasks of so many seconds, after others.
+// phase returns a phase of tasks of the given seconds, after others.
 func phase(after []int, seconds ...float64) workload.PlanPhase {
 	f := workload.PlanPhase{After: after}
 	for _, s := range seconds {

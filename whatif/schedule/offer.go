@@ -19,20 +19,20 @@ type order interface {
 	kill(c *replay.Cluster) replay.Time
 }
 
-// offers gives idle slots to jobs as Hadoop's masters do: a machine that has a free slot asks for a task; the jobs are
-// asked in order, each for its waiting task nearest to the machine, and one that may not start it as far from its data as
-// that would be is passed over. A machine with several free slots asks for one task at a time, in turn with the others.
+// offers gives idle slots to jobs as Hadoop's masters do. A machine with a free slot requests a task. The jobs are tried in
+// order, each with its waiting task nearest to the machine; a job that may not start that task so far from its data is passed
+// over. A machine with several free slots requests one task at a time, in turn with the others.
 type offers struct {
 	order
 	delay    delay
 	placer   *placer // nil: tasks go wherever the order of machines takes them
-	machines []int32 // in the order in which they ask when several have free slots: a new one each round, as heartbeats drift
-	some     []int32 // machines that came to have a free slot
+	machines []int32 // in the order of their requests if several have free slots: a new one each round, as heartbeats drift
+	some     []int32 // machines that have got a free slot
 	luck     *rand.Rand
 	all      bool // every machine may get something
 	past     int  // changes that were seen
 	list     []int32
-	listed   bool // list is of the moment
+	listed   bool // list is up to date
 	wake     replay.Time
 }
 
@@ -126,7 +126,7 @@ func (o *offers) offer(c *replay.Cluster, class workload.Class) {
 	}
 }
 
-// ask asks the jobs in order for a task for a machine.
+// ask offers a slot of a machine to the jobs in order.
 func (o *offers) ask(c *replay.Cluster, class workload.Class, m, first int32) bool {
 	if o.takes(c, first, class, m) {
 		return true
@@ -142,14 +142,14 @@ func (o *offers) ask(c *replay.Cluster, class workload.Class, m, first int32) bo
 	return false
 }
 
-// takes starts a task of a job on a machine, if it has one that may run there, else a copy of one (Hadoop's jobs copy when
+// takes starts a task of a job on a machine, if the job has one that may run there, else a copy of one (Hadoop's jobs copy when
 // they have nothing else to start, FAIR §6.1).
 func (o *offers) takes(c *replay.Cluster, job int32, class workload.Class, m int32) bool {
 	for _, ph := range c.Phases(job) {
 		if c.Class(ph) != class || c.Waiting(ph) == 0 || !c.HasRoom(ph, m) {
 			continue
 		}
-		if !o.placer.mayStart(c, ph, m) { // a machine of the right rack has a slot, and may not be among those that ask now
+		if !o.placer.mayStart(c, ph, m) { // a machine of the right rack has a slot, and need not be among those that request tasks now
 			o.wake = earlier(o.wake, c.Now()+replay.Second)
 			continue
 		}

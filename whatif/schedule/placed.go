@@ -7,12 +7,12 @@ import (
 	"straggler/whatif/schedule/placement"
 )
 
-// placer spreads the tasks of a phase that reads other phases' outputs over the racks, so that the busiest of their links
-// is least busy (MANTRI §5.2). It plans when the phase's tasks first come to wait, with the outputs that are there by then
-// and equal bandwidth for all links of equal capacity (the paper's estimate for phases that are not short). A task goes to a
-// rack of its plan as long as one has a slot, else, as the paper does, to the first free slot anywhere.
+// placer spreads the tasks of a phase that reads other phases' outputs over the racks, so as to minimise the load of the busiest
+// of their links (MANTRI §5.2). It plans when the phase's tasks first wait for slots, with the outputs that exist by then and
+// equal bandwidth for all links of equal capacity (the paper's estimate for phases that are not short). A task goes to a rack of
+// its plan as long as one has a slot, else, as in the paper, to the first free slot anywhere.
 //
-// Without a network, or for phases that read no others, it leaves tasks to the order of their launches.
+// Without a network, or for phases that read no others, it does nothing, and tasks start in the order of their launches.
 type placer struct {
 	plans map[int32][]int32 // by phase: tasks that each rack is still to get; nil: not placed
 	left  []float64
@@ -42,8 +42,7 @@ func (p *placer) hasSlot(c *replay.Cluster, phase, rack int32) bool {
 	return slices.ContainsFunc(p.on[rack], func(m int32) bool { return c.Free(m, class) > 0 && c.HasRoom(phase, m) })
 }
 
-// started takes a task off the plan: that of the rack, or, where the rack has had all of its own, of the one that waits
-// for most.
+// started removes a task from the plan: from its rack's part or, if that is used up, from the largest one.
 func (p *placer) started(c *replay.Cluster, phase, machine int32) {
 	if p == nil || p.plans[phase] == nil {
 		return

@@ -6,11 +6,10 @@ import (
 	"straggler/whatif/workload"
 )
 
-// Quincy has a min-cost flow decide (package quincy has the network and its prices, with sources). Its four modes are fair
-// or not, preempting or not. Each class of slots has a network of its own, as slots of one class cannot take tasks of
-// another. The paper guarantees slots to jobs (§4.3); what a queue is guaranteed is divided among its jobs by max-min
-// fairness. No scheduler could decide anew more often than each millisecond: the paper's takes 7 ms on average to decide for 250
-// machines.
+// Quincy lets a min-cost flow decide (package quincy has the network and its prices, with sources). Its four modes are fair or
+// not, preempting or not. Each class of slots has a network of its own, since tasks cannot run on slots of another class. The
+// paper guarantees slots to jobs (§4.3); here the guarantee of a queue is divided among its jobs by max-min fairness. Every is at
+// least a millisecond, since a scheduler cannot decide more often: the paper's takes 7 ms on average for 250 machines.
 type Quincy struct {
 	Fair    bool    `option:"fair" doc:"jobs share the slots equally"`
 	Preempt bool    `option:"preempt" doc:"running tasks may be killed for others"`
@@ -22,8 +21,8 @@ type Quincy struct {
 // quincyDefaults are the mode that the paper ends with, and its prices where the network is fast; 20 is its ξ where it is slow.
 var quincyDefaults = Quincy{Fair: true, Preempt: true, Wait: 0.5, Core: 2, Every: 5}
 
-// blockBytes stands for the size of an input that the log does not say, where it says which machines have it: a block of
-// HDFS in the years of the paper.
+// blockBytes is the assumed size of an input if the log has its locations but not its size: a block of HDFS when the paper was
+// written.
 const blockBytes = 64 << 20
 
 // flow passes events to package quincy and carries out its decisions.
@@ -77,7 +76,7 @@ func (f *flow) begin(c *replay.Cluster) {
 		o := quincy.Options{Fair: f.Fair, Preempt: f.Preempt, Prices: quincy.Prices{Wait: f.Wait, CoreGB: f.Core}}
 		s, err := quincy.New(quincy.Cluster{Rack: racks, Slots: make([]int, len(racks))}, o)
 		if err != nil {
-			panic(err) // racks and prices are from 0 up, which is all that it asks for
+			panic(err) // cannot happen: racks and prices are at least 0
 		}
 		n.s = s
 		for m := range racks {
@@ -105,7 +104,7 @@ func (f *flow) Assign(c *replay.Cluster) replay.Time {
 		f.guarantee(c, n)
 		changes, err := n.s.Schedule()
 		if err != nil {
-			panic(err) // a network whose every task may stay unscheduled has a flow
+			panic(err) // cannot happen: a network in which every task may stay unscheduled has a flow
 		}
 		for _, x := range changes {
 			f.carryOut(c, n, x)

@@ -49,7 +49,7 @@ func pool(t testing.TB, pl *workload.Plan) *workload.Pool {
 	return p
 }
 
-// starved are schedulers with the options that the defaults leave off.
+// starved returns schedulers with the options that the defaults leave off.
 func starved(t testing.TB) []schedule.Scheduler {
 	more, err := schedule.Choose([]string{"fair tmin=5 tfair=20", "fair-all t1=3 t2=3 bias=2 tmin=5", "copycompute reducers=2", "delay t1=1 t2=0"})
 	if err != nil {

@@ -1,6 +1,6 @@
 package schedule
 
-// Claim is what a pool (or a job in it) asks for and is guaranteed, in slots.
+// Claim is the demand of a pool (or of a job in it) and its guarantee, in slots.
 type Claim struct {
 	Min, Demand int
 }
@@ -31,8 +31,8 @@ func (c *Claim) bucket(short bool) (low, high int) {
 	return min(c.Min, c.Demand), c.Demand
 }
 
-// fill pours slots into buckets that are full at high and hold low from the start, the lowest first: each ends at the
-// common level, but not under its low nor over its high.
+// fill distributes slots, the lowest claim first: each claim ends at a common level, but not below its low or above its high
+// bound.
 func fill(slots int, claims []Claim, short bool, shares []int) {
 	pour := func(level int) (left, rising, open int) {
 		left = slots

@@ -78,8 +78,8 @@ func (b *Builder) group() {
 	}
 }
 
-// Batches divides the pools, in order, into batches of at most so many attempts, unless a single pool has more; attempts is the
-// number of attempts by application.
+// Batches divides the pools, in order, into batches of at most most attempts, unless a single pool has more; attempts returns the
+// number of attempts of an application.
 func (b *Builder) Batches(most int64, attempts func(application schema.Key) int64) []Batch {
 	var out []Batch
 	room := int64(-1)

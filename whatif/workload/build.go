@@ -261,7 +261,7 @@ func (d *draft) units(g *group) {
 	d.notes.Attempts += len(g.attempts)
 }
 
-// countUnstarted counts the attempts of each job that are left out for want of a start.
+// countUnstarted counts the attempts of each job that are left out because they have no start.
 func (d *draft) countUnstarted(g *group, jobIndex map[schema.Key]int32) {
 	for _, p := range g.phases {
 		d.Jobs[jobIndex[p.JobID]].Unstarted += g.unstarted[p.PhaseID]

@@ -60,7 +60,7 @@ func (d *draft) order() {
 	}
 }
 
-// rank is 0 for an attempt that waits in the queue of its phase.
+// rank returns 0 for an attempt that waits in the queue of its phase.
 func (d *draft) rank(a int32) int {
 	if d.Attempts[a].Solo >= 0 || d.Attempts[a].Slot < 0 {
 		return 1

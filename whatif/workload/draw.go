@@ -17,7 +17,7 @@ const maxTasks = 20_000_000
 
 var errTooMany = fmt.Errorf("more than %d tasks", maxTasks)
 
-// tasks returns the number of tasks nearest to a number that was drawn, which may be too large for an int: then one too many.
+// tasks rounds a drawn number of tasks, which may be too large for an int; above maxTasks it returns maxTasks + 1.
 func tasks(drawn float64) int { return int(min(drawn+0.5, maxTasks+1)) }
 
 // Source reads the jobs that a workload takes from files.
@@ -174,7 +174,7 @@ func (d *drawing) losses(l *Losing, r *rand.Rand) {
 	}
 }
 
-// classes draws the factors of machines: which class a machine is of must not follow from its number.
+// classes draws the factors of machines, so that the class of a machine does not depend on its number.
 func (d *drawing) classes(r *rand.Rand) {
 	type kind struct {
 		factor float64
@@ -228,7 +228,7 @@ func (d *drawing) jobs(i int, in *Loaded) error {
 	return d.drawn(x, queue, r)
 }
 
-// drawn draws count jobs, or as many of each worker.
+// drawn draws count jobs, or count jobs of each worker.
 func (d *drawing) drawn(x *Jobs, queue int32, r *rand.Rand) error {
 	file := d.file(x, r)
 	count := max(x.Count, 1)
@@ -258,8 +258,8 @@ type size struct {
 	maps int
 }
 
-// sizes returns the maps of so many jobs. Of a mix every bin has its share of them, as near as whole jobs allow; they come in
-// random order.
+// sizes returns the numbers of maps of n jobs. In a mix every bin has its share of them, as near as whole jobs allow, in random
+// order.
 func (d *drawing) sizes(x *Jobs, n int, r *rand.Rand) []size {
 	var out []size
 	if x.Mix == "" {
@@ -338,7 +338,7 @@ func (d *drawing) mapReduce(x *Jobs, j *PlanJob, w work, r *rand.Rand) error {
 	return d.add(j)
 }
 
-// reduces adds the reduces of a job whose maps have so many bytes of output.
+// reduces adds the reduces of a job whose maps output a number of bytes.
 func (d *drawing) reduces(x *Jobs, j *PlanJob, n int, bytes int64, r *rand.Rand) {
 	seconds := x.ReduceTime.Draw(r)
 	phase := PlanPhase{Kind: "reduce", After: []int{0}, Early: x.Early, Reports: points(x.ReduceReports),
@@ -410,7 +410,7 @@ func (d *drawing) swim(x *Jobs, s Size, queue int32, r *rand.Rand) error {
 	return d.mapReduce(&y, j, work{maps: int(maps), shuffle: int64(float64(s.Shuffle) * scale)}, r)
 }
 
-// stored adds the jobs of a store. Where their tasks read bytes and the entry gives blocks, these are placed anew.
+// stored adds the jobs of a store. If their tasks read bytes and the entry gives blocks, the blocks get new locations.
 func (d *drawing) stored(x *Jobs, jobs []PlanJob, queue int32, r *rand.Rand) error {
 	from := len(d.plan.Jobs)
 	for n := range jobs {

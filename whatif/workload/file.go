@@ -103,7 +103,7 @@ type Jobs struct {
 	Store string `yaml:"store"` // the jobs of a store, as they were
 	Queue string `yaml:"queue"`
 	Count int    `yaml:"count" min:"1" max:"1e6"`
-	// so many users submit one job after the other, count each; 0: jobs arrive
+	// number of users who submit one job after the other, count each; 0: jobs arrive
 	Workers int     `yaml:"workers" min:"0" max:"1e5"`
 	At      float64 `yaml:"at_s" min:"0" max:"1e9"`    // the first
 	Every   float64 `yaml:"every_s" min:"0" max:"1e9"` // mean gap, Poisson; 0: all at once
@@ -138,7 +138,7 @@ type Jobs struct {
 // Mix is the name of a table of job sizes.
 type Mix string
 
-// Check says whether there is such a table.
+// Check returns an error if there is no such table.
 func (m Mix) Check() error {
 	if _, ok := mixes[m]; ok || m == "" {
 		return nil

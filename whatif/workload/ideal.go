@@ -18,7 +18,7 @@ func NoSkew(p *Pool) []int64 { return p.level(0) }
 // NoSkewChopTail gives every task of a phase the mean of the durations without the worst quartile (MANTRI §6.1).
 func NoSkewChopTail(p *Pool) []int64 { return p.level(0.25) }
 
-// level gives every successful attempt of a phase the mean of what is left when the longest share is dropped.
+// level gives every successful attempt of a phase the mean of the durations without the longest share.
 func (p *Pool) level(drop float64) []int64 {
 	took := p.Durations()
 	p.eachPhase(func(ok []int32) {
@@ -101,7 +101,7 @@ func NoOutliers(p *Pool) []int64 {
 	return took
 }
 
-// NoRecompute takes no time for attempts that make a lost output again.
+// NoRecompute sets the durations of attempts that recompute a lost output to 0.
 func NoRecompute(p *Pool) []int64 {
 	took := p.Durations()
 	for a := range p.Attempts {
@@ -126,7 +126,7 @@ func Without(seconds map[schema.Key]float64) Ideal {
 	}
 }
 
-// Durations are those of the log, by attempt.
+// Durations returns the durations of the log, by attempt.
 func (p *Pool) Durations() []int64 {
 	took := make([]int64, len(p.Attempts))
 	for a := range p.Attempts {

@@ -8,8 +8,8 @@ import (
 	"straggler/schema"
 )
 
-// Inputs say which machines have the input of each task, and find the tasks of a phase that have theirs on a machine or
-// in a rack. They are made once for a pool and never changed.
+// Inputs have the machines with the input of each task, and an index of the tasks of a phase by machine and rack. They are built
+// once for a pool and never changed.
 type Inputs struct {
 	Start    []int32 // by task: first of its replicas in machines
 	Machines []int32
@@ -21,7 +21,7 @@ type Inputs struct {
 	Tasks []int32   // within their phase
 }
 
-// NoInput is the key of tasks whose input lies nowhere in particular.
+// NoInput is the key of tasks whose input has no location.
 const NoInput = -1
 
 // RackKey returns the key of a rack.
@@ -50,7 +50,7 @@ func (p *Pool) LevelAt(task, machine int32) Level {
 	return OffRack
 }
 
-// Entries are those of a phase, from the first to before the second.
+// Entries returns the range of the entries of a phase.
 func (in *Inputs) Entries(phase int32) (from, till int32) {
 	if in == nil {
 		return 0, 0
@@ -112,9 +112,9 @@ func (p *Pool) makeIndex() {
 	in.From = append(in.From, int32(len(in.Tasks)))
 }
 
-// shared fills in what a scheduler needs beyond the log's own: the queue of each job, which is the application's, or its
-// user, and where the input of tasks lies: on the machine of an attempt that the log calls local. Where a task ran
-// elsewhere the log does not say which machines had its input.
+// shared fills in what schedulers other than the log's need: the queue of each job, which is the application's queue, or its
+// user, and the locations of the input of tasks: the machine of an attempt that the log calls local. If a task ran elsewhere, the
+// log does not say which machines had its input.
 func (d *draft) shared(g *group) {
 	d.racksOf(g.machines)
 	number := map[string]int32{}

@@ -8,7 +8,7 @@ import (
 	"straggler/schema"
 )
 
-// observe sums up what the phases of the pool say, which need not know more of each other than the length of windows.
+// observe sums up the statistics of the pool's phases, which depend on each other only by the length of windows.
 func (d *draft) observe(windowS float64) *model.Statistics {
 	s, f, fitter := model.NewStatistics(), phaseModel{draft: d}, model.Fitter{WindowS: windowS}
 	for i := range d.Phases {
@@ -33,7 +33,7 @@ func (r *Rows) windowS() float64 {
 	return model.WindowS((float64(r.Last) - float64(r.First)) / 1e6)
 }
 
-// signature is shared by the executions of a stage.
+// signature returns a hash that the executions of a stage share.
 func (r *Rows) signature(p *schema.Phase) uint64 {
 	if r.programs == nil {
 		r.programs = map[schema.Key]string{}

@@ -2,7 +2,7 @@ package workload
 
 import "slices"
 
-// bin is so many jobs of a number of maps.
+// bin is a number of jobs with a range of numbers of maps.
 type bin struct {
 	name      string
 	low, high int // maps

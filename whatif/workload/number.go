@@ -84,7 +84,7 @@ func (n *Number) most() float64 {
 	return math.Inf(1)
 }
 
-// arguments says how many numbers each distribution takes.
+// arguments is the number of parameters of each distribution.
 var arguments = map[string]int{"uniform": 2, "normal": 2, "exponential": 1, "lognormal": 2, "sum": 1}
 
 func (n *Number) field(key, value *strictyaml.Node) error {

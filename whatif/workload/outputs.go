@@ -7,7 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// Outputs is what a log says of the outputs that were made and of those that were lost.
+// Outputs are the outputs that a log reports as made and as lost.
 type Outputs struct {
 	Made  []Made    // in the order of their instants
 	Lost  []Lost    // in the order of their instants
@@ -28,10 +28,10 @@ type Lost struct {
 	At    Time  // when the loss was noticed
 }
 
-// Outputs are those of the pool's log; nil when it says of none that it was lost and made again.
+// Outputs returns the outputs of the pool's log, or nil if none was lost and recomputed.
 func (p *Pool) Outputs() *Outputs { return p.outputs }
 
-// losses keeps what is known of outputs, for pools that lost any.
+// losses keeps the outputs of pools that lost any.
 func (d *draft) losses(edges []*schema.Edge) {
 	if !slices.ContainsFunc(d.Attempts, func(a Attempt) bool { return d.rows.remakes(a.ID) }) {
 		return

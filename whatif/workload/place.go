@@ -8,8 +8,8 @@ import (
 	"straggler/whatif/heap"
 )
 
-// place gives every attempt the slot that it ran on: of the free slots of its executor the one that came free last.
-// Slots are those that the log declares; an executor without a declaration has as many as it was seen to use at once.
+// place assigns to every attempt the slot that it ran on: of the free slots of its executor, the one that became free last. The
+// number of slots is the one that the log declares or, without a declaration, the largest number that the executor used at once.
 func (d *draft) place(rows []*schema.Machine) {
 	groups := d.slotGroups(rows)
 	d.claim = make([]int64, len(d.Attempts))
@@ -113,7 +113,7 @@ func (g *slotGroups) of(a *LoggedAttempt) int32 {
 	return g.add(a.Machine, a.Executor)
 }
 
-// placeGroup places the attempts of one executor. One that had gone before the first job came has no slot in the pool.
+// placeGroup places the attempts of one executor. An executor that had gone before the first job arrived has no slot in the pool.
 func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	if g.till <= 0 && len(attempts) == 0 {
 		return
@@ -123,7 +123,7 @@ func (d *draft) placeGroup(g *slotGroup, attempts []int32) {
 	if g.declared {
 		d.colour(attempts, g.slots, true, func(int32, int32, int64) { placed++ })
 	}
-	// When more than a twentieth of their time lies beyond the declared slots, the declaration is not what limits them. A count
+	// If more than a twentieth of their time is beyond the declared slots, the declaration does not limit them. A count
 	// of attempts would not show that: under load a framework writes down ends so late that many short attempts overlap.
 	if over := len(attempts) - placed; g.declared && (over < 3 || d.beyond(attempts, g.slots) <= 0.05) {
 		d.notes.DeclaredSlots += g.slots
@@ -191,16 +191,16 @@ func (f freed) Before(g freed) bool {
 	return f.slot < g.slot
 }
 
-// overlap is how much of an attempt may lie before the end of the one that had its slot, at most and as a share of its
-// duration: frameworks hand a slot on when the result is announced, and write the end down when they have handled it.
+// overlap bounds how far an attempt may begin before the end of the one that had its slot, absolutely and as a share of its
+// duration: frameworks reuse a slot when the result is announced, and log the end when they have processed it.
 const (
 	overlapMost  = 1_000_000
 	overlapShare = 0.1
 )
 
-// colour runs attempts, in order of start, through n slots, always taking the slot that came free last, and reports each
-// attempt's slot and since when it was free; where late is set, that may be a little after its start. Attempts that find none
-// free are passed over. With n = 0 there are as many slots as it takes, and their number is returned.
+// colour assigns attempts, in order of start, to n slots, always taking the slot that became free last, and reports each
+// attempt's slot and since when it was free; if late is set, that may be a little after the attempt's start. Attempts that find
+// no free slot are passed over. With n = 0 there are as many slots as needed, and it returns their number.
 func (d *draft) colour(attempts []int32, n int, late bool, report func(a, slot int32, free int64)) int {
 	var idle []freed // the slot that came free last is at the end
 	for s := n - 1; s >= 0; s-- {
@@ -242,8 +242,8 @@ func (d *draft) handsOn(f freed, a int32) bool {
 	return !f.last && d.Attempts[a].Fork < 0 && early <= overlapMost && float64(early) <= overlapShare*float64(d.end[a]-d.start[a])
 }
 
-// keepSlot writes down that attempt a ran on a slot that had come free at an instant: it claimed the slot then, or when
-// it became ready, whichever was later.
+// keepSlot records that attempt a ran on a slot that had become free at an instant: it claimed the slot then, or when it became
+// ready, whichever was later.
 func (d *draft) keepSlot(a, s int32, free int64) {
 	sl := &d.Slots[s]
 	sl.From = min(sl.From, d.start[a]) // a log may announce an executor after its first task
@@ -266,8 +266,8 @@ func (d *draft) readyAt(a int32) int64 {
 	return d.end[p] + at.Ready
 }
 
-// bind finds the most of some attempts that ran at once. That was a limit: of the pool, where the log does not declare
-// the slots; of a job, where applications share a cluster that gives each a part of it. A claim is then also bound to the
+// bind returns the largest number of attempts that ran at once. That is taken as a limit: of the pool, if the log does not
+// declare the slots; of a job, if applications share a cluster that gives each a part of it. A claim is then also bound to the
 // end of the attempt that made room for it.
 func (d *draft) bind(attempts []int32, late bool) int {
 	slices.SortFunc(attempts, func(a, b int32) int { return cmp.Or(cmp.Compare(d.start[a], d.start[b]), cmp.Compare(a, b)) })

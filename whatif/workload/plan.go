@@ -28,7 +28,7 @@ type PlanMachine struct {
 	Computing int     // attempts on reduce slots that may compute at once; 0: all
 	Factor    float64 // time relative to a normal machine; 0 is 1
 	Host      int     // without a network: virtual machines of one number share a host; 0: it shares none
-	Alone     float64 // at most so many times as fast as its factor says when others of its host do not work; 0 is 1
+	Alone     float64 // largest speedup over its factor when other machines of its host do not work; 0 is 1
 	Losses    []PlanLoss
 }
 

@@ -269,7 +269,7 @@ func (p *Pool) NumTasks() int { return len(p.Tasks) }
 // Forever is the instant that never comes.
 const Forever = int64(math.MaxInt64)
 
-// Version is that of the framework, empty where the log does not say.
+// Version returns the version of the framework, or "" if the log does not say.
 func (p *Pool) Version() string {
 	if len(p.Applications) == 0 {
 		return ""

@@ -2,9 +2,9 @@ package workload
 
 import "slices"
 
-// PlanJobs returns the jobs of a pool of a log as a plan has them, for other clusters and schedulers: when they came, or behind
-// which other one; phases with what they waited for; tasks with the seconds that their data predicts on a normal
-// machine and the luck that they had. Retries, copies and losses of the log are left out.
+// PlanJobs returns the jobs of a log's pool as jobs of a plan, for other clusters and schedulers: their arrivals, or the jobs
+// that they followed; phases with what they waited for; tasks with the seconds that the model predicts from their data on a
+// normal machine, and their luck. Retries, copies and losses of the log are left out.
 func (p *Pool) PlanJobs() []PlanJob {
 	jobs := make([]PlanJob, len(p.Jobs))
 	number := make([]int, len(p.Phases)) // of a phase within its job

@@ -8,8 +8,8 @@ type Point struct{ At, Score float32 }
 // Curve is the reports of an attempt, in Pool.Points, in order of time.
 type Curve struct{ First, N int32 }
 
-// Report adds what an attempt had reported at an instant (µs since 1970). Attempts must have been added before, and both
-// come in order of their keys; reports of attempts that are not there, or outside of their time, are left out.
+// Report adds a progress report of an attempt at an instant (µs since 1970). Attempts must have been added before, and both must
+// be in the order of their keys. Reports of unknown attempts, or outside of an attempt's time, are left out.
 func (r *Rows) Report(attempt schema.Key, at int64, score float64) {
 	for r.reporting < len(r.Attempts) && r.Attempts[r.reporting].ID < attempt {
 		r.reporting++

@@ -72,8 +72,8 @@ func (s *Sample) Draw(p *Pool, seed int64) *Pool {
 	return q
 }
 
-// outlive gives the attempts that were killed because another was faster the time that they may have taken: that of an attempt
-// with the luck of another task of the phase, among those that are longer than it ran.
+// outlive gives the attempts that were killed because another was faster the time that they might have taken: with the luck of
+// another task of the phase, among those with which they would take longer than they ran.
 func (q *Pool) outlive(p *Pool, seed int64) {
 	for _, a := range p.Losers {
 		at := &q.Attempts[a]
@@ -96,10 +96,10 @@ func (q *Pool) outlive(p *Pool, seed int64) {
 	}
 }
 
-// farthest is how many times the longest attempt of its phase an attempt of another run may take. The log shows none that took
-// so long; a normal distribution of logarithms goes on for days where five tasks took 33 s or 910 s, and one such draw would be
-// the whole interval. An estimate: with a scatter of 50 %, a draw for the longest attempt is limited once in 150 million, with
-// one of 150 % once in 170.
+// farthest is how many times as long as the longest attempt of its phase an attempt of another run may take. The log has none
+// that took so long; a normal distribution of logarithms extends to days if five tasks took from 33 s to 910 s, and a single such
+// draw would determine the interval. An estimate: with a scatter of 50 %, a draw for the longest attempt is limited once in 150
+// million, with one of 150 % once in 170.
 const farthest = 10
 
 // Again draws durations, in µs by attempt, of another run of the same jobs with the same faults: each attempt with the scatter
@@ -146,7 +146,7 @@ func (p *Pool) Again(seed int64) []int64 {
 	return took
 }
 
-// longest is 0 for a phase without attempts.
+// longest returns 0 for a phase without attempts.
 func longest(took []int64) int64 {
 	most := int64(0)
 	for _, t := range took {
@@ -176,7 +176,7 @@ func drawOf(seed int64, purpose uint64, of int64) *rand.Rand {
 	return rand.New(rand.NewPCG(mixed(uint64(seed)<<8|purpose), mixed(uint64(of))))
 }
 
-// mixed is the finaliser of splitmix64: the first numbers of generators whose seeds follow each other are otherwise alike.
+// mixed applies the finaliser of splitmix64, without which the first numbers of generators with successive seeds would be alike.
 func mixed(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

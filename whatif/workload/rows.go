@@ -52,7 +52,7 @@ const (
 	Unended // the log stops before its end
 )
 
-// Nearness tells whether an attempt ran where its data was.
+// Nearness is whether an attempt ran where its data was.
 type Nearness uint8
 
 const (

@@ -256,16 +256,16 @@ func ofMean(x float64) float64 {
 	return 2 * (x - 1 + math.Exp(-x)) / (x * x)
 }
 
-// firstDiffers is what the excess of first tasks differs by from stage to stage whatever the run: First without it is 0.09
-// (root mean square) on the 14 logs of the pairs in testdata/labelled, made on idle cores, where two runs of a stage differ by
-// what own scatter makes. BENCH.md says what half and twice of it change.
+// firstDiffers is by how much the excess of first tasks differs between stages in every run. Without it, First is 0.09 (root mean
+// square) on the 14 logs of the pairs in testdata/labelled, made on idle cores, in which two runs of a stage differ only by their
+// individual scatter. BENCH.md has the effects of half and of twice the value.
 const firstDiffers = 0.09
 
-// leastFirst is how many differences First is estimated from: the first phases of processes that load classes differ by more
-// than all others, and the median must not be theirs.
+// leastFirst is the least number of differences from which First is estimated: the first phases of processes that load classes
+// differ more than all others, and must not determine the median.
 const leastFirst = 4
 
-// ofFirst is First, where attempts share scatter anyway.
+// ofFirst returns the estimate of First, given SD and Time.
 func (s *scatterSample) ofFirst(shared *SharedScatter) float64 {
 	if len(s.first) <= leastFirst {
 		return 0
@@ -287,7 +287,7 @@ func (s *scatterSample) ofFirst(shared *SharedScatter) float64 {
 	return math.Sqrt(max(d*d/2-explained, 0))
 }
 
-// mostSteps are the steps of a path: with more the correlation time is no shorter than one.
+// mostSteps bounds the steps of a path, of a quarter of the correlation time each; in a longer pool steps are longer.
 const mostSteps = 1 << 16
 
 // path is the integral of a draw of s(t) at each step from the origin of the pool, over SD.
@@ -313,7 +313,7 @@ func (p *Pool) path(r *rand.Rand) path {
 	return out
 }
 
-// mean is that of the path over a span of time.
+// mean returns the mean of the path over a span of time.
 func (w *path) mean(from, till int64) float64 {
 	a, b := w.until(float64(from)/w.step), w.until(float64(till)/w.step)
 	return (b - a) * w.step / max(float64(till-from), 1)

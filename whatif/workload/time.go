@@ -11,5 +11,5 @@ const (
 // Seconds returns the span in seconds.
 func (t Time) Seconds() float64 { return float64(t) / 1e6 }
 
-// Seconds returns a span of so many seconds, of at most 2^60 µs or 36 000 years, so that it can be added to an instant.
+// Seconds returns a span of s seconds, of at most 2^60 µs or 36 000 years, so that it can be added to an instant.
 func Seconds(s float64) Time { return Time(min(s*1e6+0.5, 1<<60)) }

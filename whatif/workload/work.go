@@ -35,7 +35,8 @@ func (d *draft) model(m *model.Model) {
 	d.Scatter = sample.estimate()
 }
 
-// worthNaming is the factor from which assumptions say that a machine differs from the others; causes names it slow from there.
+// worthNaming is the factor from which assumptions say that a machine differs from the others, the same as in package
+// causes/machines.
 const worthNaming = 1.15
 
 // machineFactors stores each machine's factor: overall, and in the windows of time in which it was observed.

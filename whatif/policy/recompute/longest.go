@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Longest is the expected largest of some times, each of which counts with its own probability, independently:
+// Longest returns the expected largest of some times, each of which counts with its own probability, independently:
 //
 //	Σ over k, from the largest down, of time(k) · p(k) · Π over l before k of (1 − p(l))
 func Longest(times, p []float64) float64 {

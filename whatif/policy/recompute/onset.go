@@ -16,7 +16,7 @@ func (h *History) grow(machine int) {
 func (h *History) Held(machine int) { h.grow(machine); h.held[machine]++; h.allHeld++ }
 func (h *History) Lost(machine int) { h.grow(machine); h.lost[machine]++; h.allLost++ }
 
-// Loss is the probability that an output on a machine is lost: the share of those that were, over all that is known
+// Loss returns the probability that an output on a machine is lost: the share of those that were, over all that is known
 // ("estimated for a machine over a long period of time", MANTRI §5.3); 0 for a machine that held nothing yet.
 func (h *History) Loss(machine int) float64 {
 	if machine >= len(h.held) || h.held[machine] == 0 {
@@ -25,7 +25,7 @@ func (h *History) Loss(machine int) float64 {
 	return min(float64(h.lost[machine])/float64(h.held[machine]), 1)
 }
 
-// Mean is the same of an output on any machine.
+// Mean returns the same of an output on any machine.
 func (h *History) Mean() float64 { return min(float64(h.allLost)/float64(max(h.allHeld, 1)), 1) }
 
 // Onset takes losses on a machine for the beginning of more: recomputations cluster by machine (MANTRI §4.2, figure 6).

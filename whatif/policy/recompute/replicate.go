@@ -1,6 +1,6 @@
 package recompute
 
-// Worth is whether an output is worth a copy: P(loss) · t_redo > t_rep, t_rep being the time to move it to another
+// Worth reports whether an output is worth a copy: P(loss) · t_redo > t_rep, t_rep being the time to move it to another
 // machine of its rack (MANTRI §5.3).
 func Worth(loss, redo, rep float64) bool { return loss*redo > rep }
 

@@ -17,7 +17,7 @@ const (
 	MaxNodes    = 1 << 20
 	MaxArcs     = 1 << 22
 	MaxCost     = 1 << 36 // cost of a unit of flow, either sign
-	MaxCapacity = 1 << 40 // also stands for unlimited
+	MaxCapacity = 1 << 40 // also means unlimited
 	MaxSupply   = 1 << 40
 )
 

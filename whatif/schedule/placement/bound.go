@@ -16,8 +16,8 @@ type weights struct{ up, down []float64 }
 // steps is how often weights are improved. The bound holds after any number of them.
 const steps = 400
 
-// bound finds good weights by moving them towards the links that are busy when every task goes where it is cheapest, in
-// ever smaller steps (multiplicative weights), and gives the largest bound found.
+// bound finds good weights by moving them towards the links that are busy when every task is placed where it is cheapest, in ever
+// smaller steps (multiplicative weights), and returns the largest bound found.
 func (p *Problem) bound() float64 {
 	n := len(p.Up)
 	w := weights{slices.Repeat([]float64{1 / float64(2*n)}, n), slices.Repeat([]float64{1 / float64(2*n)}, n)}
@@ -35,7 +35,7 @@ func (p *Problem) bound() float64 {
 	return max(best, p.single(total))
 }
 
-// cheapest places every task where its price is least, and gives the sum of the prices.
+// cheapest places every task where its price is least, and returns the sum of the prices.
 func (p *Problem) cheapest(w weights, total []float64, l *links) (sum float64) {
 	clear(l.up)
 	clear(l.down)

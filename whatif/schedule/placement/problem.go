@@ -25,7 +25,7 @@ type Plan struct {
 	Bound   float64 // no placement takes less
 }
 
-// check says what is wrong with a problem.
+// check returns an error about an invalid problem.
 func (p *Problem) check() error {
 	racks := len(p.Up)
 	if racks == 0 || len(p.Down) != racks || p.Slots != nil && len(p.Slots) != racks {
@@ -86,7 +86,7 @@ func (p *Problem) empty() *links {
 // put places a task.
 func (l *links) put(t, rack int) { l.add(t, rack, 1) }
 
-// take takes a task away again.
+// take removes a task.
 func (l *links) take(t, rack int) { l.add(t, rack, -1) }
 
 func (l *links) add(t, rack int, sign float64) {

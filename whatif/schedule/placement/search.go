@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// slack is how near a placement has to be to the bound to count as it.
+// slack is the factor within which a placement counts as having reached the bound.
 const slack = 1 + 1e-9
 
 // Solve finds a good placement.
@@ -79,7 +79,7 @@ func (s *search) improve() {
 	}
 }
 
-// busiest returns the rack of a link that takes so long.
+// busiest returns the rack of a link that takes the given time.
 func (s *search) busiest(most float64) int {
 	for i := range s.l.up {
 		if s.l.up[i] == most || s.l.down[i] == most {

@@ -80,7 +80,7 @@ func (s *Scheduler) read(b *input, in Input) {
 	}
 }
 
-// hold records that a rack holds at least so many bytes.
+// hold records that a rack holds at least a number of bytes.
 func (s *Scheduler) hold(b *input, rack int, bytes int64) {
 	for k := range b.racks {
 		if b.racks[k].Where == rack {

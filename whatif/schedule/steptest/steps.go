@@ -10,7 +10,7 @@ import (
 	"straggler/cputime"
 )
 
-// Watch measures by the wall and by the processor, which tell how busy the machine is with other things.
+// Watch measures by the wall clock and by processor time, whose difference shows how busy the machine is with other processes.
 type Watch struct {
 	Wall, Processor []float64 // ms
 	began           time.Time

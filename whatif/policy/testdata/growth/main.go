@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// phase is the log of tasks of a minute or two that took the first free of the machines' slots, where one task in twenty is
+// phase returns the log of tasks of a minute or two that took the first free of the machines' slots, where one task in twenty is
 // unlucky.
 func phase(tasks, machines int) *workload.Rows {
 	const slots = 4
