@@ -274,7 +274,7 @@ func (c *comparison) large() bool {
 	return c.isFelt(c.series.tonight.value, c.normal(), c.tonight)
 }
 
-// wasFelt is large for a night of the history.
+// wasFelt is the same as large, for a night of the history.
 func (c *comparison) wasFelt(k int) bool {
 	return c.isFelt(c.series.history[k].value, c.usual(), c.past[k])
 }

@@ -98,7 +98,7 @@ func (f *Finding) scope() int {
 	return 0
 }
 
-// findingID is short enough to type and the same in every run.
+// findingID returns an id that is short enough to type and the same in every run.
 func findingID(group, rule string, s measure.Signature, what string) string {
 	h := xxhash.New()
 	parts := []string{group, rule, s.Job, s.Stage, s.Kind, fmt.Sprint(s.Depth, s.Nth), what}

@@ -11,8 +11,9 @@ import (
 )
 
 // Nights audits the runs of each day separately, with a baseline that is updated from day to day, as if there had been an audit
-// at the end of every day since the first run. It returns at most the last most days, the newest last. Days are in UTC, and a run
-// belongs to the day of its start. Runs without a start, or outside years of four digits, are left out. tasks is as in Options.
+// at the end of every day since the first run. It returns the last days, at most most of them, the newest last. Days are in UTC,
+// and a run belongs to the day of its start. Runs without a start, or outside years of four digits, are left out. tasks is as in
+// Options.
 func Nights(ctx context.Context, runs []measure.Run, tasks func(...*measure.Run) error, cfg *Config, most int) ([]*Night, error) {
 	byDay := map[string][]measure.Run{}
 	var days []string

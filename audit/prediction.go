@@ -32,8 +32,8 @@ type spread struct {
 
 func (s *series) spread() spread { return spreadOf(s.history) }
 
-// spreadOf is robust to a few bad nights: the mean is Huber's, and values further from it than 2.5 robust standard deviations
-// are winsorised for the variance. Their size is still taken into account by maxT.
+// spreadOf estimates the spread of a history robustly against a few bad nights: the mean is Huber's, and values further from it
+// than 2.5 robust standard deviations are winsorised for the variance. Their size is still taken into account by maxT.
 func spreadOf(history []point) spread {
 	out := spread{n: len(history)}
 	if out.n == 0 {

@@ -73,7 +73,8 @@ func machineID(group, rule, name string) string {
 	return findingID(group, rule, measure.Signature{}, name)
 }
 
-// newWindow returns the window of at most most runs. Machines that are findings of tonight count as slow tonight.
+// newWindow returns the window of the last runs, of which there are at most most. Machines that are findings of tonight count as
+// slow tonight.
 func newWindow(r *measure.Run, history []*measure.Run, most int, tonight []Finding) *window {
 	w := &window{}
 	for _, h := range append(slices.Clone(history), r) {
@@ -144,7 +145,7 @@ func (w *window) wasOne(name, finding string) bool {
 
 // accepted reports whether a decision makes it normal that a machine is slow. bad and again are the runs with which decisions
 // about its two possible findings begin, or "". As for other findings, the runs of the history from the decision on define what
-// is normal: being slow, or being slow in at least least runs of a window. Without such a run it is a finding again.
+// is normal: being slow, or being slow in at least a number of runs of a window. Without such a run it is a finding again.
 func (w *window) accepted(f *Finding, least float64, bad, again string) bool {
 	var slow []float64 // runs before
 	k := 0.0

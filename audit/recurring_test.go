@@ -26,7 +26,7 @@ func TestFisherExact(t *testing.T) {
 	}
 }
 
-// nightsOf are runs of a program on ten machines m0 to m9, in which those listed are slow.
+// nightsOf returns runs of a program on ten machines m0 to m9, in which those listed are slow.
 func nightsOf(slow ...string) []measure.Run {
 	runs := audittest.Runs(len(slow))
 	for i := range runs {

@@ -26,7 +26,7 @@ type Rule struct {
 	of       func(v, scale measure.Values) point
 }
 
-// Scope says for what a rule makes a comparison.
+// Scope is what a rule makes one comparison for.
 type Scope int
 
 const (

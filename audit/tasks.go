@@ -56,7 +56,7 @@ type sums struct{ excess, squares string }
 
 var excessSums, causeSums = sums{"excess_s", "excess_sq"}, sums{"seconds", "squares"}
 
-// tasksOf compares tonight's excess with that of the history; least is a time that means nothing.
+// tasksOf compares tonight's excess with that of the history. A time of least is negligible, and is added to both.
 func (c *comparison) tasksOf(of sums, least, speed float64) (growth, bool) {
 	e, sq := c.tonight[of.excess]*math.Exp(-speed), c.tonight[of.squares]*math.Exp(-2*speed)
 	if _, ok := c.tonight[of.squares]; !ok || len(c.past) == 0 {

@@ -10,7 +10,7 @@ import (
 	"straggler/schema"
 )
 
-// processorPhases are phases of a cluster in which slow attempts compute more. In the last phase, one task of machine 0 takes
+// processorPhases returns phases of a cluster in which slow attempts compute more. In the last phase, one task of machine 0 takes
 // three times as long, and the other one there 1.9 times; its processor time is as given, relative to the usual.
 func processorPhases(seed uint64, cpu float64) []*fit.Phase {
 	c := causestest.New(seed, 8)

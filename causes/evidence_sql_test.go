@@ -216,7 +216,7 @@ func found(c *claim, e *causes.Evidence, t table) (value, within float64, ok boo
 	return t.of(t.columns[len(t.columns)-1])[i], exact, true
 }
 
-// first is 1 if row i started before any task on its machine had ended.
+// first returns 1 if row i started before any task on its machine had ended.
 func first(t table, i int) float64 {
 	machines := slices.Index(t.columns, "machine")
 	starts, durations := t.of("start_time"), t.of("duration_s")

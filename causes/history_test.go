@@ -226,7 +226,7 @@ func longer(a *schema.Attempt, s float64) {
 	a.FinishTime = schema.Some(a.FinishTime.V.Add(s))
 }
 
-// nights are runs of one stage with 24 tasks on eight machines; the last run is different.
+// nights returns runs of one stage with 24 tasks on eight machines; the last run is different.
 func nights(n int, different func(a *schema.Attempt, machine int)) *schema.Trace {
 	tr := &schema.Trace{}
 	r := rand.New(rand.NewPCG(5, 16))

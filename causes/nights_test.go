@@ -37,7 +37,7 @@ func newNights(t *testing.T) *nights {
 	return &nights{enginetest.NewLogs(st), eng}
 }
 
-// someLogs are applications of several days on the same machines, one log each, with their inputs in the order of time. Each
+// someLogs returns applications of several days on the same machines, one log each, with their inputs in the order of time. Each
 // day has its own bad machines.
 func someLogs(t *testing.T) (map[schema.Key]*schema.Trace, []schema.Key) {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 	"straggler/schema"
 )
 
-// pausedPhases are phases in which the tasks of machine 2 occasionally collect for 4 s; spoil says how tasks elsewhere that
+// pausedPhases returns phases in which the tasks of machine 2 occasionally collect for 4 s; spoil says how tasks elsewhere that
 // run meanwhile wait for its blocks, given whether they do.
 func pausedPhases(seed uint64, spoil func(t *fit.Task, meanwhile bool)) []*fit.Phase {
 	c := causestest.New(seed, 6)

@@ -87,7 +87,7 @@ func (w *workTruth) acted(a *worked) (causes []schema.Cause) {
 	return causes
 }
 
-// hosts are those that a fault was injected into.
+// hosts returns the hosts that a fault was injected into.
 func (w *workTruth) hosts(c schema.Cause) (hosts []string) {
 	for _, f := range w.Plan.Faults {
 		if f.Cause == c {

@@ -107,7 +107,7 @@ func TestPhasesAsInSQL(t *testing.T) {
 	}
 }
 
-// edgesOf are runs of a program whose logs contain what logs should not contain, or rarely do.
+// edgesOf returns runs of a program whose logs contain what logs should not contain, or rarely do.
 func edgesOf(r *rand.Rand) (out []*schema.Trace) {
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, math.Copysign(0, -1), 1e15, 1e300, 5e-324}
 	for range 6 {

@@ -119,7 +119,7 @@ func referVerdict(s *schema.PhaseStats, winners, ends []schema.Attempt) {
 	s.LostS = schema.Some(max(last.Sub(cut), 0))
 }
 
-// rate is DOLLY's: work over duration.
+// rate returns the rate of DOLLY: work over duration.
 func rate(a schema.Attempt, b schema.Basis) schema.Null[float64] {
 	work := schema.Null[int64]{}
 	switch b {
@@ -148,7 +148,7 @@ func quantile(x []float64, p float64) schema.Null[float64] {
 	return schema.Some(x[i] + (at-float64(i))*(x[i+1]-x[i]))
 }
 
-// referModel is 1 − SSR/SST of a least-squares fit by singular values, which need no rule for collinear predictors.
+// referModel returns 1 − SSR/SST of a least-squares fit by singular values, which need no rule for collinear predictors.
 func referModel(winners []schema.Attempt) (r2 schema.Null[float64], n schema.Null[int64]) {
 	var rows []schema.Attempt
 	remote := true

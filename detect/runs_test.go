@@ -50,7 +50,7 @@ func TestRunBytes(t *testing.T) {
 	}
 }
 
-// oddRuns are runs of a program, in logs in which much is unknown.
+// oddRuns returns runs of a program, in logs in which much is unknown.
 func oddRuns(r *rand.Rand) *schema.Trace {
 	tr := repeatedRuns(r, 40)
 	for i := range tr.Applications {

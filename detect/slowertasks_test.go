@@ -69,7 +69,7 @@ func TestSlowerTasksAsInSQL(t *testing.T) {
 	}
 }
 
-// repeatedRuns are runs of one program with five stages, with or without the same number of tasks each time.
+// repeatedRuns returns runs of one program with five stages, with or without the same number of tasks each time.
 func repeatedRuns(r *rand.Rand, runs int) *schema.Trace {
 	m := newMade()
 	usual := make([]float64, 40)

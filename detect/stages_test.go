@@ -93,7 +93,8 @@ func TestStagesOfWhatChanged(t *testing.T) {
 	}
 }
 
-// someExecutions are those of two stages, what is expected of them, and, for those known from earlier results, what these say.
+// someExecutions returns executions of two stages, the expected results, and, for executions known from earlier results, what
+// these contain.
 func someExecutions(r *rand.Rand) (all []*numberedRun) {
 	horizon := 1 + r.IntN(400)
 	for stage := range 2 {

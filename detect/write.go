@@ -95,7 +95,7 @@ func (a *inputRows[R]) flush() error {
 	return err
 }
 
-// ordered returns a query for the rows of another in an order.
+// ordered returns a query for the rows of another query, sorted.
 func ordered(sql, order string) string {
 	return fmt.Sprintf("%s ORDER BY %s NULLS LAST", sql, strings.ReplaceAll(order, ",", " NULLS LAST,"))
 }

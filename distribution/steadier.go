@@ -22,7 +22,7 @@ func Steadier(a, b []float64) int {
 	return 0
 }
 
-// deviation returns the standard deviation of a sample of logarithms, at least 1 %: clocks say no more.
+// deviation returns the standard deviation of a sample of logarithms, at least 1 %: the clocks of logs are not more precise.
 func deviation(v []float64) float64 {
 	mean, sum := 0.0, 0.0
 	for _, x := range v {

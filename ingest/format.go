@@ -24,8 +24,8 @@ type Format struct {
 	// Sniff decides from the first decompressed bytes whether this is the format.
 	Sniff func(h Head) Match
 
-	// Instead returns what to give instead of an input that no format recognises, if that is what processes of the framework
-	// log for people; "" for any other input. May be nil.
+	// Instead returns what an input is that no format recognises, and what to give instead, if it is a text log of the
+	// framework's processes; "" for any other input. May be nil.
 	Instead func(h Head) string
 
 	// Application identifies the application of an input, by its id and start, from what Sniff saw; "" if that does not say.

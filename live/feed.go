@@ -127,8 +127,9 @@ func (f *feed) phase(p *schema.Phase) {
 	f.to.Report(replay.Event{What: replay.Released, At: f.time(since.V), Phase: w.number})
 }
 
-// taskNumber returns the policies' number of a task: its own, but where a stage is submitted again for some of its partitions,
-// whose own may be beyond the count of its tasks, or -1 if there are more tasks than were planned.
+// taskNumber returns the policies' number of a task: its own, or the highest free one if its own is taken or not below the number
+// of tasks, as when a stage is submitted again for some of its partitions. It returns -1 if there are more tasks than were
+// planned.
 func (w *watchedPhase) taskNumber(task int64) int32 {
 	if n, ok := w.numbers[task]; ok {
 		return n

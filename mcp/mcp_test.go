@@ -127,7 +127,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// Before causes have been found nothing can be compared: that is no failure.
+// Before causes have been found nothing can be compared, which is not a failure.
 func TestAuditBeforeCauses(t *testing.T) {
 	st, err := store.Temp(t.Context())
 	reporttest.Check(t, err)

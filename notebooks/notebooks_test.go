@@ -26,7 +26,7 @@ func python(t *testing.T) string {
 	return name
 }
 
-// freshStores are stores of the logs that the notebooks discuss, with all results: those with labelled faults, and one with
+// freshStores returns stores of the logs that the notebooks discuss, with all results: those with labelled faults, and one with
 // plans.
 func freshStores(t *testing.T) (store, plans string) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"straggler/audit/measure"
 )
 
-// night is one with every kind of sample, and hostile names.
+// night returns runs and an audit with every kind of sample, and hostile names.
 func night() ([]measure.Run, *audit.Night) {
 	hostile := "etl \"x\"\\y\n{}\x1b[31m\xff"
 	runs := []measure.Run{
@@ -94,7 +94,8 @@ func TestBoundedLabels(t *testing.T) {
 	}
 }
 
-// promtool is Prometheus's own checker; without it the test is skipped, or fails where STRAGGLER_REQUIRE says promtool.
+// promtool returns the path of Prometheus's own checker. Without it the test is skipped, or fails if STRAGGLER_REQUIRE has
+// promtool.
 func promtool(t *testing.T) string {
 	path, err := exec.LookPath("promtool")
 	if err != nil {
@@ -114,7 +115,7 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
-// queries are those of the dashboard, for all applications.
+// queries returns the queries of the dashboard, for all applications.
 func queries(t *testing.T) []string {
 	t.Helper()
 	var d struct {

@@ -2,7 +2,7 @@ package schema
 
 // The rows of the result tables, which detect, causes, whatif and simulate write, each in one commit.
 
-// PhaseStats is how the tasks of a phase compare.
+// PhaseStats compares the tasks of a phase.
 type PhaseStats struct {
 	PhaseID       Key           `col:"phase_id" key:"phases" doc:"the phase"`
 	Tasks         int64         `col:"tasks" doc:"number of distinct tasks"`

@@ -63,7 +63,7 @@ type cache struct {
 	mu sync.Mutex // held while copies are evicted
 }
 
-// CacheDir returns the directory for copies: dir, else that of STRAGGLER_CACHE, else one in the user's cache.
+// CacheDir returns the directory for copies: the requested one, else that of STRAGGLER_CACHE, else one in the user's cache.
 func CacheDir(asked string) (string, error) {
 	if dir := cmp.Or(asked, os.Getenv("STRAGGLER_CACHE")); dir != "" {
 		return dir, nil

@@ -41,7 +41,7 @@ func verified(t testing.TB, trace *schema.Trace, o verify.Options) verify.Result
 	return r
 }
 
-// texts are violations in one order.
+// texts returns violations in one order.
 func texts(found []laws.Violation) []string {
 	var all []string
 	for _, v := range found {

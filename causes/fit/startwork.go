@@ -98,7 +98,7 @@ type workEvidence struct {
 	began             [beginnings]int // tasks that began so
 }
 
-// workEvidence is computed once per fit, since many tasks of a phase may need it.
+// workEvidence returns the evidence about work, computed once per fit, since many tasks of a phase may need it.
 func (f *Fitter) workEvidence() *workEvidence {
 	if f.shown != nil {
 		return f.shown

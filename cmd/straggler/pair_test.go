@@ -60,7 +60,7 @@ func newPair(t *testing.T, st *store.Store, server string, r *record) *pair {
 
 func (p *pair) Name() string { return "pair" }
 
-// Dialect is that of either engine: our statements are valid in both.
+// Dialect returns the dialect of either engine: our statements are valid in both.
 func (p *pair) Dialect() sqltext.Dialect { return sqltext.DuckDB }
 func (p *pair) Close() error             { return nil }
 

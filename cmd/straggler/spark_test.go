@@ -24,7 +24,7 @@ func TestSpark(t *testing.T) {
 		o.Set = map[string]string{}
 	}
 	// Adaptive execution plans most of the hundreds of statements twice, to find that their rows need one partition. The tests of
-	// detect and of writing once have adaptive plans.
+	// package detect and of exactly-once writing use it.
 	o.Set["spark.sql.adaptive.enabled"], o.Set["spark.sql.shuffle.partitions"] = "false", "1"
 	server := sparktest.Engine(t, o)
 	for name, run := range map[string]func(*testing.T){

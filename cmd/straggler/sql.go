@@ -136,7 +136,7 @@ func (e *env) setInterrupt(do func()) {
 	e.onInterrupt.Store(&do)
 }
 
-// historyFile returns the file for the shell's history, or "" if there is no place for it.
+// historyFile returns the file for the shell's history, or "" if its directory cannot be created.
 func historyFile() string {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if dir == "" {

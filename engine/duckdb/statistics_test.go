@@ -85,7 +85,7 @@ func attempt(seconds float64, machine string) schema.Attempt {
 	return schema.Attempt{DurationS: schema.Some(seconds), Machine: schema.Some(machine)}
 }
 
-// compareDoubles returns the order of SQL engines: NaN equals itself and is greater than all others.
+// compareDoubles compares in the order of SQL engines: NaN equals itself and is greater than all others.
 func compareDoubles(a, b float64) int {
 	switch {
 	case math.IsNaN(a) && !math.IsNaN(b):

@@ -93,8 +93,8 @@ func (e *Engine) command(verb []string) (string, error) {
 
 func shellText(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// StoreAddress returns the one given in the server's address, or that of this process. A bucket has the same address everywhere;
-// the one in the server's address is Spark's name for it.
+// StoreAddress returns the address of the store in the server's address, or that of this process. A bucket has the same address
+// everywhere; the one in the server's address is Spark's name for it.
 func (e *Engine) StoreAddress() (string, error) {
 	own := e.st.Address()
 	scheme, _, isURL := strings.Cut(own, "://")

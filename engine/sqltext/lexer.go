@@ -83,7 +83,7 @@ func (d Dialect) token(s string) Token {
 	return Token{Kind: kind, Text: s[:n], Open: open}
 }
 
-// quoted returns how many bytes a text in quotes, or a name, begins with before what is quoted; 0: none begins here.
+// quoted returns the length of the opening mark of a quoted text or name, or 0 if the text does not begin with one.
 func (d Dialect) quoted(s string) int {
 	if d == Spark {
 		return sparkQuote(s)
@@ -139,7 +139,7 @@ func (d Dialect) blockComment(s string) (n int, open bool) {
 	return len(s), true
 }
 
-// wordLength returns the length of a word. DuckDB takes letters after a number for a word of their own, and $ for a letter.
+// wordLength returns the length of a word. In DuckDB letters after a number are a word of their own, and $ is a letter.
 func (d Dialect) wordLength(s string) int {
 	if d == DuckDB && s[0] >= '0' && s[0] <= '9' {
 		return len(s) - len(strings.TrimLeft(s, "0123456789"))

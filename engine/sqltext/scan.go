@@ -2,7 +2,8 @@ package sqltext
 
 import "strings"
 
-// closed returns how long a text is up to and with a mark that comes after its first from bytes, or all of it.
+// closed returns the length of a text up to and including a mark after its first from bytes. If there is none, open is set, and
+// it returns the whole length.
 func closed(s string, from int, mark string) (n int, open bool) {
 	if i := strings.Index(s[from:], mark); i >= 0 {
 		return from + i + len(mark), false

@@ -44,7 +44,7 @@ func (l *Writer) jobEnded(e *synth.Event, at int64) {
 	}
 }
 
-// forget removes a stage of a job that has ended.
+// forget removes a stage whose job has ended.
 func (l *Writer) forget(native string, s *stage) {
 	for _, k := range s.phases {
 		delete(l.phases, k)

@@ -54,7 +54,7 @@ func (f *file) hash(ctx context.Context) (*fileStats, error) {
 // fileStats describes the bytes of a file that were read.
 type fileStats struct {
 	hashed  bool          // a fingerprint is wanted
-	hash    *xxh3.Hasher  // over the raw bytes, until their end: it has a kilobyte, and a run may read millions of files
+	hash    *xxh3.Hasher  // over the raw bytes, until their end: it takes a kilobyte, and a run may read millions of files
 	sum     [16]byte      // hash of the file, once it was read to its end
 	shared  *atomic.Int64 // raw bytes of the whole run, for its progress; may be nil
 	raw     int64

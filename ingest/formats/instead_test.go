@@ -9,7 +9,7 @@ import (
 	"straggler/ingest/discover"
 )
 
-// What processes log for people is refused with the name of the file to give instead. The lines are of published logs.
+// The text log of a process is refused with the name of the file to give instead. The lines are from published logs.
 func TestInstead(t *testing.T) {
 	for name, c := range map[string]struct{ line, want string }{
 		"am":      {"2015-10-18 18:01:47,978 INFO [main] org.apache.hadoop.mapreduce.v2.app.MRAppMaster: Created MRAppMaster for application appattempt_1445144423722_0020_000001", ".jhist"},

@@ -15,8 +15,8 @@ import (
 	"straggler/ingest/ingesttest"
 )
 
-// samples are small files of formats for which there is no real log, or no unusual one: testdata/samples has a directory for
-// each, named after the format.
+// samples returns the directories of small files of formats for which there is no real log, or no unusual one: testdata/samples
+// has one for each, named after the format.
 func samples(t *testing.T) (dirs []string) {
 	dirs, err := filepath.Glob("testdata/samples/*")
 	if err != nil || len(dirs) < 12 {

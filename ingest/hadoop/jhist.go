@@ -75,7 +75,7 @@ func insteadOfJobHistory(h ingest.Head) string {
 	if !read.ProcessLog(h.Bytes, "MRAppMaster", "mapreduce.v2.app", "mapreduce.Job:", "mapred.JobClient:", "mapred.YarnChild", "mapred.MapTask", "mapred.ReduceTask") {
 		return ""
 	}
-	return "what a client, application master or task of MapReduce logs for people; give the job's history, the .jhist file below mapreduce.jobhistory.done-dir"
+	return "the text log of a MapReduce client, application master or task; give the job's history, the .jhist file below mapreduce.jobhistory.done-dir"
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

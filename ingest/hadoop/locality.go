@@ -51,7 +51,7 @@ func (b *jobRows) remoteShare() map[string]float64 {
 	return share
 }
 
-// locality is derived from the split's hosts if the log does not record it.
+// locality returns the locality of a task at a location, derived from the hosts of its split: for logs that do not record it.
 func (t *task) locality(p location) schema.Null[schema.Locality] {
 	if p.host == "" || len(t.hosts) == 0 {
 		return schema.Null[schema.Locality]{}

@@ -5,11 +5,11 @@ import (
 	"regexp"
 )
 
-// logged matches a line as Log4j and Logback write it: date, time and level, with a thread between them or not.
+// logged matches a line written by Log4j or Logback: date, time and level, with or without a thread before the level.
 var logged = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d|\d\d/\d\d/\d\d)[ T]\d\d:\d\d:\d\d\S*(?: \[[^]]*\]| \S+)? *\[?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b`)
 
-// ProcessLog reports whether the beginning of a file is what a process logs for people, line by line, and mentions one of the
-// words. Some of its first lines may have another form, such as the traces of exceptions and the heads of aggregated logs.
+// ProcessLog reports whether the beginning of a file is from the text log of a process, and mentions one of the words. Some of
+// its first lines may have another form, such as stack traces and the heads of aggregated logs.
 func ProcessLog(head []byte, words ...string) bool {
 	const mostLines = 100
 	lines, found := 0, false

@@ -62,8 +62,8 @@ func plain(s string) bool {
 	return len(s) <= MaxText && (len(rest) == 0 || utf8.ValidString(s) && strings.IndexByte(s, 0) < 0)
 }
 
-// Interner makes one string of equal bytes, so that a host that a log names a million times is allocated once. It cleans
-// values as Text does. The zero Interner is ready to use; it is not safe for concurrent use.
+// Interner stores equal values once, so that a host that a log names a million times is allocated once. It cleans values as Text
+// does. The zero Interner is ready to use; it is not safe for concurrent use.
 type Interner struct {
 	slots   []string          // values by their hash, "" if empty. The number of slots is a power of two
 	cleaned map[string]string // values by the text in the log, if that had to be cleaned

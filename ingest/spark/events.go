@@ -220,7 +220,7 @@ type stageInfo struct {
 	Values   stageValues `json:"Accumulables"`
 }
 
-// rdds is a `RDD Info`, as far as it is about the stage, whose own RDD is the first.
+// rdds is an `RDD Info`, as far as it is about the stage, whose own RDD is the first.
 type rdds struct {
 	Own        int64
 	Partitions int64 // of it

@@ -77,7 +77,7 @@ func instead(h ingest.Head) string {
 	if !read.ProcessLog(h.Bytes, "org.apache.spark", "SparkContext:", "scheduler.DAGScheduler", "executor.Executor", "SecurityManager:") {
 		return ""
 	}
-	return "what a driver or executor of Spark logs for people; give the application's event log, which Spark writes into spark.eventLog.dir if spark.eventLog.enabled is true"
+	return "the text log of a Spark driver or executor; give the application's event log, which Spark writes into spark.eventLog.dir if spark.eventLog.enabled is true"
 }
 
 // application returns an application's id and the millisecond of its start: of the event of its start, or of the settings before

@@ -18,7 +18,7 @@ import (
 	"straggler/schema"
 )
 
-// lawLogs are logs with failures, losses, copies and queries.
+// lawLogs returns logs with failures, losses, copies and queries.
 func lawLogs(t *testing.T) map[string][]byte {
 	t.Helper()
 	logs := map[string][]byte{}

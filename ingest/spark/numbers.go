@@ -19,8 +19,8 @@ func (n *numbers) words() int { return len(n.first) + 8*(len(n.later)+len(n.free
 const maxNumbered = 16 << 20
 
 // number returns the number of an attempt of a task: the one in the log, unless another attempt has it, as in a log that was
-// damaged or edited. Otherwise, and in logs before Spark 1.1, which do not number attempts, it is the lowest that is free; in
-// these attempts are numbered by their launch.
+// damaged or edited. Otherwise, and in logs before Spark 1.1, which do not number attempts, it is the lowest that is free, so
+// that attempts are numbered in the order of their launches.
 func (a *app) number(p *phase, task int64, said int32) int32 {
 	n := &p.numbers
 	words := n.words()

@@ -23,7 +23,7 @@ import (
 	"straggler/schema"
 )
 
-// planLogs are logs with plans: those of the repository, and of the corpus if there is one.
+// planLogs returns logs with plans: those of the repository, and of the corpus if there is one.
 func planLogs(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	logs := map[string][]byte{}

@@ -74,7 +74,7 @@ func instead(h ingest.Head) string {
 	if !read.ProcessLog(h.Bytes, "org.apache.tez", "DAGAppMaster", "[HISTORY][DAG:", "HistoryEventHandler") {
 		return ""
 	}
-	return "what an application master or a task of Tez logs for people; give the history: the file history.txt.* or the dag_data of the logger that tez.history.logging.service.class names, or the zip that Tez's UI downloads"
+	return "the text log of a Tez application master or task; give the history: the file history.txt.* or the dag_data of the logger that tez.history.logging.service.class names, or the zip that Tez's UI downloads"
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {

@@ -17,7 +17,7 @@ import (
 // hostileName is a name that a workload's author might choose.
 const hostileName = `<img src=http://example.invalid/x onerror="document.title='hacked'"> & "q"`
 
-// simulation is one of three schedulers with two policies and three kinds of jobs with hostile names.
+// simulation returns a simulation of three schedulers with two policies and three kinds of jobs with hostile names.
 func simulation() *report.Simulation {
 	d := &report.Simulation{Workload: hostileName, Jobs: 30, Tasks: 900, Seeds: 2}
 	run := int64(0)

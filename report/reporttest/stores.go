@@ -83,8 +83,7 @@ func LabelledOn(t testing.TB, o engine.Options, names ...string) engine.Engine {
 	return eng
 }
 
-// LabelledWithSavings is Labelled with what three policies would have saved: one saves, of one it cannot be told, and
-// one is a bound.
+// LabelledWithSavings is Labelled with what three policies would have saved: one saves, one may or may not, and one is a bound.
 func LabelledWithSavings(t testing.TB, names ...string) engine.Engine {
 	t.Helper()
 	st, eng := labelled(t, engine.Options{}, names)

@@ -154,8 +154,8 @@ func disagreement(d *report.Document) string {
 	return ""
 }
 
-// beyondLost describes what a policy saves that saves more than stragglers cost, where one does; "" elsewhere. The lost time counts
-// phases of at least three tasks, and of those what exceeds the median; a replay moves and copies every task.
+// beyondLost explains why a policy saves more time than stragglers cost, if one does; "" otherwise. The lost time covers phases
+// of at least three tasks, and of these what exceeds the median; a replay moves and copies every task.
 func beyondLost(d *report.Document) string {
 	lost := d.Cost.Loss.LostS
 	for i := range d.Whatif.Savings.Rows {

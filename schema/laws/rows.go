@@ -87,7 +87,7 @@ func (r Report) attempt(a *schema.Attempt) {
 	}
 }
 
-// durationTolerance is half a microsecond, half the unit of instants, and for durations of centuries the possible difference
+// durationTolerance returns half a microsecond, half the unit of instants, and for durations of centuries the possible difference
 // between two doubles, each of which is the nearest to its own sum, which need not be exact.
 func durationTolerance(seconds float64) float64 {
 	return 0.5e-6 + 2*(math.Nextafter(math.Abs(seconds), math.Inf(1))-math.Abs(seconds))

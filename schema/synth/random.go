@@ -112,7 +112,7 @@ func logMean(r Range) float64 {
 	return (r.High - r.Low) / math.Log(r.High/r.Low)
 }
 
-// mix is the finaliser of splitmix64.
+// mix applies the finaliser of splitmix64.
 func mix(x uint64) uint64 {
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9

@@ -17,7 +17,7 @@ var (
 	// ErrAddress is returned for an address that does not exist.
 	ErrAddress = errors.New("no page has this address")
 	// ErrMethod is returned for an address that does not support the request's method.
-	ErrMethod = errors.New("this address is not asked with that method")
+	ErrMethod = errors.New("this address does not support that method")
 	// ErrParameter is returned for an invalid value of a parameter.
 	ErrParameter = errors.New("wrong parameter")
 	// errSeveral is returned for an id that several applications have.

@@ -100,7 +100,8 @@ func (w *watch) hangUp() {
 	w.s.conn.net.Close()
 }
 
-// ask returns an error unless the server is still working on the operation.
+// ask requests the status of the operation. It returns an error if the server does not answer, or does not have the operation any
+// more.
 func (w *watch) ask(ctx context.Context) error {
 	if w.op == nil {
 		return errors.New("it took the request")

@@ -207,8 +207,8 @@ func freePort() (int, error) {
 // statements fill; the JVM then ends with unrelated errors. 240 MB is the default with all compilers.
 const codeCache = " -XX:ReservedCodeCacheSize=240m"
 
-// young is for servers, most of whose objects are garbage after their statement: with 40 % of the heap for new objects, instead
-// of a third of the little that the heap begins with, collections take half of the CPU.
+// young is the heap for new objects, 40 % of it. Most objects of a server are garbage after their statement; with the default, a
+// third of the small heap that the JVM begins with, collections take half of the CPU.
 const young = " -Xmn640m"
 
 // driverClasses is Spark's setting with the class path of the server, besides Spark's own.
