@@ -31,7 +31,7 @@ func (t *phaseFile) close() {
 	}
 }
 
-// append writes the data of some phases and returns where.
+// append writes the data of some phases and returns their location.
 func (t *phaseFile) append(b []byte) (at int64, err error) {
 	if len(b) == 0 {
 		return 0, nil

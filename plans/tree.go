@@ -232,7 +232,7 @@ func (t *tree) unsplit(join *operatorRow) string {
 	return ""
 }
 
-// exchangesAround returns how many exchanges the phase of a join reads.
+// exchangesAround returns the number of exchanges that the phase of a join reads.
 func (t *tree) exchangesAround(join *operatorRow) int {
 	top := join
 	for top.ParentID.OK && !top.isSubquery() {

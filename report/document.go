@@ -44,7 +44,7 @@ type List[R any] struct {
 	Note  string `col:"note" doc:"why there are no rows, or what is left out"`
 }
 
-// More returns how many rows the list leaves out.
+// More returns the number of rows that the list leaves out.
 func (l List[R]) More() int64 { return max(0, l.Total-int64(len(l.Rows))) }
 
 // Headline is the report in three sentences.

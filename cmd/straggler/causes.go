@@ -91,7 +91,7 @@ func runCauses(ctx context.Context, e *env, o causesOptions) error {
 	})
 }
 
-// keptWords returns how many logs have new results.
+// keptWords describes how many logs have new results.
 func keptWords(fresh, renewed int) string {
 	if renewed == 0 {
 		return count(int64(fresh), "log") + " new or changed; the results of the others are kept"

@@ -100,7 +100,7 @@ func unquoted(f []byte, buf *[]byte) []byte {
 	}
 }
 
-// lastRecord returns where the last whole record in b ends; a line end within quotes does not end a record.
+// lastRecord returns the end of the last whole record in b; a line end within quotes does not end a record.
 func lastRecord(b []byte, delimiter byte) int {
 	if bytes.IndexByte(b, '"') < 0 {
 		return bytes.LastIndexByte(b, '\n') + 1

@@ -109,7 +109,7 @@ func (b *batch) reset(t *schema.Table) {
 	b.begun, b.decoded, b.rejects = 0, 0, b.rejects[:0]
 }
 
-// keyColumns returns how many of the table's first columns are keys.
+// keyColumns returns the number of the table's first columns that are keys.
 func keyColumns(t *schema.Table, columns int) (n int) {
 	for _, c := range t.Columns[:columns] {
 		if c.Key != "" && c.Type == schema.BigInt {

@@ -211,7 +211,7 @@ func (e *eventReader) json(ctx context.Context, r io.ReadCloser) error {
 	return p.Run(ctx, []ingest.Part{part}, e.out)
 }
 
-// lastEvent returns where the last event in b that is at the start of a line starts; everything before it is whole.
+// lastEvent returns the start of the last event in b that begins a line; everything before it is whole.
 func lastEvent(b []byte) int {
 	for end := len(b); ; {
 		i := bytes.LastIndexByte(b[:end], '\n')

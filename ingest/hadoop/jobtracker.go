@@ -65,7 +65,7 @@ func readJobTracker(ctx context.Context, in *ingest.Input, out *ingest.Sink) err
 var recordStarts = [][]byte{[]byte(`MapAttempt TASK_TYPE="`), []byte(`ReduceAttempt TASK_TYPE="`), []byte(`Task TASKID="`),
 	[]byte(`Job JOBID="job_`), []byte(`Meta VERSION="`), []byte(`!!FILE=`)}
 
-// lastRecord returns where the last record or mark in b starts; everything before it is whole.
+// lastRecord returns the start of the last record or mark in b; everything before it is whole.
 func lastRecord(b []byte) int {
 	for end := len(b); ; {
 		i := bytes.LastIndexByte(b[:end], '\n')

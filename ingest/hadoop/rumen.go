@@ -107,7 +107,7 @@ func (b *rumenBatch) fold(source string, rows *rows, out *ingest.Sink) error {
 	return nil
 }
 
-// lastObject returns where the last whole object in b ends. Between objects there may be anything except a brace.
+// lastObject returns the end of the last whole object in b. Between objects there may be anything except a brace.
 func lastObject(b []byte) (end int) {
 	for {
 		i := bytes.IndexByte(b[end:], '{')

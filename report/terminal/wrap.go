@@ -43,7 +43,7 @@ func longestWord(s string) (columns int) {
 	return columns
 }
 
-// cutAt returns how many bytes of s fill at most n columns, at least one character.
+// cutAt returns the number of bytes of s that fill at most n columns, at least one character.
 func cutAt(s string, n int) int {
 	used, at := 0, 0
 	g := uniseg.NewGraphemes(s)

@@ -64,7 +64,7 @@ type Nearly[T Ordered[T]] struct {
 	late Heap[T]
 }
 
-// Len returns how many values there are.
+// Len returns the number of values.
 func (q *Nearly[T]) Len() int { return len(q.line) - q.head + len(q.late) }
 
 // Push puts in a value.

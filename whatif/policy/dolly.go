@@ -9,25 +9,27 @@ import (
 
 // Dolly clones small jobs in full when they start (DOLLY §3).
 //
-// Rules: for n tasks, straggler probability p and acceptable risk ε, c = ⌈ln(1 − (1 − ε)^{1/n}) / ln p⌉ clones of each
-// task are wanted. A job is cloned iff the clones in use plus c·n fit into the budget β·C of the C slots, and the slots in
+// Rules: for n tasks, straggler probability p and acceptable risk ε, each task should have c = ⌈ln(1 − (1 − ε)^{1/n}) / ln p⌉
+// clones. A job is cloned iff the clones in use plus c·n fit into the budget β·C of the C slots, and the slots in
 // use plus c·n stay under τ·C; otherwise it is not cloned at all. The first clone to finish wins, the others are killed.
 // A later phase never gets more clones than any of the phases that it reads from (§3.2).
 //
-// p is the share of the tasks that finished in the last Period whose rate was under half the median of their phase, over
-// the whole pool; before any has finished it is P. Clones stand in line with the tasks that they are clones of: 'clones are
+// p is the share of the tasks that finished in the last Period whose rate was under half the median of their phase, over the
+// whole pool; before any has finished it is P. Clones are queued with the tasks that they are clones of: 'clones are
 // indistinguishable and the scheduler treats every clone as if it were another task' (§5.1).
 //
-// Admission: admission (the paper's), preempt (a job that does not fit into the budget takes that of larger jobs, whose clones
-// are killed; the ceiling holds for it too), fcfs (whoever comes first takes what is left of the budget, in part where it does
-// not suffice, and goes on with its next tasks as its tasks end). A task that is over gives its part of the budget back.
+// Admission is one of three. admission is the paper's. preempt: a job that does not fit into the budget takes the budget of
+// larger jobs, whose clones are killed; the ceiling applies to it, too. fcfs: jobs take what is left of the budget in the order
+// of their arrival; a job that gets only a part of what it wants clones its next tasks when earlier ones end. A finished task
+// returns its part of the budget.
 //
-// Assignment of intermediate data (§4): cc lets all clones of a later phase read what the first upstream clones made, under
-// contention, which makes a task 1 + contention · transfer times as long, transfer being the share of a task that is reading.
-// cac gives the k-th clone what the k-th upstream clones made, so that it waits for the slowest of them. delay lets it wait up
-// to ω for each and share the others; ω is that of the least expected duration (§4.4) by how far apart the job's finished
-// attempts were and how long they computed, or the value of wait. The replay kills upstream losers at once, although when they
-// would have ended is used; the slots that they would have held until then are not charged.
+// Assignment of intermediate data (§4) is one of three. cc: all clones of a later phase read the outputs of the first upstream
+// clones, under contention, which makes a task 1 + contention · transfer times as long, where transfer is the share of a task
+// that is reading. cac: the k-th clone reads the outputs of the k-th upstream clones, so that it waits for the slowest of them.
+// delay: it waits up to ω for each of these and shares the others. ω is wait or, by default, the one with the least expected
+// duration (§4.4), given the gaps between the ends of the job's finished attempts and the times that they computed. The replay
+// kills upstream losers at once but uses the times at which they would have ended; the slots that they would have held until then
+// are not charged.
 type Dolly struct {
 	Risk       float64 `option:"risk" most:"1" doc:"acceptable probability that the job straggles (ε)"`
 	Budget     float64 `option:"budget" doc:"share of the slots that clones may use (β)"`

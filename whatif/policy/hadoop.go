@@ -9,13 +9,13 @@ import "straggler/whatif/replay"
 // stragglers; all stragglers are equal. The score of a task is the best of its attempts'. A task has at most one copy at a time,
 // and a machine gets at most one copy per heartbeat. Because the average never exceeds 1, a task past 0.8 is never copied.
 //
-// LATE has it that a straggler 'has run for at least one minute'. The code counts the minute from TaskInProgress.init, that is,
-// from the start of the job, in all versions from 0.14 to 0.20, so that after the first minute a task may be copied as soon as
-// it has been launched. Version 0.21 counts from the launch.
+// According to LATE a straggler 'has run for at least one minute'. In the code of all versions from 0.14 to 0.20 the minute
+// counts from TaskInProgress.init, that is, from the start of the job, so that after the first minute a task may be copied as
+// soon as it has been launched. In version 0.21 it counts from the launch.
 //
-// Ties are broken by locality in Hadoop; where the data of a running task lies is not in the logs, so they fall in the
-// order of tasks. Machines ask every Heartbeat, of which 0.20's least is 3 s (MRConstants.HEARTBEAT_INTERVAL_MIN); that a machine
-// asks as soon as an attempt has ended came with Hadoop 0.21.
+// Hadoop breaks ties by locality. Logs do not have the location of a running task's data, so here ties are broken by the order of
+// tasks. Machines ask for work every Heartbeat, which is at least 3 s in 0.20 (MRConstants.HEARTBEAT_INTERVAL_MIN). Only since
+// 0.21 do they also ask as soon as an attempt has ended.
 type Hadoop struct {
 	Gap       float64 `option:"gap" doc:"how far below the average progress a straggler is"`
 	Age       float64 `option:"age" unit:"s" doc:"how long the job must have run"`

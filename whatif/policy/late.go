@@ -16,13 +16,12 @@ import (
 // time left is copied, provided that its progress rate is below the slow_task percentile of the rates of the phase. rate =
 // score / elapsed, time left = (1 − score) / rate. Locality plays no part.
 //
-// Phases, where more than 1, is the phase-aware estimate that §4.2 describes: the progress of a reduce has so many equal
-// parts (Hadoop's three are copy, sort and reduce), each with a rate of its own. Of parts that an attempt has not entered
-// the rate is the mean of the other attempts' of the phase; where no other has finished such a part, the plain estimate
-// stands. A map's progress always tells how much of it is done.
+// Phases above 1 selects the phase-aware estimate of §4.2: the progress of a reduce has that many equal parts (Hadoop's three are
+// copy, sort and reduce), each with a rate of its own. The rate of a part that an attempt has not entered is the mean of the
+// phase's other attempts; if none has finished such a part, the plain estimate is used. The progress of a map has one part.
 //
-// Early copies before all tasks have been started, like the variant of MANTRI §6.3: a copy then takes the slot of a waiting
-// task. Machines ask every Heartbeat.
+// Early copies before all tasks have been started, like the variant in MANTRI §6.3: a copy then takes the slot of a waiting task.
+// Machines ask for work every Heartbeat.
 type LATE struct {
 	Cap       float64 `option:"cap" doc:"copies that may run at once, as a share of the slots"`
 	SlowNode  float64 `option:"slow_node" most:"1" doc:"percentile of machine progress below which a machine gets no copies"`

@@ -14,24 +14,26 @@ import (
 // Rules, every Δ = min(10 s, a tenth of a task's life):
 //   - of the copies of a task that have run for Δ, all but the fastest α are killed;
 //   - while tasks wait for slots: a task is killed and restarted when t_rem > E(t_new) + Δ, at most γ times, and
-//     duplicated, before the waiting tasks, when P(t_rem > t_new · (c+1)/c) > δ, c being its running copies;
+//     duplicated, before the waiting tasks, when P(t_rem > t_new · (c+1)/c) > δ, where c is the number of its running copies;
 //   - when none waits: it is duplicated when E(t_rem − t_new) > ρΔ. (Line 10 of the printed pseudocode has the sign
-//     reversed; the text of §5.1 has it right.)
+//     reversed; the text of §5.1 is right.)
 //
 // Never more than three copies run, a task is not duplicated again within Δ of its last copy, and the task that gains most goes
 // first. A duplicate that has no slot by the next report is decided again. Tasks are launched in descending order of their data
 // (longest).
 //
-// t_rem = elapsed · d/d_read + t_wrapup − elapsed, t_wrapup being the mean time of the phase's finished attempts after they had
-// read everything (§5.5, equation 2); a running average of the reports smooths it, but for a task that has not progressed since
-// the last report, which is taken to have stalled. t_new = rate · d · far + lag, the rates being those of the phase's finished
-// attempts, and of the running ones as they stand until five have finished; so a task that is long because it has more data is
-// left alone. d is a task's bytes where they explain how long the others took, that is where rates are less spread out than
-// durations (ratio of the quartiles), and 1 otherwise: reduces of no input would else be held against a rate a byte. far is the
-// location factor of reading from elsewhere, lag the time from getting a slot to starting; both are measured over the log, and
-// known of a cluster that is planned (View.Far). A reduce that began before its maps were over is left alone until they are.
-// Network-aware placement (§5.2) and protection against recomputation (§5.3) need a model of the network and of losses and are
-// not part of this policy.
+// t_rem = elapsed · d/d_read + t_wrapup − elapsed, where t_wrapup is the mean time of the phase's finished attempts after they
+// had read everything (§5.5, equation 2). It is smoothed by a running average of the reports, except for a task that has not
+// progressed since the last report, which is taken to have stalled.
+//
+// t_new = rate · d · far + lag, with the rates of the phase's finished attempts and, until five have finished, the present rates
+// of the running ones. So a task that is long because it has more data is left alone. d is a task's bytes if they explain the
+// durations of the others, that is, if rates are less spread out than durations (ratio of the quartiles), and 1 otherwise: a rate
+// per byte says nothing about reduces without input. far is the location factor of reading from elsewhere, lag the time from
+// getting a slot to starting; both are measured over the log, and known for a planned cluster (View.Far).
+//
+// A reduce that began before its maps were over is left alone until they are. Network-aware placement (§5.2) and protection
+// against recomputation (§5.3) need models of the network and of losses, and are not part of this policy.
 type Mantri struct {
 	Alpha   int     `option:"alpha" doc:"copies of a task that are kept"`
 	Gamma   int     `option:"gamma" doc:"times a task may be restarted"`

@@ -10,13 +10,13 @@ import (
 //
 // Rules, in the order of the log's own instants:
 //   - when a task ends, its output is copied if P(loss) · t_redo > t_rep and the budget has as many tokens as it has bytes.
-//     P(loss) is the share of the machine's outputs that were lost until then. t_redo is the task's own time and the
-//     expected longest of all its inputs that are lost too, recursively; a copied one is lost with its copy only, which is on
-//     a machine like any other. t_rep is its bytes over the bandwidth in a rack;
+//     P(loss) is the share of the machine's outputs that were lost until then. t_redo is the task's own time plus the
+//     expected maximum over its inputs that are lost too, recursively; a copied one is lost only together with its copy,
+//     which is on an average machine. t_rep is its bytes over the bandwidth in a rack;
 //   - a copied output that is lost later need not be recomputed;
-//   - when an output is found lost that was not copied, it is recomputed as in the log, and if that is the onset-th on its
-//     machine within a while, all other outputs on the machine are recomputed at once, as far as the budget of slot time
-//     goes; one that is found lost later is waited for only until it is there.
+//   - when an output that was not copied is found lost, it is recomputed as in the log. If that is the onset-th recomputation
+//     for its machine within a time, all other outputs on the machine are recomputed at once, as far as the budget of slot
+//     time allows; if one of these is found lost later, others wait only until it is recomputed.
 //
 // In replays of a log, copies of outputs and outputs recomputed early take no slot and no bandwidth: within their budgets the
 // paper found that to be a few percent. A log records a loss only if something needed the output, so that P(loss) is too small,

@@ -28,7 +28,7 @@ func (h *History) Loss(machine int) float64 {
 // Mean returns the same of an output on any machine.
 func (h *History) Mean() float64 { return min(float64(h.allLost)/float64(max(h.allHeld, 1)), 1) }
 
-// Onset takes losses on a machine for the beginning of more: recomputations cluster by machine (MANTRI §4.2, figure 6).
+// Onset takes losses on a machine as the onset of more: recomputations cluster by machine (MANTRI §4.2, figure 6).
 type Onset struct {
 	After  int     // recomputations within the time that it takes: 1, or 2 to be more often right (§6.5); 0 is 1
 	Within float64 // seconds; 0: any time
@@ -36,8 +36,8 @@ type Onset struct {
 	seen map[int][]float64
 }
 
-// Recomputed notes a recomputation of what was on a machine, and is whether the machine's other outputs should be made
-// again now. Instants do not decrease.
+// Recomputed records a recomputation of an output of a machine, and reports whether the machine's other outputs should be
+// recomputed now. Instants do not decrease.
 func (o *Onset) Recomputed(machine int, at float64) bool {
 	after := max(o.After, 1)
 	if o.seen == nil {
