@@ -172,8 +172,8 @@ func stageExcess(v, scale measure.Values) point {
 }
 
 // excess returns the time lost to slow tasks. If the slow tasks of a run were a random sample, the variance of the sum of their
-// excesses e would be about Σe² (a Poisson bootstrap of them), and that of its logarithm Σe² / (Σe)²; stages whose
-// slow tasks are the same every night scatter less by a factor, which the pool of stages tells.
+// excesses e would be about Σe² (a Poisson bootstrap of them), and that of its logarithm Σe² / (Σe)². For stages whose slow tasks
+// are the same every night the variance is smaller by a factor, which is estimated from the pool of stages.
 func excess(v, scale measure.Values) point {
 	e, ok := v["excess_s"]
 	sq, ok2 := v["excess_sq"]

@@ -110,7 +110,7 @@ func chance(g growth, ok bool, n float64) float64 {
 	return math.Pow(n, -g.k)
 }
 
-// missing returns the probability that so many of k newly slow tasks are not visible in the number of outliers; 1 if unknown.
+// missing returns the probability that k newly slow tasks add as little to the number of outliers as observed, or 1 if unknown.
 func (c *comparison) missing(k float64) float64 {
 	if _, ok := c.tonight["outliers"]; !ok || len(c.past) < 3 || math.IsInf(k, 1) {
 		return 1
@@ -128,7 +128,8 @@ func (c *comparison) missing(k float64) float64 {
 	return distribution.Student{DF: n - 1}.Survival(max(0, short) / sd)
 }
 
-// longest returns the probability that so many of tonight's tasks are longer, in units of the median, than any of earlier runs.
+// longest returns the probability that as many of tonight's tasks as observed are longer, in units of the median, than any of the
+// earlier runs.
 func (c *comparison) longest(n float64) float64 {
 	most := 0.0
 	for _, v := range c.past {

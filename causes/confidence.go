@@ -12,7 +12,7 @@ import (
 // that: the log odds of being right are constant + slope·ln(1+z) + posterior·logit(P), plus unmeasured where the log does
 // not measure work. A verdict is right if its cause acted on the attempt, as on the labelled logs. The coefficients are
 // logistic regressions over verdicts on synthetic clusters of many kinds (TestReliability prints them): six hundred mixtures
-// have a weight of 0.7, and fourteen families share the rest equally, since nothing in a log tells which kind of cluster it is
+// have a weight of 0.7, and fourteen families share the rest equally, since a log does not show which kind of cluster it is
 // from. TestCalibration checks them on other mixtures, and TestReliability checks each family with coefficients fitted on the
 // others.
 var sureness = [...]logistic{
@@ -45,12 +45,12 @@ const (
 	// model as well as on its errors, and an ordinary residual explains nothing if the work of the task does.
 	onMixtureOverWork // the residual, before a coefficient
 	onWorkOverMixture // a coefficient, before the residual
-	// Processor time stands for work where nothing else measures it, and a slow machine takes more of it for the same work.
+	// Processor time is used as work if nothing else measures it, and a slow machine takes more of it for the same work.
 	onWorkOverMachine // a coefficient, before the machine, where the log does not measure work
 )
 
-// readingOf returns the reading of a verdict and its runner-up, given by their largest terms; the value terms stands for no
-// runner-up.
+// readingOf returns the reading of a verdict and its runner-up, given by their largest terms; the value terms means that
+// there is no runner-up.
 func readingOf(top, second term, measured bool) reading {
 	switch {
 	case top == ofResidual && second < ofFirst:

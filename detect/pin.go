@@ -10,7 +10,7 @@ import (
 )
 
 // pin creates a session table with the rows of another by reading and loading them. If Spark keeps session tables in memory,
-// for a store in a bucket or with ?results=server, it plans a table's whole lineage anew each time the table is named, and one
+// for a store in a bucket or with ?results=server, it plans a table's whole lineage again each time the table is named, and one
 // that is joined with itself several times over takes minutes to plan; a loaded one needs no planning. In DuckDB, which keeps
 // only the rows, pin just gives them another name. R is a struct of keys and doubles, which may be NULL.
 func pin[R any](ctx context.Context, eng engine.Engine, name, from string) error {

@@ -164,7 +164,7 @@ type SkewedTask struct {
 	Ratio     Null[float64] `col:"ratio" unit:"ratio" doc:"its input / median input"`
 }
 
-// MachineStatistics is what the phases of one application tell about a machine in a time window, as sums that can be added
+// MachineStatistics is the evidence of the phases of one application about a machine in a time window, as sums that can be added
 // over applications. An observation is ln(factor) of the machine in one phase; its weight is 1/variance.
 type MachineStatistics struct {
 	ApplicationID Key           `col:"application_id" key:"applications" doc:"the application"`
@@ -197,8 +197,8 @@ type MachineStatistics struct {
 	WithRack      bool          `col:"with_rack" doc:"its whole rack was slow at that time"`
 }
 
-// StageStatistics is what the phases of one application tell about a stage and about attempts that are slow by themselves, as
-// sums that can be added like those of machine_statistics. The columns from work_prior on are the priors, computed without
+// StageStatistics is the evidence of the phases of one application about a stage and about attempts that are slow by themselves,
+// as sums that can be added like those of machine_statistics. The columns from work_prior on are the priors, computed without
 // this application, with which its attempts were attributed.
 type StageStatistics struct {
 	ApplicationID    Key     `col:"application_id" key:"applications" doc:"the application"`

@@ -253,7 +253,7 @@ func (cat *catalog) markedAgain(in InputState, sequence int64) InputState {
 	return in
 }
 
-// checkKept checks that what a new result commit keeps is unchanged, and that a compaction of results knows all of them.
+// checkKept checks that what a new result commit keeps is unchanged, and that a compaction of results includes all of them.
 func (cat *catalog) checkKept(c *Commit, replaced map[int64]bool) error {
 	kept := make(map[int64]bool)
 	for _, k := range c.Kept {

@@ -37,7 +37,7 @@ type duplicate struct {
 	Rows int64  `col:"rows_of_key"`
 }
 
-// duplicatesSQL asks for the keys that several rows have. A key is shown without its instants, which engines print
+// duplicatesSQL returns a query for the keys that several rows have. A key is shown without its instants, which engines print
 // differently.
 func duplicatesSQL(u laws.Unique) string {
 	var by, shown []string
@@ -57,7 +57,7 @@ type dangling struct {
 	Missing schema.Key          `col:"missing"`
 }
 
-// danglingSQL asks for the rows whose column names no row.
+// danglingSQL returns a query for the rows whose column names no row.
 func danglingSQL(r laws.Reference) string {
 	to := schema.ByName(r.Column.Key)
 	return fmt.Sprintf("SELECT %s AS key, t.%s AS missing FROM %s t LEFT JOIN %s x ON x.%s = t.%s WHERE t.%s IS NOT NULL AND x.%s IS NULL",

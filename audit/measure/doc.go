@@ -6,7 +6,7 @@
 //  3. signature.go names stages so that they can be found in other runs, and match.go finds them; grouping.go decides which
 //     runs are of the same program.
 //
-// Names come from logs and are hostile: whoever writes them escapes them.
+// Names come from logs and are hostile: the code that writes them escapes them.
 //
 // Start with run.go.
 package measure

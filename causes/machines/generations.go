@@ -9,8 +9,8 @@ import (
 )
 
 // generations are groups of machines of similar speed. A slower generation of hardware is not bad: machines are judged against
-// their group. Three of thirty machines that are equally slow may well be bad. They are taken for a generation only if so many
-// bad machines are unlikely at the rate of machinePrior, and machine_health notes that they may be bad all the same.
+// their group. Three of thirty machines that are equally slow may well be bad. They count as a generation only if that number of
+// bad machines is unlikely at the rate of machinePrior, and machine_health notes that they may be bad all the same.
 type generations struct {
 	groups []generation
 	of     []int32 // the group of each machine; -1: none

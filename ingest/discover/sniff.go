@@ -52,7 +52,7 @@ func peekFile(ctx context.Context, f *file, buf []byte) (ingest.Head, []string, 
 	return head, stats.layers, nil
 }
 
-// recognise asks the formats. A group belongs to the format that claimed it, unless the content contradicts that; a file that
+// recognise tries the formats. A group belongs to the format that claimed it, unless the content contradicts that; a file that
 // the user named belongs to the format that the user forced, whose confidence may be 0.
 func recognise(formats []ingest.Format, c *candidate, h ingest.Head, forced bool) (format *ingest.Format, match ingest.Match, err error) {
 	defer ingest.Recover(&err)

@@ -7,8 +7,7 @@ import (
 	"straggler/schema"
 )
 
-// maxMillis is the end of the year 9999. Logs write 0, -1 and 2^63-1 for times that they do not know, and nothing else is that
-// late.
+// maxMillis is the end of the year 9999. Logs write 0, -1 and 2^63-1 for unknown times; no real time is that late.
 const maxMillis = 253_402_300_799_999
 
 // Millis converts milliseconds since 1970 to a time; NULL if invalid.

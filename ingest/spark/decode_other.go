@@ -200,7 +200,7 @@ func (d *decoder) properties(v *properties) {
 	}
 }
 
-// rdds decodes a `RDD Info`: a list, or in Spark 1.0 a single one.
+// rdds decodes an `RDD Info`: a list, or in Spark 1.0 a single one.
 func (d *decoder) rdds(v *rdds) {
 	before := *v
 	if next := v.scan(d.pull.Value()); next >= 0 {

@@ -229,7 +229,7 @@ type rdds struct {
 	Parents    []int64
 }
 
-// rddInfo is an element of a `RDD Info`.
+// rddInfo is an element of an `RDD Info`.
 type rddInfo struct {
 	ID         int64   `json:"RDD ID"`
 	Partitions int64   `json:"Number of Partitions"`

@@ -316,8 +316,8 @@ func skipText(b []byte, i int, key string) int {
 	}
 }
 
-// scanPlanMetrics reads the list of the metrics of an operator that b begins with, where the keys are in Spark's order, and
-// tells where it ends; −1 where they are not.
+// scanPlanMetrics reads the list of the metrics of an operator that b begins with, if the keys are in Spark's order, and returns
+// its end, or −1 if they are not.
 func (d *decoder) scanPlanMetrics(b []byte, metrics []sqlplan.Metric) (_ []sqlplan.Metric, next int) {
 	i, before := expect(b, 0, "["), len(metrics)
 	if next, ok := try(b, i, "]"); ok {

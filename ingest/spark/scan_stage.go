@@ -5,8 +5,8 @@ import "slices"
 // Stages are described when their job starts, when they are submitted and when they end, each time with all of their RDDs and
 // the stack that made them: of a log of short stages an eighth. They are read as task events are, by keys in Spark's order.
 
-// scanStageInfo reads the `Stage Info` that b begins with, where the keys are in Spark's order, and tells where it ends; −1
-// where they are not, or the stage has failed.
+// scanStageInfo reads the `Stage Info` that b begins with, if the keys are in Spark's order, and returns its end, or −1 if they
+// are not or the stage has failed.
 func (d *decoder) scanStageInfo(b []byte, s *stageInfo) (next int) {
 	*s = stageInfo{RDDs: rdds{Own: none, Partitions: none, All: d.lineage.All[:0], Parents: d.lineage.Parents[:0]},
 		Parents: []int64{}, Submit: none, Complete: none}
@@ -58,8 +58,8 @@ func ids(b []byte, i int, to []int64) (_ []int64, next int) {
 	return to, expect(b, i, "]")
 }
 
-// scan reads the list of a `RDD Info` that b begins with, where the keys are in Spark's order, and tells where it ends; −1
-// where they are not.
+// scan reads the list of an `RDD Info` that b begins with, if the keys are in Spark's order, and returns its end, or −1 if they
+// are not.
 func (v *rdds) scan(b []byte) (next int) {
 	i := expect(b, 0, "[")
 	if next, ok := try(b, i, "]"); ok {

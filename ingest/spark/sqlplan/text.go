@@ -107,7 +107,7 @@ func cleanFilters(s string, keepLiterals bool) string {
 	return b.String()
 }
 
-// writeHidden writes what stands for a literal, once for those that follow one another.
+// writeHidden writes the placeholder of a literal, once for successive ones.
 func writeHidden(b *strings.Builder) {
 	t := strings.TrimRight(b.String(), " ")
 	if strings.HasSuffix(t, "?") {

@@ -56,7 +56,8 @@ type Reader struct {
 	known        map[texts]Operator // nil where none is remembered
 }
 
-// NewReader makes a reader that remembers operators, and has room for so many at first; 0 where there is one plan.
+// NewReader returns a reader that caches operators, with room for a number of them at first. With room 0, for a single plan, it
+// caches none.
 func NewReader(keepLiterals bool, room int) *Reader {
 	r := &Reader{keepLiterals: keepLiterals}
 	if room > 0 {
