@@ -249,9 +249,10 @@ const (
 
 const workloadNote = "LATE and Mantri share one result, because what they leave is 'similar' (§2.1, footnote 2). " +
 	"Stragglers are those of §2.1, left by LATE in Facebook's trace and by Mantri in Bing's (§2): " +
-	"2 to 12 times slower (the slowdown ratio of small jobs is 6 to 8), and as likely as makes small jobs gain at the median rate what §2.1.1 says; " +
-	"those of large jobs are as likely, " +
-	"and so much less slow that all jobs gain what it says (speculation 'effectively mitigates stragglers in large jobs'). " +
+	"2 to 12 times slower (the slowdown ratio of small jobs is 6 to 8), " +
+	"with the probability with which small jobs would gain at the median rate what §2.1.1 says. " +
+	"Those of large jobs are as likely but less slow (speculation 'effectively mitigates stragglers in large jobs'), " +
+	"so that all jobs would gain what it says. " +
 	"The share of jobs of at most ten tasks is §2.2's; " +
 	"the others follow a power law whose exponent gives the smallest 90 % of the jobs their share of the resources. " +
 	"Dolly knows the probability of stragglers. Assumed: 400 jobs under fair sharing, at most a tenth of the slots for a job, " +

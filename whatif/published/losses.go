@@ -17,12 +17,12 @@ const (
 	phaseHours = 27.3         // Table 1: 670 years over 215 400 phases
 )
 
-const lossesNote = "The number of tasks of a job's phases is drawn as Dolly's §2.2 has it for jobs in Bing's traces: at most ten for 61 %, " +
+const lossesNote = "The number of tasks of a job's phases is drawn from Dolly's §2.2, which has it for jobs in Bing's traces: at most ten for 61 %, " +
 	"a power law beyond, at most 1000. Phases run one after the other; their number is log-normal with median 8 (§3.2) and mean 16 (Table 1). " +
 	"Tasks per slot, outliers and skew are as in §6.3. " +
 	"A phase takes 27.3 h of computing and reads 8.6 MB/s, and its outputs are at most a twentieth of that (Table 1: computing over phases, " +
 	"data over computing, network over data). Half of the losses are on 5 % of the machines (§4.2), " +
-	"and as many as make 0.75 to 1.25 % of the phases see recomputations, if any number does (§4.1: 1 %). " +
+	"and their number is such that 0.75 to 1.25 % of the phases see recomputations, if that is possible (§4.1: 1 %). " +
 	"Assumed: 1000 machines of one slot each at half load; a phase notices at its start which inputs are lost; " +
 	"from the first third of the jobs only the machines' loss rates are learned; copies take no bandwidth"
 
