@@ -137,7 +137,7 @@ func (s *s3Settings) ofProfile(name string, used []string) (credentials.Provider
 	keys := get("aws_access_key_id") != ""
 	switch {
 	case role != "" && get("mfa_serial") != "":
-		return nil, fmt.Errorf("%w: the role of the profile %s asks for a code; set AWS_PROFILE to one whose credential_process is 'aws configure export-credentials --profile %s'", errNoCredential, name, name)
+		return nil, fmt.Errorf("%w: the role of the profile %s requires a code; set AWS_PROFILE to one whose credential_process is 'aws configure export-credentials --profile %s'", errNoCredential, name, name)
 	case role != "" && get("web_identity_token_file") != "":
 		return s.ofToken(get("web_identity_token_file"), role, get("role_session_name")), nil
 	case role != "" && source != "":

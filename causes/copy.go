@@ -117,7 +117,7 @@ func worker(ctx context.Context, step, file string) (func(*given, *copies.Writer
 		}, nil
 	}
 	if step != stepAttribute {
-		return nil, fmt.Errorf("causes: a copy knows no step %q", step)
+		return nil, fmt.Errorf("causes: a copy has no step %q", step)
 	}
 	data, err := copies.ReadFile(ctx, file)
 	if err != nil {

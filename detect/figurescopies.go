@@ -148,7 +148,7 @@ func work(ctx context.Context, w *copies.Writer, a copies.Assignment) error {
 		c := comparer{}
 		return cmp.Or(engine.ReadRemoteRows(a.In, len(comparedColumns), c.add), c.write(ctx, w, know.Inputs))
 	}
-	return fmt.Errorf("detect: a copy knows no step %q", a.Step)
+	return fmt.Errorf("detect: a copy has no step %q", a.Step)
 }
 
 // copiedFigures computes the figures of one phase after another.

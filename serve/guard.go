@@ -95,7 +95,7 @@ func (g *guard) refuse(r *http.Request) (code int, reason string) {
 		}
 	}
 	if !g.knows(r.Host) {
-		return http.StatusMisdirectedRequest, "This server is not known by the name that was asked for. If it is yours, start it with --host NAME."
+		return http.StatusMisdirectedRequest, "This server does not have the requested name. If it is yours, start it with --host NAME."
 	}
 	if g.locked && !g.hasToken(r) {
 		return http.StatusUnauthorized, "A token is needed: as the password of any user, or in the header Authorization: Bearer TOKEN."

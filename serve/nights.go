@@ -47,7 +47,7 @@ func (s *Server) nights(ctx context.Context) (*nightHistory, bool, error) {
 func nightAddress(day string) string { return "/audit/" + url.PathEscape(day) }
 
 // nightLead explains how a night is judged.
-const nightLead = "as straggler audit does at the end of each day (UTC) with a baseline: the last run of each program is compared with its runs before, and what was found in those is no example of what is normal"
+const nightLead = "as straggler audit does at the end of each day (UTC) with a baseline: the last run of each program is compared with its runs before, and findings in those do not count as normal"
 
 // writeNights draws the nights and lists them. It writes nothing if there is only one.
 func (s *Server) writeNights(ctx context.Context, w io.Writer) error {

@@ -86,11 +86,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusNotFound:
 		p.Title = "Not found"
 	case http.StatusMethodNotAllowed:
-		p.Title = "Not asked this way"
+		p.Title = "Method not supported"
 	case http.StatusConflict:
 		p.Title = "Already replaying"
 	case http.StatusBadRequest:
-		p.Title = "This cannot be asked for"
+		p.Title = "Invalid request"
 	}
 	s.write(w, r, p, func(_ context.Context, w io.Writer) error {
 		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(p.Title))

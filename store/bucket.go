@@ -269,7 +269,7 @@ func (s *objectStore) registerWriter(ctx context.Context) (id string, err error)
 		}
 	}
 	if err == nil {
-		err = fmt.Errorf("%s: %w: the server puts objects that must not exist over those that do (it does not know If-None-Match), "+
+		err = fmt.Errorf("%s: %w: the server puts objects that must not exist over those that do (it does not support If-None-Match), "+
 			"so two writers could undo each other; use a newer server, or a store on a disk", s.url(""), errors.ErrUnsupported)
 	}
 	s.unregisterWriter(context.WithoutCancel(ctx), id)

@@ -215,7 +215,7 @@ func decodeCommit(data []byte, sequence int64) (*Commit, error) {
 		err = cmp.Or(json.Unmarshal(data, &head), err)
 	}
 	if head.Format > commitFormat {
-		return nil, fmt.Errorf("%w: it has format %d and this straggler knows up to %d", ErrNewer, head.Format, commitFormat)
+		return nil, fmt.Errorf("%w: it has format %d and this straggler supports up to %d", ErrNewer, head.Format, commitFormat)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: not a whole commit: %w", ErrDamaged, err)

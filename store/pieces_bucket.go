@@ -214,7 +214,7 @@ func (p *farPiece) taken(ctx context.Context) error {
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("this work has been done by another run of it, or is no longer wanted: %w", err)
+		return fmt.Errorf("this work has been done by another run of it, or is not needed any more: %w", err)
 	}
 	return err
 }

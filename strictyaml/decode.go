@@ -100,7 +100,7 @@ func decodeStruct(n *Node, v reflect.Value) error {
 		case !ok:
 			return f.Name.Errorf("there is no %q here; %s", name, spelling.Choices(name, Names(v.Type())))
 		case seen[name]:
-			return f.Name.Errorf("%q stands here twice", name)
+			return f.Name.Errorf("%q is given twice", name)
 		}
 		seen[name] = true
 		if err := decode(f.Value, v.FieldByIndex(field.Index), field.Tag); err != nil {

@@ -33,7 +33,7 @@ func TestErrorsNamePositions(t *testing.T) {
 		"name: a\nroms: 3\n":              `h.yaml:2:1: there is no "roms" here; did you mean rooms? There are name, rooms, colour, doors, next, corner`,
 		"name: a\nrooms: 11\n":            "h.yaml:2:8: 11 is not between 1 and 10",
 		"name: a\nrooms: many\n":          `h.yaml:2:8: "many" is not a number that fits here`,
-		"name: a\nname: b\n":              `h.yaml:2:1: "name" stands here twice`,
+		"name: a\nname: b\n":              `h.yaml:2:1: "name" is given twice`,
 		"name: a\ncolour: green\n":        "h.yaml:2:9: neither red nor blue",
 		"name: a\ndoors:\n  - 1\n  - 4\n": "h.yaml:4:5: 4 is not between 0 and 3",
 		"rooms: 2\n":                      "h.yaml:1:1: name is missing",

@@ -49,7 +49,7 @@ func Parse(name string, data []byte) (*Baseline, error) {
 	scan.Buffer(nil, longestLine)
 	n, headed := 0, false
 	bad := func(why string) error {
-		return fmt.Errorf("%w: %s:%d: %s; restore it from version control, or begin anew with another file", ErrUnreadable, name, n, why)
+		return fmt.Errorf("%w: %s:%d: %s; restore it from version control, or start again with another file", ErrUnreadable, name, n, why)
 	}
 	for scan.Scan() {
 		n++

@@ -77,7 +77,7 @@ func WriteRows(ctx context.Context, a Assignment) error {
 func (w *Writer) writeRows(ctx context.Context, a Assignment) error {
 	t := schema.ByName(strings.TrimPrefix(a.Step, RowsStep+"="))
 	if t == nil || t.Column("phase_id") == nil {
-		return fmt.Errorf("a copy knows no step %q", a.Step)
+		return fmt.Errorf("a copy has no step %q", a.Step)
 	}
 	data, err := ReadFile(ctx, a.File)
 	if err != nil {

@@ -218,7 +218,7 @@ func (d *Engine) createView(ctx context.Context, v table) error {
 	}
 	if err := d.exec(ctx, "CREATE OR REPLACE VIEW "+quoteName(v.name)+" AS "+v.sql); err != nil {
 		if ctx.Err() == nil && len(v.files) > 0 { // the SQL is ours: only the files can be wrong
-			err = fmt.Errorf("%w; straggler store verify tells which of its files is: %w", store.ErrDamaged, err)
+			err = fmt.Errorf("%w; straggler store verify shows which of its files is: %w", store.ErrDamaged, err)
 		}
 		return fmt.Errorf("duckdb: table %s: %w", v.name, err)
 	}

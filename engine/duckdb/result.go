@@ -247,7 +247,7 @@ func engineError(msg string) error {
 		}
 		for _, sign := range []string{"Invalid Error:", "IO Error:"} {
 			if strings.Contains(msg, sign) {
-				return fmt.Errorf("duckdb: %s; straggler store verify tells whether a file of the store is damaged", msg)
+				return fmt.Errorf("duckdb: %s; straggler store verify shows whether a file of the store is damaged", msg)
 			}
 		}
 	}

@@ -123,7 +123,7 @@ func (e *Engine) checkVersion(ctx context.Context) error {
 	rows := r.rows(ctx)
 	defer rows.Close()
 	if !rows.Next() {
-		return errors.Join(old("a server that does not tell its version"), rows.Err())
+		return errors.Join(old("a server that does not report its version"), rows.Err())
 	}
 	text, _ := rows.Value(0).(string)
 	var v [2]int

@@ -20,7 +20,7 @@ func SWIM() ingest.Format {
 (time_origin trace). Its three byte counts become settings of its application (swim.map_input_bytes, swim.shuffle_bytes,
 swim.reduce_output_bytes). There are no durations, attempts or machines, so nothing can be called slow; a sample is useful as a
 workload for simulations.`,
-		Experimental: "the samples know jobs and no tasks: nothing in them can be called slow",
+		Experimental: "the samples have jobs but no tasks: nothing in them can be called slow",
 		Sniff:        sniffSWIM,
 		Read:         readSWIM,
 	}

@@ -111,7 +111,7 @@ func (s *slsReader) take(dec *jsontext.Decoder) error {
 		return s.rows.emit(s.out)
 	}
 	if o.Count > maxSLSCount {
-		return errors.New("job.count asks for more than a million jobs")
+		return errors.New("job.count is more than a million")
 	}
 	for range max(o.Count, 1) {
 		if err := s.job(&o); err != nil {
@@ -166,7 +166,7 @@ func (s *slsReader) job(o *slsObject) error {
 					p.PhaseID = r.phases.Next()
 				}
 				if t.Count > maxSLSCount {
-					return errors.New("count asks for more than a million containers")
+					return errors.New("count is more than a million containers")
 				}
 				for range max(t.Count, 1) {
 					row := s.attempt(t, n)

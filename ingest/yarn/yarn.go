@@ -217,7 +217,7 @@ func (r *reader) application(m map[string]string) bool {
 	}
 	if len(r.trace.Caveats) == 0 && r.apps.Nth(0) == a.ApplicationID {
 		r.trace.Caveats = append(r.trace.Caveats, schema.Caveat{ApplicationID: a.ApplicationID, Code: "no_tasks",
-			Detail: "summaries know applications and no tasks: nothing in them can be called slow"})
+			Detail: "summaries have applications but no tasks: nothing in them can be called slow"})
 	}
 	return true
 }

@@ -66,7 +66,7 @@ func (o *ReplayOptions) equal(p *ReplayOptions) bool {
 // Errors of StartReplay.
 var (
 	ErrReplaying = errors.New("policies are being replayed already; wait for the end, or cancel it")
-	ErrReplay    = errors.New("such a replay cannot be asked for")
+	ErrReplay    = errors.New("not a valid replay")
 	ErrCancelled = errors.New("the replay was cancelled")
 )
 

@@ -35,7 +35,7 @@ type Dolly struct {
 	Budget     float64 `option:"budget" doc:"share of the slots that clones may use (β)"`
 	Ceiling    float64 `option:"ceiling" doc:"utilisation above which nothing is cloned (τ)"`
 	P          float64 `option:"p" most:"1" doc:"straggler probability before any task has finished"`
-	Period     float64 `option:"period" unit:"s" doc:"how often p is computed anew"`
+	Period     float64 `option:"period" unit:"s" doc:"how often p is computed"`
 	Admission  string  `option:"admission" doc:"admission, preempt or fcfs" words:"admission,preempt,fcfs"`
 	Assignment string  `option:"assignment" doc:"delay, cc or cac" words:"delay,cc,cac"`
 	Contention float64 `option:"contention" doc:"how much longer a shared transfer takes (DOLLY §4.3: a third at median)"`

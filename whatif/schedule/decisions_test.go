@@ -16,7 +16,7 @@ import (
 	"straggler/whatif/workload"
 )
 
-var update = flag.Bool("update", false, "write the hashes of what policies decide anew")
+var update = flag.Bool("update", false, "write the hashes of the policies' decisions")
 
 // Whoever makes a replay faster changes no decision: testdata/decisions.txt has a hash, for each policy under each scheduler,
 // of every attempt on planned clusters: its slot, when it started and ended, and whether it was killed. What the decisions have

@@ -15,7 +15,7 @@ type Quincy struct {
 	Preempt bool    `option:"preempt" doc:"running tasks may be killed for others"`
 	Wait    float64 `option:"wait" most:"1e6" doc:"cost of a second of waiting, in GB within a rack (ω)"`
 	Core    float64 `option:"core" most:"1e6" doc:"cost of a GB between racks, in GB within a rack (ξ)"`
-	Every   float64 `option:"every" least:"0.001" why:"a decision takes as long" unit:"s" doc:"how often to decide anew while tasks wait and nothing happens"`
+	Every   float64 `option:"every" least:"0.001" why:"a decision takes as long" unit:"s" doc:"how often to decide while tasks wait and nothing happens"`
 }
 
 // quincyDefaults are the mode that the paper ends with, and its prices where the network is fast; 20 is its ξ where it is slow.

@@ -30,7 +30,7 @@ func (o Delay) Lacks(p *workload.Pool) error {
 	case o.T1+o.T2 == 0 || p.Stages != nil:
 		return nil
 	case p.Inputs == nil:
-		return errors.New("the log says of no task that it ran where its data was, so no job would wait for a slot near its data; choose fifo or fair, or simulate the log's jobs with blocks placed anew (straggler simulate, with a workload file whose jobs are 'store: DIR' with a block size)")
+		return errors.New("the log says of no task that it ran where its data was, so no job would wait for a slot near its data; choose fifo or fair, or simulate the log's jobs with new locations of blocks (straggler simulate, with a workload file whose jobs are 'store: DIR' with a block size)")
 	case o.T2 > 0 && !p.RacksKnown:
 		return errors.New("the log does not say which machines share a rack, so no job can wait for a rack that has its data (t2); give t2=0, or simulate the log's jobs on a cluster with racks (straggler simulate, with a workload file whose jobs are 'store: DIR')")
 	case o.Bias > 0 && !slices.ContainsFunc(p.Tasks, func(t workload.Task) bool { return t.Bytes > 0 }):
@@ -63,7 +63,7 @@ func (o Quincy) Lacks(p *workload.Pool) error {
 	case p.Stages != nil:
 		return nil
 	case p.Inputs == nil:
-		return errors.New("the log says of no task that it ran where its data was, so there is no data moved to weigh against waiting; choose fair, or simulate the log's jobs with blocks placed anew (straggler simulate, with a workload file whose jobs are 'store: DIR' with a block size)")
+		return errors.New("the log says of no task that it ran where its data was, so there is no data moved to weigh against waiting; choose fair, or simulate the log's jobs with new locations of blocks (straggler simulate, with a workload file whose jobs are 'store: DIR' with a block size)")
 	case o.Core != quincyDefaults.Core && !p.RacksKnown:
 		return errors.New("the log does not say which machines share a rack, so nothing has the price between racks (core); leave core out, or simulate the log's jobs on a cluster with racks (straggler simulate, with a workload file whose jobs are 'store: DIR')")
 	}

@@ -253,7 +253,7 @@ func (f *File) checkJobs(j *Jobs) error {
 	case j.Queue != "" && f.queue(j.Queue) < 0:
 		return fmt.Errorf("there is no queue %q", j.Queue)
 	case j.File && math.IsInf(j.Maps.most(), 1):
-		return errors.New("one_file wants maps that have a largest number: 9..60")
+		return errors.New("one_file needs maps with a largest number: 9..60")
 	case j.CopyScore > 0 && f.Cluster.Network != nil:
 		return errors.New("copy_score is of reduces that take fetch_s to copy, and a network has links of its own: leave one out")
 	case j.Workers > 0 && (j.SWIM != "" || j.Store != ""):

@@ -112,7 +112,7 @@ func (n *Number) field(key, value *strictyaml.Node) error {
 		return err
 	}
 	if len(n.args) != wanted {
-		return value.Errorf("%s wants %d numbers", n.kind, wanted)
+		return value.Errorf("%s needs %d numbers", n.kind, wanted)
 	}
 	return nil
 }
@@ -144,11 +144,11 @@ func (n *Number) check(node *strictyaml.Node) error {
 	case n.kind == "":
 		return node.Errorf("no distribution is named")
 	case n.kind == "uniform" && n.args[0] > n.args[1]:
-		return node.Errorf("uniform wants the smaller number first")
+		return node.Errorf("uniform needs the smaller number first")
 	case (n.kind == "normal" || n.kind == "lognormal") && n.args[1] < 0:
 		return node.Errorf("a deviation is not negative")
 	case (n.kind == "lognormal" || n.kind == "exponential") && !(n.args[0] > 0):
-		return node.Errorf("%s wants a number above 0", n.kind)
+		return node.Errorf("%s needs a number above 0", n.kind)
 	case n.kind == "sum" && (n.of == nil || !(n.args[0] >= 1 && n.args[0] <= 1e4)):
 		return node.Errorf("sum needs a count, 1 to 10000, and of")
 	case n.kind != "sum" && n.of != nil:

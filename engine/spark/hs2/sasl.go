@@ -51,7 +51,7 @@ func logIn(conn net.Conn, o *Options) error {
 	case saslBad, saslError:
 		return fmt.Errorf("%w at %s: user %q or the password is wrong: %s", ErrDenied, o.Address, o.User, firstLine(string(body)))
 	}
-	return fmt.Errorf("%w at %s: it wants more than a user and a password (Kerberos is not supported)", ErrDenied, o.Address)
+	return fmt.Errorf("%w at %s: it requires more than a user and a password (Kerberos is not supported)", ErrDenied, o.Address)
 }
 
 func saslMessage(status byte, body string) []byte {
@@ -62,6 +62,6 @@ func saslMessage(status byte, body string) []byte {
 }
 
 func (o *Options) notSASL(err error) error {
-	return fmt.Errorf("%w at %s: it does not take the log-in (%w); is its hive.server2.authentication NOSASL, or does it want TLS?",
+	return fmt.Errorf("%w at %s: it does not take the log-in (%w); is its hive.server2.authentication NOSASL, or does it require TLS?",
 		ErrUnreachable, o.Address, err)
 }
