@@ -1,5 +1,5 @@
 -- The papers' figures on this store: takes phase_stats, outliers, attributions, job_costs, losses, attempts and jobs, gives
--- rows (figure, series, x, y, n): y is the share that the figure's title speaks of at x, n what it is a share of.
+-- rows (figure, series, x, y, n): y is the share in the figure's title at x, n the number of which it is a share.
 --
 --   mantri-2a  phases in which more than x of the tasks are outliers                                  (MANTRI figure 2a)
 --   mantri-2b  outliers that lasted more than x times the median of their phase                        (MANTRI figure 2b)
