@@ -28,28 +28,30 @@ type Options struct {
 	Step    func(what string) (done func()) // called before each step that runs; may be nil
 }
 
-// mostOpened bounds how often Open starts again. It is an estimate: each time only the logs that came meanwhile are new.
-const mostOpened = 10
+// mostOpened bounds how often Open starts. It is an estimate: each time only the logs that came meanwhile are new, and on a
+// cluster each time takes minutes.
+const mostOpened = 5
 
 // Open opens an engine over a store and brings the results up to date with Update. If logs come or go meanwhile, or another
-// process writes results, it starts again with what is there then, so that all results are those of the same logs.
+// process writes results, it starts again with what is there then, so that all results are those of the same logs. In a store
+// that changes faster than its logs are analysed, the results of the last time may lack the newest logs.
 func Open(ctx context.Context, st *store.Store, open func() (engine.Engine, error), o Options) (engine.Engine, *whatif.Summary, error) {
 	var failed error
-	for range mostOpened {
-		eng, replays, changed, err := openOnce(ctx, st, open, o)
+	for n := range mostOpened {
+		eng, replays, changed, err := openOnce(ctx, st, open, o, n == mostOpened-1)
 		if !changed {
 			return eng, replays, err
 		}
 		failed = err
 	}
-	err := fmt.Errorf("%w, %d times, while its logs were analysed: analyse it again when fewer are written", store.ErrConflict, mostOpened)
+	err := fmt.Errorf("%w, %d times, while its logs were analysed: try again when fewer logs are written", store.ErrConflict, mostOpened)
 	return nil, nil, errors.Join(err, failed)
 }
 
 // openOnce tries what Open does. changed reports whether the store was changed meanwhile; an error is then probably due to that,
-// even if it is not store.ErrConflict: copies on a cluster report errors as text. Unless it succeeds it closes the engine, also
-// if a step panics, which a server survives.
-func openOnce(ctx context.Context, st *store.Store, open func() (engine.Engine, error), o Options) (
+// even if it is not store.ErrConflict: copies on a cluster report errors as text. The last time, results that lack newer logs are
+// a success. Unless it succeeds it closes the engine, also if a step panics, which a server survives.
+func openOnce(ctx context.Context, st *store.Store, open func() (engine.Engine, error), o Options, last bool) (
 	eng engine.Engine, replays *whatif.Summary, changed bool, err error) {
 	began, err := st.State(ctx)
 	if err != nil {
@@ -65,6 +67,9 @@ func openOnce(ctx context.Context, st *store.Store, open func() (engine.Engine, 
 		}
 	}()
 	replays, err = Update(ctx, st, opened, o)
+	if last && err == nil {
+		return opened, replays, false, nil
+	}
 	ended, unknown := st.State(ctx)
 	if changed = errors.Is(err, store.ErrConflict) || unknown == nil && ended != began; changed || err != nil || unknown != nil {
 		return nil, nil, changed, cmp.Or(err, unknown)

@@ -113,6 +113,42 @@ func TestOpenChangedStore(t *testing.T) {
 	}
 }
 
+// A store that changes whenever its logs are analysed is reported as of an earlier state in the end.
+func TestOpenEverChangingStore(t *testing.T) {
+	for _, during := range []string{"finding outliers", "finding causes", "replaying policies"} {
+		t.Run(during, func(t *testing.T) {
+			dir := t.TempDir()
+			st, err := store.Open(t.Context(), dir, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { st.Close() })
+			commit(t, st, 1)
+			written, opened := schema.Key(1), 0
+			step := func(what string) func() {
+				return func() {
+					if what == during {
+						written++
+						commitTo(t, dir, written)
+					}
+				}
+			}
+			open := func() (engine.Engine, error) {
+				opened++
+				return engines.Open(t.Context(), st, engine.Options{})
+			}
+			eng, _, err := Open(t.Context(), st, open, Options{Tool: "1", Step: step})
+			if err != nil || opened != mostOpened {
+				t.Fatalf("opened %d times: %v", opened, err)
+			}
+			t.Cleanup(func() { eng.Close() })
+			if d, err := Report(t.Context(), st, eng, nil, report.Options{}); err != nil || len(d.Whatif.Savings.Rows) == 0 {
+				t.Errorf("%v: %d savings", err, len(d.Whatif.Savings.Rows))
+			}
+		})
+	}
+}
+
 // broken is an engine of which every statement fails, with a text as copies on a cluster report it.
 type broken struct {
 	engine.Engine
