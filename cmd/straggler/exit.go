@@ -76,7 +76,7 @@ var badInput = []error{
 	baseline.ErrUnreadable, engine.ErrServer,
 	live.ErrAway, live.ErrGone, rest.ErrForbidden,
 	run.ErrNothingToRead, run.ErrUnreadable,
-	store.ErrCache, store.ErrDamaged, store.ErrNewer,
+	store.ErrCache, store.ErrConflict, store.ErrDamaged, store.ErrNewer,
 }
 
 // exitCode returns the exit code of an error.

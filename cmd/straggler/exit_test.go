@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"straggler/store"
 )
 
 // A failing writer is reported once, although both writing and flushing fail.
@@ -29,5 +31,12 @@ func TestDiskErrorsAreNotWrongUse(t *testing.T) {
 		if code := exitCode(err); code != exitInternal || !strings.Contains(oneMessage(err), "disk is") {
 			t.Errorf("exit code %d: %s", code, oneMessage(err))
 		}
+	}
+}
+
+// A script that finds a store changed by another process can tell that from a defect, and repeats the command.
+func TestChangedStoreIsNoInternalError(t *testing.T) {
+	if code := exitCode(fmt.Errorf("detect: %w; try again", store.ErrConflict)); code != exitInput {
+		t.Error(code)
 	}
 }

@@ -21,7 +21,7 @@ const (
 	exitDone        = 0
 	exitFound       = 1   // the check found something
 	exitUse         = 2   // wrong use
-	exitInput       = 3   // input could not be read; what could be is in the store
+	exitInput       = 3   // input could not be read, what could be is in the store; or a store changed while it was read
 	exitInternal    = 4   // internal error, or a disk that is full or read-only
 	exitInterrupted = 130 // by Ctrl-C or a signal to end
 	exitUnread      = 141 // who read standard output has stopped, as head does; shells give this code for SIGPIPE
