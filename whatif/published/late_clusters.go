@@ -308,7 +308,7 @@ func (t *table) lateTimes(ctx context.Context, f *workload.File, x lateJob, p po
 	return solved(t.solved, fmt.Sprint(f.Name, " with ", x, signature(p)), func() ([]float64, error) { return playLate(ctx, loaded(f, x.load), x, p) })
 }
 
-// lateRuns is how often a job is replayed: more often than in the paper, which has 4 to 6 runs, so that the spread of their
+// lateRuns is how often a job is replayed: more often than in the paper, which has at most 7 runs, so that the spread of their
 // averages can be estimated.
 const lateRuns = 40
 
