@@ -30,6 +30,7 @@ func (b asleep) move(last, to int) {
 }
 
 // Sleep puts an attempt, by its index in Running, to sleep until Wake: Awake leaves it out. Attempts are awake when they start.
+// Only an attempt whose end is fixed (Steady) may sleep: those of a live application change their index without its bit.
 func (v *View) Sleep(n int) {
 	ph := &v.s.phases[v.ph]
 	for len(ph.asleep) <= n>>6 {
