@@ -16,12 +16,11 @@ func adviseNetwork(k *known) []Advice {
 	}
 	a := Advice{Title: "Find the slow link", Evidence: k.words(schema.Network), SQL: causeSQL(schema.Network),
 		Action: "Tasks waited for blocks from other machines. The log does not say which machine was slow to send: compare the send rates and errors of the hosts while these phases ran and look for one far below the rest; otherwise spread the reads over time or racks."}
-	if machine, share := k.firstMachine(schema.Network); machine != "" {
-		a.Action += fmt.Sprintf(" Tasks on %s lost most, %s of it: look at its link first.", prose.Name(machine), prose.Percent(share))
-	}
 	if machine := k.oneMachine(schema.Network); machine != "" {
 		a.Title = "Check the network link of " + prose.Name(machine)
 		a.Action = fmt.Sprintf("Most of the waiting for blocks was for the link of %s: check its errors and neighbours, and its rates in both directions while these phases ran.", prose.Name(machine))
+	} else if machine, share := k.firstMachine(schema.Network); machine != "" {
+		a.Action += fmt.Sprintf(" Tasks on %s lost most, %s of it: look at its link first.", prose.Name(machine), prose.Percent(share))
 	}
 	return []Advice{k.gain(a, schema.Network)}
 }
