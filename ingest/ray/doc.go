@@ -5,5 +5,5 @@
 //  3. export.go assembles task states from exported events.
 //  4. timeline.go reads the timeline, as written by 'ray timeline'.
 //
-// Start with ray.go. No real file was available to the tests; the layouts follow Ray's documentation.
+// Start with ray.go.
 package ray

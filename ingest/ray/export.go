@@ -6,13 +6,18 @@ import (
 	"encoding/hex"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
+
+	"straggler/ingest/read"
+	"straggler/schema"
 )
 
 // exported is an event of either export: EXPORT_TASK events of the export API (event_EXPORT_TASK.log, since Ray 2.36), whose
 // states are numbers of the enum TaskStatus with times in nanoseconds; or events posted since 2.49, with names and RFC 3339
 // times. Both are protobuf as JSON: 64-bit numbers are strings, ids are base64. The history of an attempt is spread over
-// several events.
+// several events, and in the export API over files: each process writes its own, so that the file of the process that submitted a
+// task has the task's end, and that of the worker the start.
 type exported struct {
 	SourceType string `json:"source_type"`
 	Data       struct {
@@ -30,6 +35,7 @@ type exported struct {
 				Type scalar `json:"error_type"`
 			} `json:"error_info"`
 		} `json:"state_updates"`
+		Profile profile `json:"profile_events"` // in nanoseconds
 	} `json:"event_data"`
 
 	Type            string     `json:"eventType"`
@@ -78,9 +84,10 @@ func (r *reader) exportedEvent(e *exported) error {
 		}
 		s.Function = cmp.Or(s.Function, d.Info.Function)
 		s.ran(d.Updates.NodeID, d.Updates.WorkerID, string(d.Updates.Error.Type))
+		s.profiled(&d.Profile, 1e-9)
 		for state, at := range d.Updates.Times {
 			if ns, err := strconv.ParseInt(string(at), 10, 64); err == nil {
-				s.reached(taskStatus[state], float64(ns/1000)/1000)
+				s.reached(taskStatus[state], read.Micros(ns/1000))
 			}
 		}
 	case e.Type == "TASK_DEFINITION_EVENT", e.Type == "ACTOR_TASK_DEFINITION_EVENT":
@@ -100,7 +107,7 @@ func (r *reader) exportedEvent(e *exported) error {
 		}
 		s.ran(l.NodeID, l.WorkerID, string(l.Error.Type))
 		for _, t := range l.Transitions {
-			s.reached(t.State, float64(t.Time.UnixMicro())/1000)
+			s.reached(t.State, read.Micros(t.Time.UnixMicro()))
 		}
 	}
 	return nil
@@ -133,28 +140,38 @@ func (s *taskState) ran(node, worker, problem string) {
 }
 
 // reached records the time at which an attempt entered a state.
-func (s *taskState) reached(state string, ms float64) {
+func (s *taskState) reached(state string, at schema.Null[schema.Time]) {
 	switch state {
 	case "PENDING_ARGS_AVAIL", "PENDING_NODE_ASSIGNMENT":
-		if s.Created == nil || ms < *s.Created {
-			s.Created = &ms
+		if !s.Created.OK || at.OK && at.V < s.Created.V {
+			s.Created.Null = at
 		}
 	case "RUNNING":
-		s.Start = &ms
+		s.Start.Null = at
 	case "FINISHED", "FAILED":
-		s.End, s.State = &ms, state
+		s.End.Null, s.State = at, state
 	}
 }
 
 // endExport turns the collected states into attempts.
 func (r *reader) endExport() error {
 	for i := range r.exported {
-		if err := r.state(&r.exported[i]); err != nil && !errors.Is(err, errListed) {
+		s := &r.exported[i]
+		if strings.HasPrefix(s.TaskID, driverTask) {
+			continue
+		}
+		if s.Start.OK != s.End.OK {
+			r.halves++
+		}
+		if err := r.state(s); err != nil && !errors.Is(err, errListed) {
 			return err
 		}
 	}
 	return nil
 }
+
+// driverTask is how the id of the task begins that stands for a driver as a whole; Ray does not list it among the tasks.
+var driverTask = strings.Repeat("f", 40)
 
 // plainID converts an id to the hexadecimal form that Ray prints.
 func plainID(id string) string {

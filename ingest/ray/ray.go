@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -20,15 +21,35 @@ func Format() ingest.Format {
 		Doc:  "Ray task states (ray list tasks --format json --detail, or from the dashboard), exported task events and timelines (ray timeline)",
 		Detail: `A function or method is a phase, an attempt of a task is an attempt, a Ray job is a job. A parent is not a dependency, so there are
 no edges. Bytes are in none of the sources. A cluster drops task events under load without recording it.
-Task states: queued_time is creation_time_ms, machine is node_id, executor is worker_id, number is attempt_number. Exported events
-(event_EXPORT_TASK.log, or those posted since Ray 2.49) contain the same, event by event; their ids are converted to the hexadecimal
-form that Ray prints.
+Task states: queued_time is creation_time_ms, machine is node_id, executor is worker_id, number is attempt_number. Print them with
+--limit 10000: without it there are at most 100. Times that the command prints have no zone and are taken as UTC, with a caveat.
+Exported events (event_EXPORT_TASK_*.log, one file per process, or those posted since Ray 2.49) contain the same, event by event;
+their ids are converted to the hexadecimal form that Ray prints. The files of one directory are one export.
 Timelines: events of category task or task::…; machine is pid (the node), executor is tid (the worker). They have no attempts and no
 failures; spans within a task (deserialize arguments, store outputs) fill deserialize_s and result_s.`,
-		Experimental: "no real file was available; the layouts follow Ray's documentation",
-		Sniff:        sniff,
-		Read:         readLog,
+		Claim:   claim,
+		Sniff:   sniff,
+		Instead: instead,
+		Read:    readLog,
 	}
+}
+
+// claim groups the files of one export, of which each process of the cluster wrote one. Those of other tables hold no tasks.
+func claim(dir ingest.Dir) []ingest.Group {
+	var g ingest.Group
+	for _, name := range dir.Names {
+		switch {
+		case strings.HasSuffix(name, "/"):
+		case strings.HasPrefix(name, "event_EXPORT_TASK"):
+			g.Names = append(g.Names, name)
+		case strings.HasPrefix(name, "event_EXPORT_"):
+			g.Drop = append(g.Drop, name)
+		}
+	}
+	if len(g.Names) == 0 {
+		return nil
+	}
+	return []ingest.Group{g}
 }
 
 func sniff(h ingest.Head) ingest.Match {
@@ -49,6 +70,15 @@ func sniff(h ingest.Head) ingest.Match {
 	return ingest.Match{}
 }
 
+// instead names the option of 'ray list tasks' that prints JSON; with --detail alone it prints YAML, and a table without it.
+func instead(h ingest.Head) string {
+	has := func(word string) bool { return bytes.Contains(h.Bytes, []byte(word)) }
+	if has("task_id: ") && has("attempt_number: ") || has("TASK_ID ") && has("ATTEMPT_NUMBER ") {
+		return "the YAML or the table that 'ray list tasks' prints; give what it prints with --detail --format json --limit 10000"
+	}
+	return ""
+}
+
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := &reader{Application: read.NewApplication(in, out, "ray"), out: out, tasks: map[string]int64{},
 		gathering: map[attemptID]int{}, listed: map[attemptID]bool{}}
@@ -58,6 +88,14 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	}
 	errs = append(errs, r.endExport(), r.endTimeline())
 	r.Widen()
+	if r.elements == 100 || r.elements == 10_000 {
+		r.CaveatOf(r.elements, "list_may_end_early", "this is how many tasks 'ray list tasks' prints at most, 100 unless --limit says more and never more than 10000: others may be missing")
+	}
+	if r.timeless == r.elements {
+		r.CaveatOf(r.timeless, "no_times", "the list has no times; 'ray list tasks' prints them with --detail")
+	}
+	r.CaveatOf(r.local, "time_zone_unknown", "times have no zone and are taken as UTC")
+	r.CaveatOf(r.halves, "history_in_parts", "attempts have a start or an end, and not both: they still ran, or another process recorded the rest, in a file that belongs in the same directory, or was killed before it did")
 	r.Caveat("events_may_miss", "under load Ray drops task events without a word: tasks may be missing")
 	r.Caveat("no_bytes", "Ray's events have no bytes and no records: slowness is judged by duration alone")
 	r.Caveat("no_edges", "Ray says which task started another and not which waited for which")
@@ -72,6 +110,10 @@ type reader struct {
 	gathering map[attemptID]int  // position in exported
 	listed    map[attemptID]bool // attempts that have a row
 	events    []event            // of a timeline
+	elements  int64              // of lists of states
+	local     int64              // those whose times have no zone
+	timeless  int64              // those without times
+	halves    int64              // exported attempts with a start or an end, and not both
 }
 
 // maxTasks bounds the memory for the ids of tasks and the events of a timeline.
@@ -107,7 +149,7 @@ func (r *reader) object(v jsontext.Value) (unusable, err error) {
 		unusable, take = read.UnmarshalJSON(v, &e), func() error { return r.exportedEvent(&e) }
 	case read.HasKeys(v, "task_id", "attempt_number"):
 		var s taskState
-		unusable, take = read.UnmarshalJSON(v, &s), func() error { return r.state(&s) }
+		unusable, take = read.UnmarshalJSON(v, &s), func() error { return r.element(&s) }
 	case !read.HasKeys(v, "ph"):
 		return errNoEvent, nil
 	default:

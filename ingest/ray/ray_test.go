@@ -2,8 +2,10 @@ package ray
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -144,6 +146,98 @@ func TestExportedEvents(t *testing.T) {
 		}
 		if m := sniff(ingest.Head{Bytes: []byte(c.log), Whole: true}); m.Confidence != 3 {
 			t.Errorf("%s is recognised as %+v", c.name, m)
+		}
+	}
+}
+
+// printed has the layout of 'ray list tasks --detail --format json' of Ray 2.60: times are text without a zone, an attempt whose
+// worker died has no start, and the profile says how long its parts took.
+const printed = `[
+{"task_id": "t1", "attempt_number": 0, "name": "f", "state": "FINISHED", "job_id": "01", "actor_id": null, "type": "NORMAL_TASK", "func_or_class_name": "f", "node_id": "n1", "worker_id": "w1", "error_type": null, "events": [{"state": "RUNNING", "created_ms": "2026-11-28 11:14:20.211000"}], "profiling_data": {"component_type": "worker", "component_id": "w1", "events": [{"start_time": 1795864460318.0508, "end_time": 1795864460568.0508, "extra_data": {}, "event_name": "task:deserialize_arguments"}, {"start_time": 1795864460318.0098, "end_time": 1795864462163.4724, "event_name": "task::f"}]}, "creation_time_ms": "2026-11-28 11:14:19.126000", "start_time_ms": "2026-11-28 11:14:20", "end_time_ms": "2026-11-28 11:14:22.500000"},
+{"task_id": "t2", "attempt_number": 0, "name": "f", "state": "FAILED", "job_id": "01", "func_or_class_name": "f", "node_id": "n1", "worker_id": "w2", "error_type": "WORKER_DIED", "profiling_data": {}, "creation_time_ms": "2026-11-28 11:14:27.049000", "start_time_ms": null, "end_time_ms": "2026-11-28 11:14:27.264000"},
+{"task_id": "t3", "attempt_number": 0, "name": "A.__init__", "state": "FINISHED", "job_id": "01", "type": "ACTOR_CREATION_TASK", "func_or_class_name": "A.__init__", "node_id": null, "worker_id": null, "profiling_data": {"component_type": "worker", "component_id": "w3", "events": null}, "creation_time_ms": "2026-11-28 11:14:27.049000", "start_time_ms": "2026-11-28 11:14:28.000000", "end_time_ms": "2026-11-28 11:14:28.250000"}
+]`
+
+func codes(r *ingesttest.Result) string {
+	var s []string
+	for _, c := range r.Caveats {
+		s = append(s, c.Code)
+	}
+	return strings.Join(s, " ")
+}
+
+func TestPrintedList(t *testing.T) {
+	r := ingesttest.Conformance(t, Format(), ingesttest.Input("tasks.json", []byte(printed)))
+	want := []string{
+		"t1 0.0 n1 success {2.5 true} {0.25 true} {0 false}", "t2 1.0 n1 lost {0 false} {0 false} {0 false}",
+		"t3 0.0  success {0.25 true} {0 false} {0 false}",
+	}
+	if d := cmp.Diff(want, rows(&r)); d != "" || r.Err != nil || r.Counts.Rejects != 0 {
+		t.Fatal(d, r.Err, r.Trace.Rejects)
+	}
+	start := time.Date(2026, 11, 28, 11, 14, 20, 0, time.UTC).UnixMicro()
+	if a := r.Attempts; a[0].StartTime != schema.Some(schema.Time(start)) || a[2].Executor != schema.Some("w3") {
+		t.Errorf("%+v", a)
+	}
+	if got := codes(&r); !strings.Contains(got, "time_zone_unknown") {
+		t.Error(got)
+	}
+	without := regexp.MustCompile(`("(?:creation|start|end)_time_ms"): "[^"]*"`).ReplaceAllString(printed, "$1: null")
+	if r := ingesttest.Bytes(t, Format(), "tasks.json", []byte(without)); !strings.Contains(codes(&r), "no_times") || len(r.Attempts) != 3 {
+		t.Error(codes(&r), len(r.Attempts))
+	}
+	var hundred strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&hundred, `{"task_id":"t%d","attempt_number":0,"state":"FINISHED","start_time_ms":1000,"end_time_ms":2000}`, i)
+	}
+	if r := ingesttest.Bytes(t, Format(), "tasks.json", []byte(hundred.String())); !strings.Contains(codes(&r), "list_may_end_early") {
+		t.Error(codes(&r))
+	}
+}
+
+// The process that submits a task and the one that runs it may have different clocks.
+func TestQueuedByAnotherClock(t *testing.T) {
+	const task = `[{"task_id":"t1","attempt_number":0,"state":"FINISHED","creation_time_ms":3000,"start_time_ms":2000,"end_time_ms":4000}]`
+	r := ingesttest.Conformance(t, Format(), ingesttest.Input("tasks.json", []byte(task)))
+	if len(r.Attempts) != 1 || r.Attempts[0].QueuedTime.OK || r.Attempts[0].DurationS != schema.Some(2.0) {
+		t.Errorf("%+v", r.Attempts)
+	}
+}
+
+// Each process of a cluster exports the events that it saw: the end of a task is in another file than its start. The task that
+// stands for the driver is none.
+func TestExportOfSeveralProcesses(t *testing.T) {
+	const owner = `{"event_data":{"attempt_number":0,"job_id":"AQAAAA==","state_updates":{"state_ts_ns":{"8":"1724000000000000000"}},"task_id":"////////////////////////////////AQAAAA=="},"source_type":"EXPORT_TASK"}
+{"event_data":{"attempt_number":0,"job_id":"AQAAAA==","task_info":{"func_or_class_name":"f"},"state_updates":{"node_id":"AQID","worker_id":"BAUG","state_ts_ns":{"1":"1724000000000000000","5":"1724000000600000000"}},"task_id":"yO9FzNARJXH///////////////8BAAAA"},"source_type":"EXPORT_TASK"}
+{"event_data":{"attempt_number":0,"job_id":"AQAAAA==","state_updates":{"state_ts_ns":{"11":"1724000003250000000"}},"task_id":"yO9FzNARJXH///////////////8BAAAA"},"source_type":"EXPORT_TASK"}
+`
+	const worker = `{"event_data":{"attempt_number":0,"job_id":"AQAAAA==","profile_events":{"component_id":"BAUG","component_type":"worker","events":[{"end_time":"1724000001500000000","event_name":"task:deserialize_arguments","start_time":"1724000001250000000"}]},"state_updates":{"state_ts_ns":{"8":"1724000001000000000"}},"task_id":"yO9FzNARJXH///////////////8BAAAA"},"source_type":"EXPORT_TASK"}
+`
+	got := claim(ingest.Dir{Names: []string{"event_EXPORT_ACTOR.log", "event_EXPORT_NODE.log", "event_EXPORT_TASK_12.log", "event_EXPORT_TASK_7.log", "raylet.out"}})
+	want := []ingest.Group{{Names: []string{"event_EXPORT_TASK_12.log", "event_EXPORT_TASK_7.log"}, Drop: []string{"event_EXPORT_ACTOR.log", "event_EXPORT_NODE.log"}}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	in := ingesttest.Input("event_EXPORT_TASK_12.log", []byte(worker))
+	in.Parts = append(in.Parts, ingesttest.Input("event_EXPORT_TASK_7.log", []byte(owner)).Parts...)
+	r := ingesttest.Conformance(t, Format(), in)
+	const task = "c8ef45ccd0112571ffffffffffffffffffffffff01000000"
+	if d := cmp.Diff([]string{task + " 0.0 010203 success {2.25 true} {0.25 true} {0 false}"}, rows(&r)); d != "" || len(r.Phases) != 1 {
+		t.Errorf("%d phases, %s", len(r.Phases), d)
+	}
+	if r := ingesttest.Bytes(t, Format(), "event_EXPORT_TASK_7.log", []byte(owner)); !strings.Contains(codes(&r), "history_in_parts") {
+		t.Error(codes(&r))
+	}
+}
+
+func TestInstead(t *testing.T) {
+	for head, want := range map[string]bool{
+		"---\n-   task_id: 1631\n    attempt_number: 0\n":                            true,
+		"\n======== List: 2026-11-28 ========\n    TASK_ID   ATTEMPT_NUMBER  NAME\n": true,
+		"task_id\thash\n": false,
+	} {
+		if got := instead(ingest.Head{Bytes: []byte(head)}); strings.Contains(got, "--format json") != want {
+			t.Errorf("%q: %s", head, got)
 		}
 	}
 }
