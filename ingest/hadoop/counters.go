@@ -181,7 +181,7 @@ func (n *counterNames) pullCount(p *pull.Puller, c *counters, fileSystems bool) 
 }
 
 // parse reads the counters of a text history, {(group)(display)[(name)(display)(value)]…}…, or the older 'Group.display
-// name:value,…'. Characters that would end a part are escaped by a backslash.
+// name:value,…'. Characters that would end a part are escaped by a backslash, s being unescaped as the value of a record already.
 func (n *counterNames) parse(s []byte, c *counters) {
 	if len(s) == 0 || s[0] != '{' {
 		n.parseOld(s, c)

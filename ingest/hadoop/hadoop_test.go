@@ -266,7 +266,7 @@ Job JOBID="job_1_0001" JOBNAME="a \"quoted\" name\." USER="u" SUBMIT_TIME="1000"
 Task TASKID="task_1_0001_m_000000" TASK_TYPE="MAP" START_TIME="1500" SPLITS="/r1/m1" .
 MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_0" START_TIME="2000" TRACKER_NAME="tracker_m1:localhost/127\.0\.0\.1:1" .
 MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_1" START_TIME="5000" TRACKER_NAME="tracker_m2:localhost/127\.0\.0\.1:1" .
-MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_1" TASK_STATUS="SUCCESS" FINISH_TIME="6000" HOSTNAME="/r2/m2" COUNTERS="{(FileSystemCounters)(FileSystemCounters)[(HDFS_BYTES_READ)(HDFS_BYTES_READ)(42)]}{(org\.apache\.hadoop\.mapred\.Task$Counter)(Map-Reduce Framework)[(MAP_INPUT_RECORDS)(Map input \(records\))(7)]}" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_1" TASK_STATUS="SUCCESS" FINISH_TIME="6000" HOSTNAME="/r2/m2" COUNTERS="{(FileSystemCounters)(FileSystemCounters)[(HDFS_BYTES_READ)(HDFS_BYTES_READ)(42)]}{(org\.apache\.hadoop\.mapred\.Task$Counter)(Map-Reduce Framework)[(MAP_INPUT_RECORDS)(Map input records)(7)][(CPU_MILLISECONDS)(CPU time spent \\(ms\\))(640)][(PHYSICAL_MEMORY_BYTES)(Physical memory \\(bytes\\) snapshot)(4096)]}" .
 MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_0" TASK_STATUS="KILLED" FINISH_TIME="6500" HOSTNAME="/r1/m1" ERROR="killed
   at over = \"two\" lines" .
 Job JOBID="job_1_0001" FINISH_TIME="7000" JOB_STATUS="SUCCESS" .
@@ -287,6 +287,10 @@ Job JOBID="job_1_0001" FINISH_TIME="7000" JOB_STATUS="SUCCESS" .
 	}
 	if copied.InputBytes != schema.Some(int64(42)) || copied.InputRecords != schema.Some(int64(7)) || copied.RemoteBytes != schema.Some(int64(42)) {
 		t.Errorf("input %+v, records %+v, remote %+v", copied.InputBytes, copied.InputRecords, copied.RemoteBytes)
+	}
+	// Names in parentheses are escaped twice: within the counters, and then as part of a value.
+	if copied.CPUS != schema.Some(0.64) || copied.PeakMemoryBytes != schema.Some(int64(4096)) {
+		t.Errorf("processor time %+v, memory %+v", copied.CPUS, copied.PeakMemoryBytes)
 	}
 	if r.Jobs[0].Name != schema.Some(`a "quoted" name.`) || r.Jobs[0].Status != schema.RunSucceeded {
 		t.Errorf("job %+v", r.Jobs[0])

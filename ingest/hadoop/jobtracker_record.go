@@ -159,7 +159,7 @@ func (d *recordDecoder) attempt(e *event) {
 		e.host, e.rack = e.host[i+1:], e.host[:i]
 	}
 	if e.kind == attemptFinished {
-		d.counters.parse(counted, &e.counters)
+		d.counters.parse(d.text(counted), &e.counters)
 	}
 }
 
