@@ -167,6 +167,9 @@ func (r *reader) task(status schema.AttemptStatus) error {
 	row := r.Attempt(phase)
 	row.NativeID, row.Machine, row.Status, row.Reason = read.Text(r.id()), read.NullText(r.get("hostname")), status, read.NullText(r.get("error_action"))
 	row.InputBytes, row.OutputBytes, row.PeakMemoryBytes = size(r.get("rchar")), size(r.get("wchar")), size(r.get("peak_rss"))
+	if row.InputBytes.V == 0 { // not measured, and neither were the others: every task reads its script
+		row.InputBytes, row.OutputBytes = schema.Null[int64]{}, schema.Null[int64]{}
+	}
 	if row.PeakMemoryBytes.V == 0 { // too short to be measured: every process uses memory
 		row.PeakMemoryBytes = schema.Null[int64]{}
 	}
@@ -175,7 +178,8 @@ func (r *reader) task(status schema.AttemptStatus) error {
 	}
 	r.times(&row)
 	row.Task = r.taskOf(phase, &row)
-	if percent, err := strconv.ParseFloat(strings.TrimSuffix(r.get("%cpu"), "%"), 64); err == nil && percent >= 0 && percent < 1e7 && row.DurationS.OK {
+	if percent, err := strconv.ParseFloat(strings.TrimSuffix(r.get("%cpu"), "%"), 64); err == nil && percent >= 0 && percent < 1e7 && row.DurationS.OK &&
+		(percent > 0 || row.InputBytes.OK) {
 		row.CPUS = schema.Some(percent / 100 * row.DurationS.V)
 	}
 	return r.Add(phase, &row)

@@ -42,6 +42,23 @@ func TestDefaultFields(t *testing.T) {
 	}
 }
 
+// Of a task that ends before it was measured, old versions write 0 for everything.
+func TestUnmeasuredTask(t *testing.T) {
+	const trace = "task_id\thash\tname\tstatus\tsubmit\tduration\trealtime\t%cpu\trss\trchar\twchar\n" +
+		"2\t23/95a314\tsort (a)\tCOMPLETED\t2018-11-02 16:09:40.348\t601ms\t49ms\t0.0%\t0\t0\t0\n" +
+		"1\te9/198d97\tsort (b)\tCOMPLETED\t2018-11-02 16:09:40.459\t1.1s\t33ms\t0.0%\t1 MB\t2 KB\t0\n"
+	r := ingesttest.Bytes(t, Format(), "trace.txt", []byte(trace))
+	if len(r.Attempts) != 2 {
+		t.Fatal(r.Attempts)
+	}
+	if a := r.Attempts[0]; a.InputBytes.OK || a.OutputBytes.OK || a.CPUS.OK {
+		t.Errorf("not measured: %+v", a)
+	}
+	if a := r.Attempts[1]; a.InputBytes != schema.Some(int64(2048)) || a.OutputBytes != schema.Some(int64(0)) || a.CPUS != schema.Some(0.0) {
+		t.Errorf("measured: %+v", a)
+	}
+}
+
 // With raw numbers, start, complete and attempt, nothing is derived, and a retry belongs to its task.
 func TestRawFields(t *testing.T) {
 	const trace = "task_id\thash\tprocess\tname\tstatus\tattempt\tsubmit\tstart\tcomplete\trealtime\thostname\trchar\n" +
