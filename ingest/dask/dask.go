@@ -35,10 +35,20 @@ task. fetch_wait_s and deserialize_s are the time in transfer and deserialize sp
 size of the result; input sizes and dependencies are not in the stream. The stream's buffer is bounded, so older tasks may be
 missing without a trace.
 The page of performance_report (dask-report.html, of Bokeh 0.13 to 3) has the same spans without nbytes; a task drawn in black
-failed. Pages were tested on real files; no real list was available, and its layout is that of Dask's source.`,
-		Sniff: sniff,
-		Read:  readLog,
+failed.`,
+		Sniff:   sniff,
+		Instead: instead,
+		Read:    readLog,
 	}
+}
+
+// instead recognises what dump_cluster_state writes: an object of the scheduler's and the workers' state, as YAML or msgpack.
+func instead(h ingest.Head) string {
+	if bytes.HasPrefix(h.Bytes, []byte("scheduler:\n  address: ")) ||
+		len(h.Bytes) > 2 && bytes.HasPrefix(h.Bytes[1:], []byte("\xa9scheduler")) && bytes.Contains(h.Bytes, []byte("\xa9Scheduler")) {
+		return "a dump of the state of a Dask cluster, which keeps no durations of ended tasks; give the list that get_task_stream returns, as JSON, or the page of performance_report"
+	}
+	return ""
 }
 
 func sniff(h ingest.Head) ingest.Match {

@@ -2,10 +2,12 @@ package dask
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"straggler/ingest"
 	"straggler/ingest/ingesttest"
 	"straggler/schema"
 )
@@ -148,6 +150,19 @@ func TestAmongTasks(t *testing.T) {
 		}
 		if n := len(r.Applications); n != min(want[0], 1) {
 			t.Errorf("%s: %d applications", log, n)
+		}
+	}
+}
+
+func TestInstead(t *testing.T) {
+	for head, want := range map[string]bool{
+		"scheduler:\n  address: tcp://127.0.0.1:45725\n  clients:\n": true,
+		"\x83\xa9scheduler\xde\x00\x13\xa4type\xa9Scheduler\xa2id":  true,
+		"scheduler: slurm\n": false,
+		"":                   false,
+	} {
+		if got := instead(ingest.Head{Bytes: []byte(head)}); strings.Contains(got, "get_task_stream") != want {
+			t.Errorf("%q: %s", head, got)
 		}
 	}
 }
