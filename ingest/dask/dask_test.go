@@ -157,7 +157,7 @@ func TestAmongTasks(t *testing.T) {
 func TestInstead(t *testing.T) {
 	for head, want := range map[string]bool{
 		"scheduler:\n  address: tcp://127.0.0.1:45725\n  clients:\n": true,
-		"\x83\xa9scheduler\xde\x00\x13\xa4type\xa9Scheduler\xa2id":  true,
+		"\x83\xa9scheduler\xde\x00\x13\xa4type\xa9Scheduler\xa2id":   true,
 		"scheduler: slurm\n": false,
 		"":                   false,
 	} {
