@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"straggler/audit/measure"
-	"straggler/distribution"
 	"straggler/schema"
 	"straggler/sharing"
+	"straggler/stats"
 )
 
 // Alike describes how much the nights of a history differ, and which changes are detectable as a result.
@@ -245,7 +245,7 @@ func changePoint(y []float64) (at int, by float64) {
 	if at == 0 {
 		return 0, 0
 	}
-	before, after := distribution.Median(slices.Clone(y[:at])), distribution.Median(slices.Clone(y[at:]))
+	before, after := stats.Median(slices.Clone(y[:at])), stats.Median(slices.Clone(y[at:]))
 	by = after - before
 	// The mean absolute deviation of a normal distribution is 0.80 standard deviations. The level with more scatter counts, so
 	// that four nights of which one is on the other level are not a level.
@@ -259,7 +259,7 @@ func changePoint(y []float64) (at int, by float64) {
 
 // deviation returns the sum of absolute deviations from the median.
 func deviation(y []float64) float64 {
-	m, sum := distribution.Median(slices.Clone(y)), 0.0
+	m, sum := stats.Median(slices.Clone(y)), 0.0
 	for _, v := range y {
 		sum += math.Abs(v - m)
 	}
@@ -274,7 +274,7 @@ func withoutLine(y []float64) []float64 {
 	for i := 0; i+half < len(y); i++ {
 		slopes = append(slopes, (y[i+half]-y[i])/float64(half))
 	}
-	b := distribution.Median(slopes)
+	b := stats.Median(slopes)
 	out := make([]float64, len(y))
 	for i, v := range y {
 		out[i] = v - b*float64(i)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"straggler/audit/measure"
-	"straggler/distribution"
+	"straggler/stats"
 )
 
 // comparison is one compared quantity.
@@ -205,7 +205,7 @@ func relativeToRun(all []comparison, r *measure.Run, history []*measure.Run, mat
 		for _, v := range logs {
 			d = append(d, v[k]-mean(v))
 		}
-		speed[h.StartAndID()] = distribution.Median(d)
+		speed[h.StartAndID()] = stats.Median(d)
 	}
 	for i := range all {
 		all[i].shift(r, speed)
@@ -306,5 +306,5 @@ func (c *comparison) usual() float64 {
 	for _, p := range c.series.history {
 		v = append(v, p.value)
 	}
-	return distribution.Median(v)
+	return stats.Median(v)
 }

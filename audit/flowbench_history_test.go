@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"straggler/distribution"
 	"straggler/engine/enginetest"
+	"straggler/stats"
 )
 
 // All runs of a FlowBench workflow are in one store, and each is compared with those that started earlier, disturbed or not.
@@ -70,7 +70,7 @@ func flowBenchHistory(t *testing.T, dir string) {
 	medians := map[string]float64{}
 	for name, v := range usual {
 		slices.Sort(v)
-		medians[name] = distribution.Median(v)
+		medians[name] = stats.Median(v)
 	}
 	var slowed, found, before, normal, accused, accusedBefore int
 	for _, x := range tasks {
@@ -114,7 +114,7 @@ func flowBenchHistory(t *testing.T, dir string) {
 		switch {
 		case truth[m.Run].experiment == "normal":
 			clean++
-		case label || distribution.Median(onMachine[m]) > effect:
+		case label || stats.Median(onMachine[m]) > effect:
 			bad++
 		}
 		if label {
@@ -122,7 +122,7 @@ func flowBenchHistory(t *testing.T, dir string) {
 		}
 	}
 	for m, ratios := range onMachine {
-		if slices.Contains(truth[m.Run].bad, m.Machine) && distribution.Median(ratios) > 1.5 {
+		if slices.Contains(truth[m.Run].bad, m.Machine) && stats.Median(ratios) > 1.5 {
 			slow++
 			if slices.Contains(named, m) {
 				slowNamed++

@@ -19,11 +19,11 @@ import (
 	"straggler/audit/measure"
 	"straggler/causes"
 	"straggler/detect"
-	"straggler/distribution"
 	"straggler/engine"
 	"straggler/engine/engines"
 	"straggler/ingest/formats"
 	"straggler/ingest/run"
+	"straggler/stats"
 	"straggler/store"
 )
 
@@ -136,7 +136,7 @@ func isSlowed(r *measure.Run, medians map[measure.Signature][]float64) bool {
 	for _, s := range r.Stages {
 		tasks += s.Values["tasks"]
 		if s.Kind == "compute" {
-			slow += s.Values["tasks"] * above(s.Sketch, 1.5*distribution.Median(slices.Clone(medians[s.Signature])))
+			slow += s.Values["tasks"] * above(s.Sketch, 1.5*stats.Median(slices.Clone(medians[s.Signature])))
 		}
 	}
 	return slow > 0.1*tasks

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"straggler/audit/measure"
-	"straggler/distribution"
+	"straggler/stats"
 )
 
 // Judgement is the result of comparing one run with its history.
@@ -146,7 +146,7 @@ func detectable(tested []*comparison, a *Alike) *float64 {
 	var v []float64
 	for _, c := range tested {
 		if c.rule.Name == "stage_lost_time" {
-			least := distribution.Student{DF: c.verdict.df}.Quantile(0.999)
+			least := stats.Student{DF: c.verdict.df}.Quantile(0.999)
 			v = append(v, math.Expm1(max(least, deref(a.Needed)*c.unit)*c.verdict.alike))
 		}
 	}
@@ -154,5 +154,5 @@ func detectable(tested []*comparison, a *Alike) *float64 {
 		return nil
 	}
 	slices.Sort(v)
-	return number(distribution.Median(v))
+	return number(stats.Median(v))
 }

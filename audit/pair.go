@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"straggler/audit/measure"
-	"straggler/distribution"
+	"straggler/stats"
 )
 
 // Pair is the difference between any two runs.
@@ -70,7 +70,7 @@ func Compare(a, b *measure.Run, cfg *Config) *Pair {
 		}
 		if was.w < 1 && is.w < 1 && was.value+is.value > 0 {
 			x := math.Abs(is.y-was.y) / math.Sqrt(is.w+was.w)
-			pv := min(1, 2*distribution.NormalSurvival(x))
+			pv := min(1, 2*stats.NormalSurvival(x))
 			d.P = number(pv)
 			ps, tested = append(ps, pv), append(tested, len(p.Differences))
 		}

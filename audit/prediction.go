@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"straggler/distribution"
+	"straggler/stats"
 )
 
 // method explains how findings are judged; it is part of every output.
@@ -50,7 +50,7 @@ func spreadOf(history []point) spread {
 		return out
 	}
 	floor = max(floor, leastSD*leastSD)
-	centre, sd := distribution.Median(slices.Clone(y)), 0.0
+	centre, sd := stats.Median(slices.Clone(y)), 0.0
 	// With four or five values the median of deviations is imprecise, so it is at least half of the estimate from the range.
 	sd = max(madSD(y, centre), (slices.Max(y)-slices.Min(y))/(4*math.Sqrt(float64(out.n))), math.Sqrt(floor))
 	for range 10 { // Huber 1964, k = 1.5; ten rounds of the winsorised mean
@@ -76,7 +76,7 @@ func madSD(y []float64, centre float64) float64 {
 	for i, v := range y {
 		d[i] = math.Abs(v - centre)
 	}
-	return 1.4826 * distribution.Median(d)
+	return 1.4826 * stats.Median(d)
 }
 
 // levels returns the variance of what persists for several nights, because of drift or autocorrelation: the component between
@@ -124,7 +124,7 @@ type verdict struct {
 
 // interval returns the 95 % prediction interval of y.
 func (v *verdict) interval() (low, high float64) {
-	q := distribution.Student{DF: v.df}.Quantile(0.975)
+	q := stats.Student{DF: v.df}.Quantile(0.975)
 	return v.mean - q*v.se, v.mean + q*v.se
 }
 
@@ -132,7 +132,7 @@ func (v *verdict) interval() (low, high float64) {
 func (s *series) judge(h spread, pr prior) verdict {
 	e := predict(s.tonight, h, pr)
 	x := (s.tonight.y - h.mean) / e.se
-	return verdict{e, distribution.Student{DF: e.df}.Survival(x), x, h.mean}
+	return verdict{e, stats.Student{DF: e.df}.Survival(x), x, h.mean}
 }
 
 // prediction is the standard error of the prediction for a run, that for a run whose tasks are as similar as before, and their

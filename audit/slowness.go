@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"straggler/audit/measure"
-	"straggler/distribution"
 	"straggler/schema"
 	"straggler/sharing"
+	"straggler/stats"
 )
 
 // Slowness describes how much longer tonight's tasks took than those of the same stages in the history, where, and what they
@@ -165,14 +165,15 @@ func (m *SlowMachine) judge(others float64, usuals map[int]*usual) {
 	fisher, further, usually := 0.0, 0.0, 0.0
 	for _, p := range m.parts {
 		u := usuals[p.stage]
-		rank, beyond := u.chance(p.ratio*u.work/others, int(p.tasks))
+		rank, beyond := u.chance(p.ratio*u.work/others, int64(p.tasks))
 		fisher -= 2 * math.Log(rank)
 		further -= 2 * math.Log(beyond)
-		rank, _ = u.chance(p.ratio*u.work, int(p.tasks))
+		rank, _ = u.chance(p.ratio*u.work, int64(p.tasks))
 		usually -= 2 * math.Log(rank)
 	}
 	n := len(m.parts)
-	m.p, m.beyond, m.asUsual = chiSquaredSurvival(fisher, n), chiSquaredSurvival(further, n), chiSquaredSurvival(usually, n)
+	m.p, m.beyond = stats.ChiSquaredSurvival(fisher, n), stats.ChiSquaredSurvival(further, n)
+	m.asUsual = stats.ChiSquaredSurvival(usually, n)
 	m.P = number(m.p)
 }
 
@@ -189,17 +190,6 @@ func sharedChance(machines []SlowMachine) float64 {
 		least = min(least, x*float64(len(p))/float64(i+1))
 	}
 	return least
-}
-
-// chiSquaredSurvival returns the upper tail of χ² with 2k degrees of freedom: that of a Poisson process (Abramowitz and Stegun
-// 26.4.21).
-func chiSquaredSurvival(x float64, k int) float64 {
-	term, sum := 1.0, 1.0
-	for i := 1; i < k; i++ {
-		term *= x / 2 / float64(i)
-		sum += term
-	}
-	return min(1, math.Exp(-x/2)*sum)
 }
 
 // base returns the lower quartile of the factors of machines, at least 1: if it is large, something that they share is slow (a
@@ -248,7 +238,7 @@ func usualOf(past []*measure.Stage, tonight *measure.Stage) usual {
 				v = append(v, x)
 			}
 		}
-		return distribution.Median(v)
+		return stats.Median(v)
 	}
 	named := func(name string) func(measure.Values) (float64, bool) {
 		return func(v measure.Values) (float64, bool) { x, ok := v[name]; return x, ok }
@@ -263,7 +253,7 @@ func usualOf(past []*measure.Stage, tonight *measure.Stage) usual {
 			longest = append(longest, s.Sketch[p99])
 		}
 	}
-	u.longest = distribution.Median(longest)
+	u.longest = stats.Median(longest)
 	if w, ok := perTask(tonight.Values); ok {
 		if was := of(perTask); was > 0 {
 			u.work = max(1, w/was)
@@ -288,24 +278,20 @@ func (u *usual) part(q measure.Part) part {
 // chance returns the probability that half of n tasks take at least a multiple of the usual time, estimated from the share of
 // such tasks in the history, at least 1/(N + 1), so that a single slow task does not make its machine slow. beyond extends that
 // by a tail beyond the slowest task of the history.
-func (u *usual) chance(ratio float64, n int) (rank, beyond float64) {
+func (u *usual) chance(ratio float64, n int64) (rank, beyond float64) {
 	slower, tasks, most := 0.0, 0.0, 1.1
 	for _, s := range u.past {
 		slower += s.Values["tasks"] * above(s.Sketch, ratio*u.time)
 		tasks += s.Values["tasks"]
 		most = max(most, s.Values["max_s"]/u.time)
 	}
-	n = min(n, mostTasks)
 	p := min(1, (slower+1)/(tasks+1))
-	rank = binomialTail(n, (n+1)/2, p)
+	rank = stats.BinomialSurvival((n+1)/2, n, p)
 	if ratio > most {
 		p = math.Pow(math.Log(most)/math.Log(ratio), tailIndex) / (tasks + 1)
 	}
-	return rank, binomialTail(n, (n+1)/2, p)
+	return rank, stats.BinomialSurvival((n+1)/2, n, p)
 }
-
-// mostTasks bounds the tasks of a part that count: the p-value is 0 anyway with more.
-const mostTasks = 1000
 
 // sketched are the quantiles of a sketch.
 var sketched = [...]float64{0, 0.25, 0.5, 0.75, 0.9, p99: 0.99, 6: 1}
@@ -328,18 +314,6 @@ func above(sketch []float64, x float64) float64 {
 		}
 	}
 	return 0
-}
-
-// binomialTail returns the probability of k or more successes of n.
-func binomialTail(n, k int, p float64) float64 {
-	if p >= 1 {
-		return 1
-	}
-	sum := 0.0
-	for i := k; i <= n; i++ {
-		sum += math.Exp(logChoose(float64(n), float64(i)) + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-p))
-	}
-	return min(1, sum)
 }
 
 // kindOf determines what the slow parts of machines spent the time on.
@@ -437,7 +411,7 @@ func steadiest(stages []resourceRatios) string {
 			processor, disk = append(processor, s.processor.sum/s.processor.n), append(disk, s.disk.sum/s.disk.n)
 		}
 	}
-	return [...]string{"", "processor", "disk"}[distribution.Steadier(processor, disk)]
+	return [...]string{"", "processor", "disk"}[stats.Steadier(processor, disk)]
 }
 
 // sample is how many values, their sum and that of their squares.

@@ -12,20 +12,6 @@ import (
 	"straggler/schema"
 )
 
-// Values from R: pbinom(4, 10, 0.3, lower.tail = FALSE), pchisq(9.21034, 2, lower.tail = FALSE), pchisq(20, 4, lower.tail =
-// FALSE).
-func TestPublishedTails(t *testing.T) {
-	for _, c := range []struct{ got, want float64 }{
-		{binomialTail(10, 5, 0.3), 0.1502683326},
-		{chiSquaredSurvival(9.21034, 1), 0.01},
-		{chiSquaredSurvival(20, 2), 0.0004993992},
-	} {
-		if math.Abs(c.got-c.want) > 1e-7 {
-			t.Errorf("%v, want %v", c.got, c.want)
-		}
-	}
-}
-
 // slowNight returns a night whose stages ran on ten machines; slow gives the factor of each machine in a stage, and the part of
 // the extra time that is spent waiting for input.
 func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiting float64)) measure.Run {
@@ -51,6 +37,25 @@ func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiti
 		run.Stages = append(run.Stages, st)
 	}
 	return run
+}
+
+// A machine that ran so many slow tasks that the p-value of each stage underflows is named, too.
+func TestManySlowTasks(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	usual := func(int, int) (float64, float64) { return 1, 0 }
+	var history []*measure.Run
+	for n := range 20 {
+		night := slowNight(r, n, usual)
+		history = append(history, &night)
+	}
+	tonight := slowNight(r, 20, func(m, k int) (float64, float64) { return 1 + map[bool]float64{true: 1}[m == 3], 0 })
+	for i := range tonight.Stages {
+		tonight.Stages[i].Parts[3].Tasks = 1000
+	}
+	s, _ := slowness(&tonight, history, measure.Match(&tonight, history))
+	if m := s.Machines[0]; m.Machine != "node0-container-3" || m.P == nil || *m.P != 0 {
+		t.Errorf("%s is the slowest, with a p-value of %v", m.Machine, m.P)
+	}
 }
 
 // A machine that ran eighteen tasks is named by their history, with what slows it. Without history, or if all machines are

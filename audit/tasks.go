@@ -3,7 +3,7 @@ package audit
 import (
 	"math"
 
-	"straggler/distribution"
+	"straggler/stats"
 )
 
 // byTasks returns a lower bound of p from the tasks.
@@ -125,7 +125,7 @@ func (c *comparison) missing(k float64) float64 {
 	}
 	sd := math.Sqrt(max(1, scatter) * (1 + 1/n))
 	short := k - (c.tonight["outliers"] - before)
-	return distribution.Student{DF: n - 1}.Survival(max(0, short) / sd)
+	return stats.Student{DF: n - 1}.Survival(max(0, short) / sd)
 }
 
 // longest returns the probability that as many of tonight's tasks as observed are longer, in units of the median, than any of the

@@ -3,7 +3,7 @@ package causes
 import (
 	"fmt"
 	"slices"
-	"straggler/causes/stats"
+	"straggler/stats"
 	"strings"
 	"testing"
 

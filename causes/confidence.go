@@ -3,8 +3,8 @@ package causes
 import (
 	"math"
 
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // The confidence of a verdict depends on the kind of evidence, on its lead z over the runner-up in standard errors, on whether

@@ -50,8 +50,8 @@ func TestConstants(t *testing.T) {
 // namedNumbers returns the constants with numbers in the model's packages, as 'name number'.
 func namedNumbers(t *testing.T) (out []string) {
 	t.Helper()
-	for _, dir := range []string{".", "fit", "machines", "model", "jobcost", "stats"} {
-		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	for _, files := range []string{"*.go", "fit/*.go", "machines/*.go", "model/*.go", "jobcost/*.go", "../stats/order.go", "../stats/robust.go"} {
+		paths, err := filepath.Glob(files)
 		if err != nil {
 			t.Fatal(err)
 		}

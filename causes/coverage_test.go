@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"straggler/causes/stats"
 	"straggler/schema"
 	"straggler/schema/synth"
+	"straggler/stats"
 )
 
 // coverage counts, for a cause, the 95 % intervals of its seconds that contain the truth.

@@ -11,7 +11,7 @@ import (
 // about four times as often, in sorting five times. Loops over nearby tasks are bounded.
 func TestGrowth(t *testing.T) {
 	program := statements.Build(t, "./testdata/growth", "straggler/causes", "straggler/causes/fit", "straggler/causes/jobcost", "straggler/causes/machines",
-		"straggler/causes/model", "straggler/causes/stats", "straggler/causes/testdata/growth")
+		"straggler/causes/model", "straggler/stats", "straggler/causes/testdata/growth")
 	for _, c := range []struct {
 		of        string
 		few, many [3]int // phases, tasks of each, machines

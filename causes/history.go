@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"straggler/causes/machines"
-	"straggler/causes/stats"
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/stats"
 	"straggler/store"
 )
 

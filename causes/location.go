@@ -7,8 +7,8 @@ import (
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // A wait for blocks may be due to the source of one task, to the link of its machine, or to a link shared by a rack; machines

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"straggler/causes/stats"
+	"straggler/stats"
 	"testing"
 
 	"straggler/schema"

@@ -10,8 +10,8 @@ import (
 	"straggler/causes/causestest"
 	"straggler/causes/fit"
 	"straggler/causes/model"
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // A slow link of one machine makes tasks on others wait: all of those that start together ask it for blocks. Where one of the

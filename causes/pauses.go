@@ -7,8 +7,8 @@ import (
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // A garbage collection that stops a process also stops it from serving blocks and starting tasks: tasks on other machines wait

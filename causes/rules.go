@@ -5,7 +5,7 @@ import (
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // What the likelihood does not determine is decided by rules, in this order (MODEL.md, section 7). The rules are a function of

@@ -10,9 +10,9 @@ import (
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
-	"straggler/causes/stats"
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/stats"
 	"straggler/store"
 )
 

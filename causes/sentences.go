@@ -6,8 +6,8 @@ import (
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // columns maps terms to columns of attempts, with units.

@@ -5,8 +5,8 @@ import (
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // term is one contribution to the difference between a task and the median. A cause may comprise several terms.

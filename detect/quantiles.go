@@ -3,8 +3,8 @@ package detect
 import (
 	"math"
 
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // quantiles computes SQL's percentile_cont, which is linear between two ranks, for fractions in ascending order. The values are

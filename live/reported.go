@@ -3,7 +3,7 @@ package live
 import (
 	"math"
 
-	"straggler/distribution"
+	"straggler/stats"
 )
 
 // The reports of an attempt are evidence about its total time T, combined with the prior distribution of T (duration.go) by
@@ -66,7 +66,7 @@ func (m *mixture) given(r report, elapsed, scatter float64) guess {
 		likely, size := 0.0, 0.0
 		for k, whole := range r.whole {
 			lnC := math.Log(x.at / whole)
-			l := x.at / whole * (distribution.NormalSurvival((lnC-lnTo)/scatter) - distribution.NormalSurvival((lnC-lnFrom)/scatter))
+			l := x.at / whole * (stats.NormalSurvival((lnC-lnTo)/scatter) - stats.NormalSurvival((lnC-lnFrom)/scatter))
 			likely += l
 			if r.size != nil {
 				size += l * r.size[k]

@@ -2,12 +2,12 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"straggler/report/prose"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 func adviseNetwork(k *known) []Advice {
@@ -205,19 +205,10 @@ func (k *known) firstMachine(c schema.Cause) (machine string, share float64) {
 	return f.machine, f.most / f.seconds
 }
 
-// unlikely reports whether one of so many machines gets at least k of n verdicts with a probability below 0.05 if each verdict
-// is on any machine with the same probability p. By Chernoff's bound one machine does with at most exp(−n·D), where D is the
-// divergence q·ln(q/p) + (1−q)·ln((1−q)/(1−p)) of q = k/n from p; for all machines the bounds are added.
+// unlikely reports whether one of so many machines gets at least k of n verdicts with a probability below 0.05 if each verdict is
+// on any machine with the same probability (Bonferroni's bound).
 func unlikely(k, n int64, machines float64) bool {
-	p, q := 1/machines, float64(k)/float64(n)
-	if !(q > p) {
-		return false
-	}
-	d := q * math.Log(q/p)
-	if q < 1 {
-		d += (1 - q) * math.Log((1-q)/(1-p))
-	}
-	return machines*math.Exp(-float64(n)*d) < 0.05
+	return machines*stats.BinomialSurvival(k, n, 1/machines) < 0.05
 }
 
 func causeSQL(c schema.Cause) string {

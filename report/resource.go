@@ -3,8 +3,8 @@ package report
 import (
 	"math"
 
-	"straggler/distribution"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // resources sums up what the tasks of a run's slow stages spent their additional time on.
@@ -40,7 +40,7 @@ func (r *resources) add(s *SlowStageRow) {
 // most describes what most of the time was spent on: what the log measured, if that is at least half. The rest is attributed to
 // what it is proportional to: to the processor time of the stages if processors are slow or busy, to their input if a disk is
 // slow. Since stages differ by orders of magnitude in the ratio of the two, the one whose ratio to the rest varies less between
-// them is named (distribution.Steadier), as in the audit.
+// them is named (stats.Steadier), as in the audit.
 func (r *resources) most() (what schema.Null[string]) {
 	const half = 0.5
 	switch {
@@ -53,7 +53,7 @@ func (r *resources) most() (what schema.Null[string]) {
 	case r.waited+r.computed > half*r.extra:
 		return what
 	}
-	switch distribution.Steadier(r.perCPU, r.perByte) {
+	switch stats.Steadier(r.perCPU, r.perByte) {
 	case 1:
 		return schema.Some(atProcessor)
 	case 2:

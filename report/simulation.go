@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"straggler/distribution"
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // Simulation is a report on the runs of a workload: each scheduler with each policy is an arm of the experiment.
@@ -169,6 +169,6 @@ func (a *Arm) gain(first, list []schema.SimulateRun) {
 	for _, x := range ratios {
 		square += (x - mean) * (x - mean)
 	}
-	half := distribution.Student{DF: n - 1}.Quantile(0.975) * math.Sqrt(square/(n-1)/n)
+	half := stats.Student{DF: n - 1}.Quantile(0.975) * math.Sqrt(square/(n-1)/n)
 	a.GainLow, a.GainHigh = schema.Some(math.Exp(mean-half)), schema.Some(math.Exp(mean+half))
 }

@@ -16,12 +16,12 @@ import (
 
 	"straggler/audit"
 	"straggler/audit/measure"
-	"straggler/distribution"
 	"straggler/report/html"
 	"straggler/report/prose"
 	"straggler/schema"
 	"straggler/serve/api"
 	"straggler/serve/catalog"
+	"straggler/stats"
 )
 
 // This file audits every day of the store: how long each program took, and what was found.
@@ -217,7 +217,7 @@ func usualTimes(runs []measure.Run, history int) map[string]runTime {
 		}
 		t := runTime{took: took}
 		if last := before[max(0, len(before)-history):]; len(last) > 0 {
-			if m := distribution.Median(slices.Clone(last)); m > 0 {
+			if m := stats.Median(slices.Clone(last)); m > 0 {
 				t.ratio = took / m
 			}
 		}

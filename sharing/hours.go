@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"straggler/distribution"
 	"straggler/report/prose"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // Run is one run of a program.
@@ -121,7 +121,7 @@ func middle(runs []Run, of func(Run) schema.Null[float64]) schema.Null[float64] 
 	if len(v) == 0 {
 		return schema.Null[float64]{}
 	}
-	return schema.Some(distribution.Median(v))
+	return schema.Some(stats.Median(v))
 }
 
 // Words describes which runs are slow.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"straggler/distribution"
 	"straggler/schema"
+	"straggler/stats"
 	"straggler/whatif/replay"
 )
 
@@ -52,7 +52,7 @@ func (m *moments) variance() float64 {
 }
 
 // student returns the 0.975-quantile of Student's t with the degrees of freedom of a sample of n values.
-func student(n float64) float64 { return distribution.Student{DF: max(n-1, 1)}.Quantile(0.975) }
+func student(n float64) float64 { return stats.Student{DF: max(n-1, 1)}.Quantile(0.975) }
 
 // difference returns the mean of a − b, paired by seed, with its 95 % confidence interval (Student's paired t-test): what both
 // have in common cancels, and the question is about the mean over all uncertainties. With one pair the limits are NaN.

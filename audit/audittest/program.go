@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"straggler/audit/measure"
-	"straggler/distribution"
+	"straggler/stats"
 )
 
 // Program is an application that runs every night. Its noise is assumed to be as follows:
@@ -106,7 +106,7 @@ func (p *Program) Night(r *rand.Rand, n, worse int, factor float64) measure.Run 
 			d[i] = own * s.normal * x * math.Exp(0.08*r.NormFloat64())
 		}
 		if k == worse {
-			m := distribution.Median(slices.Clone(d))
+			m := stats.Median(slices.Clone(d))
 			for i := range d {
 				if d[i] > m {
 					d[i] = m + factor*(d[i]-m)
@@ -151,7 +151,7 @@ func measured(d []float64) measure.Stage {
 	st := measure.Stage{Values: measure.Values{}, Causes: measure.Values{}}
 	sorted := slices.Clone(d)
 	slices.Sort(sorted)
-	m, n := distribution.Median(sorted), len(d)
+	m, n := stats.Median(slices.Clone(d)), len(d)
 	var slot, excess, sq, outliers, lost float64
 	free := make([]float64, 80) // a heap: the first is the smallest
 	end, cut := 0.0, 0.0

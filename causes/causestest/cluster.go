@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"straggler/causes/fit"
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // Cluster makes phases of tasks whose times are (fixed + perByte·bytes) × machine × noise, and faults on

@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // ProcessorTime is the evidence of an attempt's processor time, in addition to its duration: a task that waits for the

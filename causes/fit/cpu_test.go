@@ -6,7 +6,7 @@ import (
 
 	"straggler/causes/causestest"
 	"straggler/causes/fit"
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // The split of a residual and a processor time against sums over a grid of what is the attempt's own, straight from the model:

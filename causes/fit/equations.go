@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 const unknowns = int(Predictors) + 1

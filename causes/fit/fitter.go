@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // Fitter holds one phase as columns and fits it. It reuses its memory for the next phase and must not be used concurrently.

@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // The prior probability that a machine is slow, and the variance of its ln(factor) in that case, for durations and for

@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // OutlierComponent is the component of the residuals' mixture for attempts that are slow, or fast, by themselves, beyond the

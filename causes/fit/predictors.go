@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // Predictor is a property of a task that its body may depend on.

@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // WorkPrior is the prior of the elasticity of work, the relative change of time per relative change of work at the median task:

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // MachineMean returns the robust mean of the residuals of the tasks on a machine, given by its local number, with its variance; n

@@ -3,7 +3,7 @@ package fit
 import (
 	"math"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // A process that has just started loads classes, compiles, connects and fills caches. How long that takes differs between

@@ -3,8 +3,7 @@ package fit
 import (
 	"math"
 
-	"straggler/causes/stats"
-	"straggler/distribution"
+	"straggler/stats"
 )
 
 // StartOrWork describes a task that began early, so that the start of its executor may have slowed it, and that also has more
@@ -144,6 +143,6 @@ func (s *StartOrWork) CannotTell() bool {
 		return false
 	}
 	lead := s.Seconds - (s.Body - s.Seconds) // its sd is 2·SD
-	work := 1 - s.Start*distribution.NormalSurvival(lead/math.Sqrt(4*s.SD*s.SD+s.Scatter))
+	work := 1 - s.Start*stats.NormalSurvival(lead/math.Sqrt(4*s.SD*s.SD+s.Scatter))
 	return work > chance/2 && work < 1-chance/2
 }

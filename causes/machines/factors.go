@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"straggler/causes/fit"
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // Priors of ln(factor). Most machines are alike to a few per cent; one in twenty differs by a factor of e^±0.6 or more. That a

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // generations are groups of machines of similar speed. A slower generation of hardware is not bad: machines are judged against
@@ -61,7 +61,7 @@ func findGenerations(machines []SufficientStats) generations {
 		for to < len(all) && all[to].z-all[to-1].z <= gap {
 			to++
 		}
-		if to-from >= 3 && stats.BinomialPValue(int64(to-from), int64(len(all)), machinePrior.SlabProbability) < chanceAlpha {
+		if to-from >= 3 && stats.BinomialSurvival(int64(to-from), int64(len(all)), machinePrior.SlabProbability) < chanceAlpha {
 			for _, s := range all[from:to] {
 				g.of[s.machine] = int32(len(g.groups))
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // Health holds the parameters for judging all machines window by window.
@@ -85,7 +86,7 @@ func (j *Health) control(vs []verdict) {
 		}
 		base := j.Factors.base[vs[i].key.Machine]
 		z, v := vs[i].stats.trimmed()
-		mean := 0.5 * math.Erfc((z-base-math.Log(tolerance))/math.Sqrt(2*v))
+		mean := stats.NormalSurvival((z - base - math.Log(tolerance)) / math.Sqrt(v))
 		p[i] = min(1, 2*min(mean, vs[i].stats.overPValue(base, j.OutlierProbability)))
 		order = append(order, i)
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"straggler/causes/fit"
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // Hypothesis is a hypothesis about the machine of a task in its phase (MODEL.md, section 5). Under each of them any task may be

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // RunPart describes the tasks of one phase of a run on one machine, with the usual values of the stage; figures are medians per
@@ -124,8 +124,8 @@ func JudgeRun(parts []RunPart, losses map[string]int64, falseShare, outlier floa
 		m := &ms[i]
 		z, v, _ := m.sums.Spread()
 		m.z, m.sd = z-base, math.Sqrt(v)
-		mean := 0.5 * math.Erfc((m.z-math.Log(tolerance))/(m.sd*math.Sqrt2))
-		p[i] = min(1, 2*min(mean, stats.BinomialPValue(m.slow, m.sums.Attempts, 0.01+min(0.2, 1.5*outlier))))
+		mean := stats.NormalSurvival((m.z - math.Log(tolerance)) / m.sd)
+		p[i] = min(1, 2*min(mean, stats.BinomialSurvival(m.slow, m.sums.Attempts, 0.01+min(0.2, 1.5*outlier))))
 		if m.sums.Attempts < leastAttempts || len(ms) == 1 {
 			p[i] = 1
 		}

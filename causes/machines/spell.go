@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"straggler/causes/fit"
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // A machine may be slow for a while, in a spell that begins and ends at unknown times, often in the middle of tasks. If it

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"straggler/causes/fit"
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // A process that has just started loads classes, compiles, connects and fills caches: the first tasks of an executor, the cold

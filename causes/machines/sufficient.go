@@ -3,7 +3,7 @@ package machines
 import (
 	"math"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // betweenPhases is the variance of a machine's ln(factor) from phase to phase.
@@ -118,9 +118,9 @@ func (t *SufficientStats) trimmed() (z, v float64) {
 func (t *SufficientStats) overPValue(base, outlierProbability float64) float64 {
 	chance := 0.01 + min(0.2, 1.5*outlierProbability)
 	if t.Attempts >= 3*t.Phases { // it takes two of three for their median to be slow
-		chance = 0.01 + 4*outlierProbability*outlierProbability
+		chance = min(1, 0.01+4*outlierProbability*outlierProbability)
 	}
-	return stats.BinomialPValue(t.Over[barOver(base)], t.Phases, chance)
+	return stats.BinomialSurvival(t.Over[barOver(base)], t.Phases, chance)
 }
 
 // worthNaming reports whether a machine is slow enough to be named: in the mean, or in a quarter of the phases.

@@ -3,8 +3,8 @@ package model
 import (
 	"straggler/causes/fit"
 	"straggler/causes/machines"
-	"straggler/causes/stats"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // Model holds the parameters common to the phases of a store (MODEL.md): each machine's factor by window of time, how time

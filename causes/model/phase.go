@@ -5,7 +5,7 @@ import (
 
 	"straggler/causes/fit"
 	"straggler/causes/machines"
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // PhaseFit fits one phase given the model of all other phases, as attribution and replays need it. It reuses its memory for the

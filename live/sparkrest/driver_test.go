@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"straggler/distribution"
 	"straggler/live"
 	"straggler/live/rest"
 	"straggler/live/sparkrest"
+	"straggler/stats"
 	"straggler/whatif/policy"
 )
 
@@ -144,7 +144,7 @@ func interval(x []float64) (mean, half float64) {
 		squares += (v - mean) * (v - mean)
 	}
 	n := float64(len(x))
-	return mean, distribution.Student{DF: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
+	return mean, stats.Student{DF: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
 }
 
 // times returns the durations of the finished queries according to Spark.

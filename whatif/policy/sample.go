@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // sample is an ordered sample of numbers that grows. Adding is cheap; the order is brought up to date when it is needed.

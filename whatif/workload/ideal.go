@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"straggler/distribution"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // Ideal is a way to change the durations of attempts that no policy could: what a perfect remedy would have given. It
@@ -61,7 +61,7 @@ func MedianRate(p *Pool) []int64 {
 				rates = append(rates, x[n]/float64(took[a]))
 			}
 		}
-		mid := distribution.Median(rates)
+		mid := stats.Median(rates)
 		for n, a := range ok {
 			if mid > 0 {
 				took[a] = min(took[a], int64(x[n]/mid+0.5))
@@ -82,7 +82,7 @@ func NoHighRuntime(p *Pool) []int64 {
 		for n, a := range ok {
 			durs[n] = float64(took[a])
 		}
-		mid := distribution.Median(durs)
+		mid := stats.Median(durs)
 		for _, a := range ok {
 			if float64(took[a]) > highRuntime*mid {
 				took[a] = int64(mid + 0.5)

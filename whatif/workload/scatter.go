@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"straggler/causes/fit"
-	"straggler/causes/stats"
+	"straggler/stats"
 )
 
 // SharedScatter is the deviation common to the attempts of some time on all machines: while something else uses their host, or

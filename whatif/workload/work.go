@@ -6,8 +6,8 @@ import (
 	"straggler/causes/fit"
 	"straggler/causes/machines"
 	"straggler/causes/model"
-	"straggler/distribution"
 	"straggler/schema"
+	"straggler/stats"
 )
 
 // model computes how long each task should take given its data, how the tasks of its phase differ beyond that, and how slow
@@ -192,7 +192,7 @@ func (d *draft) phaseLag(p *Phase) {
 	for a := p.First; a < p.First+p.Launches; a++ {
 		lags = append(lags, float64(d.Attempts[a].Lag))
 	}
-	if m := distribution.Median(lags); m > 0 {
+	if m := stats.Median(lags); m > 0 {
 		p.CopyLag = int64(m)
 	}
 }

@@ -1,7 +1,4 @@
-// Package distribution has the distributions that intervals and tests of means need, the median of a sample (median.go), and
-// says which of two samples scatters less (steadier.go). Its special functions are gonum's, whose own package of distributions
-// links a library of linear algebra.
-package distribution
+package stats
 
 import (
 	"math"
@@ -35,3 +32,21 @@ func (s Student) Quantile(p float64) float64 {
 
 // NormalSurvival returns P(Z > x) of the standard normal distribution.
 func NormalSurvival(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
+
+// BinomialSurvival returns P(X >= k) for the successes X of n >= 0 independent trials of probability p, 0 <= p <= 1. It is
+// I(p; k, n−k+1) (Abramowitz & Stegun 26.5.24).
+func BinomialSurvival(k, n int64, p float64) float64 {
+	switch {
+	case k <= 0:
+		return 1
+	case k > n:
+		return 0
+	}
+	return mathext.RegIncBeta(float64(k), float64(n-k+1), p)
+}
+
+// ChiSquaredSurvival returns P(X > x) of χ² with 2·half degrees of freedom, half >= 1, x >= 0 or infinite (Abramowitz & Stegun
+// 26.4.19).
+func ChiSquaredSurvival(x float64, half int) float64 {
+	return mathext.GammaIncRegComp(float64(half), x/2)
+}

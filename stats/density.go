@@ -44,21 +44,5 @@ func NormalLogPDF(x, variance float64) float64 {
 	return -0.5*x*x/variance - 0.5*math.Log(2*math.Pi*variance)
 }
 
-// BinomialPValue returns the probability of k or more successes in n trials of probability p.
-func BinomialPValue(k, n int64, p float64) float64 {
-	if k <= 0 {
-		return 1
-	}
-	lg := func(x int64) float64 { v, _ := math.Lgamma(float64(x) + 1); return v }
-	var sum float64
-	for i := k; i <= n; i++ {
-		x := math.Exp(lg(n) - lg(i) - lg(n-i) + float64(i)*math.Log(p) + float64(n-i)*math.Log(1-p))
-		if sum += x; x < 1e-12*sum {
-			break
-		}
-	}
-	return min(1, sum)
-}
-
 // Square returns x².
 func Square(x float64) float64 { return x * x }

@@ -111,16 +111,3 @@ func TestSpikeSlab(t *testing.T) {
 		t.Error("the posterior is not symmetric")
 	}
 }
-
-// Binomial tails against values of R's pbinom.
-func TestBinomialPValue(t *testing.T) {
-	for _, c := range []struct {
-		k, n int64
-		p    float64
-		want float64
-	}{{0, 5, 0.02, 1}, {1, 1, 0.02, 0.02}, {2, 10, 0.02, 0.01617763}, {5, 5, 0.5, 0.03125}, {3, 1000, 0.02, 0.9999999}} {
-		if got := BinomialPValue(c.k, c.n, c.p); math.Abs(got-c.want) > 1e-6 {
-			t.Errorf("P(X ≥ %d), n %d, p %g = %.8f, want %.8f", c.k, c.n, c.p, got, c.want)
-		}
-	}
-}

@@ -1,4 +1,4 @@
-package distribution
+package stats
 
 import (
 	"math"
@@ -28,6 +28,27 @@ func TestTables(t *testing.T) {
 	for x, area := range map[float64]float64{0: 0, 0.5: 0.19146, 1: 0.34134, 1.96: 0.47500, 3: 0.49865} {
 		if got := 0.5 - NormalSurvival(x); math.Abs(got-area) > 0.000006 {
 			t.Errorf("from 0 to %g: %v, the table says %v", x, got, area)
+		}
+	}
+}
+
+// Values from R: pbinom(k - 1, n, p, lower.tail = FALSE) and pchisq(x, df, lower.tail = FALSE).
+func TestSurvivalOfTests(t *testing.T) {
+	for _, c := range []struct{ got, want float64 }{
+		{BinomialSurvival(5, 10, 0.3), 0.1502683326},
+		{BinomialSurvival(2, 10, 0.02), 0.01617763},
+		{BinomialSurvival(3, 1000, 0.02), 0.9999996},
+		{BinomialSurvival(1, 1, 0.02), 0.02},
+		{BinomialSurvival(5, 5, 0.5), 1. / 32},
+		{BinomialSurvival(0, 5, 0.02), 1}, {BinomialSurvival(6, 5, 0.02), 0},
+		{BinomialSurvival(3, 3, 0), 0}, {BinomialSurvival(3, 3, 1), 1}, {BinomialSurvival(0, 0, 0.5), 1},
+		{BinomialSurvival(500, 1000, 1e-3), 0}, // less than a float64 can hold
+		{ChiSquaredSurvival(9.21034, 1), 0.01},
+		{ChiSquaredSurvival(20, 2), 0.0004993992},
+		{ChiSquaredSurvival(0, 2), 1}, {ChiSquaredSurvival(math.Inf(1), 2), 0},
+	} {
+		if math.Abs(c.got-c.want) > 1e-7 {
+			t.Errorf("%v, want %v", c.got, c.want)
 		}
 	}
 }
