@@ -16,9 +16,18 @@ A statement ends with a semicolon and may take several lines. Tab completes tabl
 running statement, or discards one that is being typed. Nothing here can change the store.
 `
 
-// command runs a line that begins with a backslash; quit ends the shell.
+// dotCommands are the same commands in the shells of SQLite and DuckDB.
+var dotCommands = map[string]string{".tables": `\d`, ".schema": `\d`, ".timer": `\timing`, ".quit": `\q`, ".exit": `\q`, ".help": `\?`}
+
+// isCommand reports whether a line is a command: no statement begins with a backslash or a dot.
+func isCommand(line string) bool { return strings.HasPrefix(line, `\`) || strings.HasPrefix(line, ".") }
+
+// command runs a line for which isCommand holds; quit ends the shell.
 func (s *session) command(line string) (quit bool, err error) {
 	fields := strings.Fields(strings.TrimSuffix(strings.TrimSpace(line), ";"))
+	if known, ok := dotCommands[strings.ToLower(fields[0])]; ok {
+		fields[0] = known
+	}
 	switch name, args := fields[0], fields[1:]; {
 	case name == `\q`:
 		return true, nil

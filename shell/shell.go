@@ -76,7 +76,7 @@ func (s *session) loop(ctx context.Context, in lines, words *completer) error {
 		case err != nil:
 			return fmt.Errorf("shell: %w", err)
 		}
-		if typed == "" && strings.HasPrefix(strings.TrimSpace(line), `\`) {
+		if typed == "" && isCommand(strings.TrimSpace(line)) {
 			in.SaveHistory(strings.TrimSpace(line))
 			quit, err := s.command(line)
 			if s.complain(err); quit {

@@ -99,6 +99,19 @@ func TestShell(t *testing.T) {
 	}
 }
 
+// Commands as in the shells of SQLite and DuckDB act at the end of their line.
+func TestDotCommands(t *testing.T) {
+	out, errs := converse(t, &typist{lines: []string{".help", ".tables", ".schema edges", ".timer", ".nothing", ".quit", "SELECT 'never' AS s;"}}, Options{})
+	for _, want := range []string{`\timing     show`, "attempts ", "from_phase", "timing is on"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q", want)
+		}
+	}
+	if !strings.Contains(errs, "no command .nothing") || strings.Contains(out, "never") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 // What other prompts for SQL understand, at the beginning of a statement only.
 func TestShellLeavesOnAWord(t *testing.T) {
 	for _, word := range []string{"exit", "quit;", " EXIT ; "} {
