@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"straggler/ingest"
+	"straggler/ingest/discover"
 	"straggler/ingest/formats"
-	"straggler/spelling"
 	"straggler/table"
 )
 
@@ -49,13 +49,9 @@ func formatsHelp() string {
 }
 
 func runFormat(e *env, o output, name string) error {
-	f, ok := formats.Named(name)
-	if !ok {
-		var names []string
-		for _, x := range formats.All() {
-			names = append(names, x.Name)
-		}
-		return useError("no format %q; %s", name, spelling.Choices(name, names))
+	f, err := discover.FormatNamed(formats.All(), name)
+	if err != nil {
+		return err
 	}
 	if o.as != "" && o.as != "table" {
 		rows := table.NewFixed("format", "reads", "detail", "experimental")

@@ -91,13 +91,17 @@ func (f *Found) SourceErr() error {
 // Find finds the logs in the arguments, without reading more than their heads.
 func Find(ctx context.Context, formats []ingest.Format, paths []string, o Options) (*Found, error) {
 	o = o.withDefaults()
-	picked, err := pick(formats, o.From)
-	if err != nil {
-		return nil, fmt.Errorf("ingest: %w", err)
+	readable := formats
+	if o.From != "" {
+		format, err := FormatNamed(formats, o.From)
+		if err != nil {
+			return nil, fmt.Errorf("ingest: %w", err)
+		}
+		readable = []ingest.Format{format}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	out := &Found{cancel: cancel, spool: newSpool(o.TempDir, o.Limits.Spool), sourceErr: new(atomic.Pointer[error])}
-	f := &finder{formats: picked, all: formats, o: o, spool: out.spool, sourceErr: out.sourceErr}
+	f := &finder{formats: readable, all: formats, o: o, spool: out.spool, sourceErr: out.sourceErr}
 	if err := f.find(ctx, paths); err != nil {
 		return nil, errors.Join(fmt.Errorf("ingest: %w", err), out.Close())
 	}
@@ -108,19 +112,16 @@ func Find(ctx context.Context, formats []ingest.Format, paths []string, o Option
 	return out, nil
 }
 
-// pick reduces the table of formats to the one named by --from.
-func pick(formats []ingest.Format, from string) ([]ingest.Format, error) {
-	if from == "" {
-		return formats, nil
-	}
+// FormatNamed returns the format with a name, or ErrUnknownFormat.
+func FormatNamed(formats []ingest.Format, name string) (ingest.Format, error) {
 	var names []string
 	for _, f := range formats {
-		if f.Name == from {
-			return []ingest.Format{f}, nil
+		if f.Name == name {
+			return f, nil
 		}
 		names = append(names, f.Name)
 	}
-	return nil, fmt.Errorf("%w %q; %s", ErrUnknownFormat, from, spelling.Choices(from, names))
+	return ingest.Format{}, fmt.Errorf("%w %q; %s", ErrUnknownFormat, name, spelling.Choices(name, names))
 }
 
 // finder takes arguments and returns the inputs whose format is known.

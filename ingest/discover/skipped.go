@@ -12,7 +12,7 @@ var (
 	ErrNotRecognised = errors.New("not recognised as a log of any format")
 	// ErrAmbiguous is returned when several formats claim a file.
 	ErrAmbiguous = errors.New("recognised as more than one format")
-	// ErrUnknownFormat is returned when --from names no format.
+	// ErrUnknownFormat is returned when no format has a name.
 	ErrUnknownFormat = errors.New("unknown format")
 	// ErrSource is returned when a connection to a remote log breaks for good. The part read until then is not the log, so a
 	// run that meets such an error commits nothing.

@@ -40,13 +40,3 @@ func All() []ingest.Format {
 		canonical.Format(),
 	}
 }
-
-// Named finds a format by its name for --from.
-func Named(name string) (ingest.Format, bool) {
-	for _, f := range All() {
-		if f.Name == name {
-			return f, true
-		}
-	}
-	return ingest.Format{}, false
-}
