@@ -245,7 +245,7 @@ func (o *Options) arguments(dir, classes string) []string {
 		// no test reads Hive's tables, and for its own SQL Hive creates and asks all of its metastore when it starts
 		"spark.hadoop.hive.metastore.try.direct.sql": "false",
 		"spark.executor.extraJavaOptions":            Quick + codeCache,
-		"spark.driver.extraJavaOptions": Quick + codeCache + young + " -Dderby.system.home=" + dir +
+		"spark.driver.extraJavaOptions": Quick + codeCache + young + " -Djava.io.tmpdir=" + dir + " -Dderby.system.home=" + dir +
 			" -Dderby.stream.error.file=" + filepath.Join(dir, "derby.log"),
 	}
 	if o.Interpreted {
