@@ -11,6 +11,7 @@ import (
 
 type counterTree struct {
 	Groups []struct {
+		Name     string `json:"counterGroupName"`
 		Counters []struct {
 			Name  string `json:"counterName"`
 			Value number `json:"counterValue"`
@@ -18,17 +19,28 @@ type counterTree struct {
 	} `json:"counterGroups"`
 }
 
-// setCounters sets the columns that counters provide. A name occurs in the groups of several inputs; those are summed.
+// setCounters sets the columns that counters provide. With tez.task.generate.counters.per.io, a group per input and output
+// (TaskCounter_Reducer_2_INPUT_Map_1) repeats what the attempt's own groups count for all of them; the sum over inputs and outputs
+// is taken where that is missing.
 func setCounters(a *schema.Attempt, v jsontext.Value) {
 	var t counterTree
 	if len(v) == 0 || json.Unmarshal(v, &t, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
 		a.Quality |= schema.MetricsMissing
 		return
 	}
-	sums := map[string]int64{}
+	sums, ofParts := map[string]int64{}, map[string]int64{}
 	for _, g := range t.Groups {
+		of := sums
+		if strings.Contains(g.Name, "_INPUT_") || strings.Contains(g.Name, "_OUTPUT_") {
+			of = ofParts
+		}
 		for _, c := range g.Counters {
-			sums[strings.ToUpper(c.Name)] += int64(c.Value)
+			of[strings.ToUpper(c.Name)] += int64(c.Value)
+		}
+	}
+	for name, n := range ofParts {
+		if _, ok := sums[name]; !ok {
+			sums[name] = n
 		}
 	}
 	if len(sums) == 0 {

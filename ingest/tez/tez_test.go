@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"straggler/ingest"
@@ -257,4 +258,18 @@ func FuzzMessage(f *testing.F) {
 			t.Error("more pairs than bytes")
 		}
 	})
+}
+
+// Counters per input and output repeat the counters of the attempt as a whole.
+func TestCountersPerIO(t *testing.T) {
+	const whole = `{"counterGroupName":"org.apache.tez.common.counters.TaskCounter","counters":[{"counterName":"SHUFFLE_BYTES","counterValue":900},{"counterName":"REDUCE_INPUT_RECORDS","counterValue":7}]}`
+	const parts = `{"counterGroupName":"TaskCounter_Reducer_3_INPUT_Map_1","counters":[{"counterName":"SHUFFLE_BYTES","counterValue":500},{"counterName":"REDUCE_INPUT_RECORDS","counterValue":3}]},
+{"counterGroupName":"TaskCounter_Reducer_3_INPUT_Map_2","counters":[{"counterName":"SHUFFLE_BYTES","counterValue":400},{"counterName":"REDUCE_INPUT_RECORDS","counterValue":4}]}`
+	for _, groups := range []string{whole, whole + "," + parts, parts + "," + whole, parts} {
+		var a schema.Attempt
+		setCounters(&a, jsontext.Value(`{"counterGroups":[`+groups+`]}`))
+		if a.InputBytes != schema.Some(int64(900)) || a.InputRecords != schema.Some(int64(7)) {
+			t.Errorf("%s: %v bytes, %v records", groups, a.InputBytes, a.InputRecords)
+		}
+	}
 }
