@@ -23,6 +23,13 @@ func (a *Attempt) DropLongParts() {
 	}
 }
 
+// DropLateQueue makes the queued time unknown if it is after the start: another machine's clock measured it.
+func (a *Attempt) DropLateQueue() {
+	if a.QueuedTime.OK && a.StartTime.OK && a.QueuedTime.V > a.StartTime.V {
+		a.QueuedTime = Null[Time]{}
+	}
+}
+
 // OutlierRatio is the ratio of an attempt's duration to the median of its phase, or to its usual duration, above which it is
 // an outlier (MANTRI §4.1). The .sql files repeat the number.
 const OutlierRatio = 1.5

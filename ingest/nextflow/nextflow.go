@@ -262,9 +262,7 @@ func (r *reader) times(row *schema.Attempt) {
 	if row.Status == schema.Running { // its end is only the time of the report
 		row.FinishTime, realtime, sinceSubmit = schema.Null[schema.Time]{}, schema.Null[float64]{}, schema.Null[float64]{}
 	}
-	if row.QueuedTime.OK && row.StartTime.OK && row.StartTime.V < row.QueuedTime.V { // clocks of two machines
-		row.QueuedTime = schema.Null[schema.Time]{}
-	}
+	row.DropLateQueue()
 	if !row.FinishTime.OK && row.QueuedTime.OK && sinceSubmit.OK {
 		row.FinishTime = schema.Some(row.QueuedTime.V.Add(sinceSubmit.V))
 	}

@@ -125,6 +125,9 @@ func (r *reader) job(l *loggedJob) {
 	if len(l.Attempts) > 0 {
 		p.TaskCount = schema.Some(int64(tasks))
 	}
+	if p.SubmitTime.OK && p.StartTime.OK && p.SubmitTime.V > p.StartTime.V { // what started had been submitted by then
+		p.SubmitTime, a.StartTime = p.StartTime, p.StartTime
+	}
 	a.FinishTime = p.FinishTime
 	r.trace.Applications = append(r.trace.Applications, a)
 	r.trace.Phases = append(r.trace.Phases, p)
@@ -153,6 +156,7 @@ func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) 
 		}
 		if n == 0 {
 			row.QueuedTime = instant(string(l.Submitted))
+			row.DropLateQueue()
 		}
 		switch {
 		case start.OK && end.OK && end.V >= start.V:
@@ -200,18 +204,10 @@ func runStatus(word string) schema.RunStatus {
 	return schema.RunUnknown
 }
 
-// instant reads YYYY-MM-DD HH:MM:SS, which in side tables is followed by PST or PDT. Missing times are null, empty, or the
-// word None.
+// instant reads YYYY-MM-DD HH:MM:SS. In side tables PST or PDT follows, and the same clock is meant as in the job log, which names
+// no zone: the trace's own analysis joins the two without it. Missing times are null, empty, or the word None.
 func instant(s string) schema.Null[schema.Time] {
-	text, behind := strings.TrimSpace(s), 0.0 // in seconds
-	if rest, ok := strings.CutSuffix(text, " PST"); ok {
-		text, behind = rest, 8*3600
-	} else if rest, ok := strings.CutSuffix(text, " PDT"); ok {
-		text, behind = rest, 7*3600
-	}
-	t := read.ParseTime(text, time.DateTime)
-	if t.OK {
-		t.V = t.V.Add(behind)
-	}
-	return t
+	text := strings.TrimSpace(s)
+	text = strings.TrimSuffix(strings.TrimSuffix(text, " PST"), " PDT")
+	return read.ParseTime(text, time.DateTime)
 }

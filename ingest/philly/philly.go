@@ -14,8 +14,9 @@ func Format() ingest.Format {
 		Doc:  "Microsoft Philly traces: cluster_job_log and its side tables",
 		Detail: `A job is an application with one phase. Each of its attempts is a gang: one row per machine, with equal times, in a phase marked
 as a gang, so that no machine of it is called slower than another. Queue is the virtual cluster. Times are local times without a
-zone (time_origin epoch); they are taken as UTC, with a caveat. Side tables fill machines and machine_usage, with cpu and memory as
-fractions; GPU use has no column and is skipped. Bytes, records and racks are not in the trace.`,
+zone (time_origin epoch); they are taken as UTC, with a caveat, and so are those of side tables, which are by the same clock. Side
+tables fill machines and machine_usage, with cpu and memory as fractions; GPU use has no column and is skipped. Bytes, records and
+racks are not in the trace.`,
 		Experimental: "no real file was available; the layout follows the documentation",
 		Claim:        claim,
 		Sniff:        sniff,

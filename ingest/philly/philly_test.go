@@ -45,6 +45,14 @@ func TestJobLog(t *testing.T) {
 	}
 }
 
+func TestSubmittedLate(t *testing.T) {
+	const log = `[{"status":"Pass","vc":"v","jobid":"application_1","submitted_time":"2017-10-09 07:00:05","attempts":[{"start_time":"2017-10-09 07:00:01","end_time":"2017-10-09 08:00:01","detail":[{"ip":"m1"}]}]}]`
+	r := ingesttest.Conformance(t, Format(), ingesttest.Input("cluster_job_log", []byte(log)))
+	if j := r.Jobs[0]; j.SubmitTime != j.StartTime || r.Attempts[0].QueuedTime.OK {
+		t.Errorf("%+v, %+v", j, r.Attempts[0])
+	}
+}
+
 func TestSideTables(t *testing.T) {
 	for name, table := range map[string]string{
 		"cluster_cpu_util":     "time,machine_id,cpu_util\n2017-11-27 00:02:00 PST,m29,46.1\n2017-11-27 00:03:00 PST,m29,NA\nx,m29,1\n",
@@ -58,8 +66,8 @@ func TestSideTables(t *testing.T) {
 		}
 		switch name {
 		case "cluster_cpu_util":
-			// 00:02 PST is 08:02 UTC.
-			if u := r.MachineUsage; len(u) != 2 || u[0].CPU != schema.Some(0.461) || u[0].Time != 1511769720e6 || u[1].CPU.OK || r.Counts.Rejects != 1 {
+			// 00:02 by the clock of the job log, whose times are taken as UTC.
+			if u := r.MachineUsage; len(u) != 2 || u[0].CPU != schema.Some(0.461) || u[0].Time != 1511740920e6 || u[1].CPU.OK || r.Counts.Rejects != 1 {
 				t.Errorf("usage %+v", u)
 			}
 		case "cluster_mem_util":

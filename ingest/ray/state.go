@@ -150,9 +150,7 @@ var errListed = errors.New("the same attempt of the same task stands in the file
 // add completes the times of a row, whose attempt has no metrics, and emits it.
 func (r *reader) add(phase int, row *schema.Attempt) error {
 	row.Quality |= schema.MetricsMissing
-	if row.QueuedTime.OK && row.StartTime.OK && row.StartTime.V < row.QueuedTime.V { // clocks of two machines
-		row.QueuedTime = schema.Null[schema.Time]{}
-	}
+	row.DropLateQueue()
 	if row.StartTime.OK && row.FinishTime.OK && row.FinishTime.V < row.StartTime.V {
 		row.FinishTime = schema.Null[schema.Time]{}
 		row.Quality |= schema.TimeRepaired
