@@ -21,3 +21,17 @@ func TestUnmeasuredProcess(t *testing.T) {
 		}
 	}
 }
+
+// A reduce with records has copied bytes; early versions write 0.
+func TestUncountedShuffle(t *testing.T) {
+	for records, known := range map[int64]bool{0: true, 10000: false} {
+		var c counters
+		c.set(shuffleBytes, 0)
+		c.set(reduceRecords, records)
+		var row schema.Attempt
+		c.fill(&row, reduceTask, map[string]float64{})
+		if row.InputBytes.OK != known || row.InputRecords != schema.Some(records) {
+			t.Errorf("%d records: %v bytes", records, row.InputBytes)
+		}
+	}
+}

@@ -305,6 +305,9 @@ func (c *counters) fill(row *schema.Attempt, k kind, remoteShare map[string]floa
 		c.mapLocality(row)
 	case reduceTask:
 		row.InputBytes, row.InputRecords = c.get(shuffleBytes), c.get(reduceRecords)
+		if row.InputBytes.V == 0 && row.InputRecords.V > 0 { // Hadoop 0.20 may leave it uncounted
+			row.InputBytes = schema.Null[int64]{}
+		}
 		if share, ok := remoteShare[row.Machine.V]; ok && row.Machine.OK && row.InputBytes.OK {
 			remote := int64(share*float64(row.InputBytes.V) + 0.5)
 			row.RemoteBytes, row.LocalBytes = schema.Some(remote), schema.Some(row.InputBytes.V-remote)
