@@ -3,6 +3,7 @@ package discover
 import (
 	"archive/tar"
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -137,6 +138,69 @@ func tarMembers(ctx context.Context, r io.ReaderAt, size int64, f *file, l inges
 		out = append(out, m)
 	}
 	return nil, fmt.Errorf("%w: the archive has more than %d entries; raise --max-entries if it is genuine", ingest.ErrLimit, l.Entries)
+}
+
+// tarNamed reports whether a file is a tar by its name, compressed or not.
+func tarNamed(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(codec.Trim(name), ".tar") || strings.HasSuffix(name, ".tgz")
+}
+
+// packed reads the files of a tar one after the other, each ended by a line break, as one file of a group: public traces have
+// each table as a tar of its own. A file that is no tar, whatever its name, is read as it is.
+type packed struct {
+	io.Closer
+	in    *bufio.Reader
+	tar   *tar.Reader // nil until the first read, and if it is none
+	known bool        // whether it is a tar
+	last  byte        // of the current member; 0 between members
+}
+
+func (p *packed) Read(b []byte) (int, error) {
+	if !p.known {
+		head, err := p.in.Peek(512)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if p.known = true; isTar(head) {
+			p.tar = tar.NewReader(p.in)
+		}
+	}
+	if p.tar == nil {
+		return p.in.Read(b)
+	}
+	for len(b) > 0 {
+		n, err := p.tar.Read(b)
+		switch {
+		case n > 0:
+			p.last = b[n-1]
+			return n, nil
+		case err == nil:
+			return 0, nil
+		case !errors.Is(err, io.EOF):
+			return 0, err
+		case p.last != 0 && p.last != '\n':
+			p.last, b[0] = '\n', '\n'
+			return 1, nil
+		}
+		if err := p.next(); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// next moves to the next regular file that is not hidden: macOS adds a hidden one to every file.
+func (p *packed) next() error {
+	for {
+		h, err := p.tar.Next()
+		if err != nil {
+			return err
+		}
+		if p.last = 0; h.Typeflag == tar.TypeReg && !isSparse(h) && !strings.HasPrefix(path.Base(h.Name), ".") {
+			return nil
+		}
+	}
 }
 
 func isSparse(h *tar.Header) bool {

@@ -1,9 +1,9 @@
 package discover
 
 import (
+	"bufio"
 	"context"
 	"errors"
-
 	"io"
 	"os"
 
@@ -22,6 +22,7 @@ type file struct {
 	at     func() (io.ReaderAt, io.Closer, error) // random access to its raw bytes; nil if that needs a copy
 	remote bool                                   // not on this machine: many small reads would be slow
 	once   *stream                                // a stream, which cannot be opened again
+	packed bool                                   // it is a tar, whose files are read as one
 
 	budget *codec.Budget // of the outermost file: this one, or the one that contains it
 	meter  *codec.Meter  // of the output of its compression
@@ -56,10 +57,14 @@ func (f *file) decompress(ctx context.Context, raw io.ReadCloser, stats *fileSta
 	}
 	stats.layers = z.Layers()
 	o := &opened{ctx: ctx, raw: raw, in: in, z: z, stats: stats}
+	r := io.ReadCloser(o)
 	if len(stats.layers) > 0 && (f.size < 0 || f.size > aheadBytes) {
-		return readAhead(o), nil
+		r = readAhead(o)
 	}
-	return o, nil
+	if f.packed {
+		r = &packed{Closer: r, in: bufio.NewReader(r)}
+	}
+	return r, nil
 }
 
 // opened is a file that is being read.
@@ -100,7 +105,7 @@ func (o *opened) Close() error {
 
 // random opens the file for random access, decompressed.
 func (f *file) random(ctx context.Context, sp *spool) (ingest.File, error) {
-	if f.at != nil {
+	if f.at != nil && !f.packed {
 		r, closer, err := f.at()
 		if err != nil {
 			return nil, err

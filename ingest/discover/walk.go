@@ -274,6 +274,7 @@ func (w *walker) claim(f folder, g ingest.Group, c *candidate, taken map[string]
 			w.fail(join(f.path(), name), err)
 			return
 		}
+		file.packed = tarNamed(name)
 		c.files = append(c.files, file)
 	}
 	dir := filepath.Base(f.path())

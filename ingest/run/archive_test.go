@@ -86,6 +86,19 @@ func members(t testing.TB) []entry {
 	}
 }
 
+// Files that belong together may each be packed as a tar of its own, as the tables of public traces are.
+func TestPackedParts(t *testing.T) {
+	inner := gzipped(t, tarred(t, entry{"./._part1.csv", []byte("\x00\x05\x16\x07")}, entry{"part1.csv", bytes.TrimSuffix(toyLog("d", 1), []byte("\n"))},
+		entry{"sub/part1b.csv", []byte("run b\n")}))
+	dir := tree(t, map[string][]byte{"d.toys/part1.tar.gz": inner, "d.toys/part2.tgz": gzipped(t, tarred(t, entry{"part2", []byte("run late\n")})), "d.toys/part3.tar": []byte("run plain\n")})
+	st := newStore(t)
+	s := mustRun(t, st, run.Options{}, dir)
+	want(t, attempts(t, st), []string{"d 4"})
+	if s.Rejects != 0 || s.Count(run.Read) != 1 {
+		t.Errorf("%d rejects, %v", s.Rejects, statuses(dir, s))
+	}
+}
+
 func TestArchives(t *testing.T) {
 	all := members(t)
 	packed := map[string][]byte{
