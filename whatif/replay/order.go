@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"math"
-	"math/bits"
 	"slices"
 
 	"straggler/whatif/workload"
@@ -113,34 +111,15 @@ func (s *Sim) place(n int32) int32 {
 	return s.places[n]
 }
 
-// longestFirst sorts the launches of a phase by the data of their tasks, largest first; the sort is stable.
+// longestFirst puts the launches of a phase in descending order of the data of their tasks.
 func (s *Sim) longestFirst(i int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
-	if ph.next > 0 || p.Launches < 2 || len(ph.turns) > 0 {
-		return
+	if ph.next == 0 && p.Launches > 1 && len(ph.turns) == 0 {
+		s.inOrder(i, s.p.BySize[p.First:p.First+p.Launches])
 	}
-	s.sizes = resize(s.sizes, int(p.Launches))
-	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for n := range s.sizes {
-		bytes := s.p.Tasks[s.p.Attempts[p.First+int32(n)].Task].Bytes
-		least, most = min(least, bytes), max(most, bytes)
-		s.sizes[n] = uint64(bytes)
-	}
-	width := bits.Len32(uint32(p.Launches))
-	most = min(most, least+1<<(63-width)) // beyond many terabytes, larger tasks are in the order of the log
-	// combined with its index in the log into one number, which is faster to sort than a pair
-	for n, bytes := range s.sizes {
-		s.sizes[n] = uint64(most-min(int64(bytes), most))<<width | uint64(n)
-	}
-	s.sizes, s.sorted = bySize(s.sizes, s.sorted, width, bits.Len64(uint64(most-least)))
-	s.order = resize(s.order, int(p.Launches))
-	for n, x := range s.sizes {
-		s.order[x&(1<<width-1)] = int32(n)
-	}
-	s.inOrder(i, s.order)
 }
 
-// inOrder stores the turns of a phase in the order given by launches.
+// inOrder stores the turns of a phase in an order, which has the position of each launch of the log.
 func (s *Sim) inOrder(i int32, order []int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	ph.turns = resize(ph.turns, len(order))
@@ -199,31 +178,4 @@ func (s *Sim) updateQueued(i int32) {
 			}
 		}
 	}
-}
-
-// bySize sorts numbers by their upper bits, the size; by the lower bits they are already in order. It returns both lists, the
-// sorted one first. Long lists are radix-sorted, eleven bits at a time.
-func bySize(list, other []uint64, low, size int) (sorted, spare []uint64) {
-	const digit = 11
-	if len(list) < 1<<digit {
-		slices.Sort(list)
-		return list, other
-	}
-	other = resize(other, len(list))
-	for ; size > 0; size -= digit {
-		var from [1<<digit + 1]int32
-		for _, x := range list {
-			from[x>>low&(1<<digit-1)+1]++
-		}
-		for d := range 1 << digit {
-			from[d+1] += from[d]
-		}
-		for _, x := range list {
-			d := x >> low & (1<<digit - 1)
-			other[from[d]] = x
-			from[d]++
-		}
-		list, other, low = other, list, low+digit
-	}
-	return list, other
 }

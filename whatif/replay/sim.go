@@ -43,9 +43,6 @@ type Sim struct {
 	jobs        []jobRun
 	solo        []queueRun // of solo attempts, by attempt; only made where a pool has any
 	dones       []Done
-	sizes       []uint64    // for use within longestFirst
-	sorted      []uint64    // the same
-	order       []int32     // the same
 	logged      turn        // for use within nextTurn
 	spare       [][]Running // of phases that are over
 	spareTasks  [][]int32   // the same

@@ -130,6 +130,7 @@ func newDraft(r *Rows, g *group, notes *Notes) *draft {
 func (d *draft) finish(m *model.Model) *Pool {
 	d.model(m)
 	d.sizes()
+	d.orderBySize()
 	d.losses(d.group.edges)
 	return d.Pool
 }

@@ -12,7 +12,7 @@
 //     builds a pool with its jobs, phases and attempts.
 //  4. place.go finds the slot of each attempt; releases.go finds what each phase and job waited for.
 //  5. calibrate.go records how the observed scheduler behaved (the order of launches, its waits and its lags), outputs.go which
-//     outputs were lost.
+//     outputs were lost; bysize.go sorts the launches of each phase by their data.
 //  6. learn.go passes the phases to the model of package causes/model; work.go uses it to predict how long a task takes given
 //     its data and machine; scatter.go estimates the deviation from that which is common to all attempts within some seconds.
 //  7. resample.go draws quantities that the log leaves uncertain, and the differences of another run.

@@ -116,6 +116,7 @@ func (pl *Plan) Build() (*Pool, error) {
 	if len(p.Points) == 0 {
 		p.RatioOf = nil
 	}
+	p.orderBySize()
 	return p, nil
 }
 

@@ -25,6 +25,7 @@ type Pool struct {
 	Phases        []Phase
 	Tasks         []Task
 	Attempts      []Attempt
+	BySize        []int32 // of each launch: its position among those of its phase in descending order of their tasks' data
 	Scatter       SharedScatter
 	Points        []Point   // reports of progress of all pools
 	RatioOf       []int32   // the attempt that each ratio is of
