@@ -112,19 +112,17 @@ func (s *sample) split(b int) {
 	s.count()
 }
 
-// ordered returns the numbers of a block in order.
+// ordered returns the numbers of a block in order: those that came later are put in order and merged into the others, largest
+// first.
 func (k *block) ordered() []float64 {
-	switch late := k.list[k.sorted:]; {
-	case len(late) == 0:
-		return k.list
-	case len(late) > 8:
-		slices.Sort(k.list)
-	default:
-		for n := k.sorted; n < len(k.list); n++ {
-			x := k.list[n]
-			at := firstFrom(k.list[:n], x)
-			copy(k.list[at+1:n+1], k.list[at:n])
-			k.list[at] = x
+	var space [blockSize]float64
+	late := append(space[:0], k.list[k.sorted:]...)
+	slices.Sort(late)
+	for at, n := len(k.list)-1, k.sorted-1; len(late) > 0; at-- {
+		if last := len(late) - 1; n < 0 || k.list[n] <= late[last] {
+			k.list[at], late = late[last], late[:last]
+		} else {
+			k.list[at], n = k.list[n], n-1
 		}
 	}
 	k.sorted = len(k.list)
