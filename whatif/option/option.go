@@ -3,6 +3,7 @@
 package option
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -27,7 +28,8 @@ func Find[E any](what string, table []E, name string, of func(E) string) (E, err
 	return none, fmt.Errorf("there is no %s %q; %s", what, name, spelling.Choices(name, names))
 }
 
-// Option describes one option. Options are the fields of a struct that carry an `option` tag.
+// Option describes one option. Options are the fields of a struct that carry an `option` tag. More tags give their unit, doc and
+// domain: least and most, with the reason why; words, the only values; and log, what the value log, a NaN, takes from the log.
 type Option struct {
 	Name    string
 	Unit    string
@@ -102,23 +104,16 @@ func parse(f reflect.Value, value string, tag reflect.StructTag) error {
 	switch f.Kind() {
 	case reflect.Float64:
 		x, err := strconv.ParseFloat(value, 64)
-		if value == "log" {
+		if value == "log" && tag.Get("log") != "" {
 			x, err = math.NaN(), nil
-		}
-		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) && value != "log" || x < 0 {
-			return fmt.Errorf("%q is not a number from 0 up", value)
-		}
-		if err := within(x, value, tag); err != nil {
-			return err
+		} else if err != nil || !within(x, tag) {
+			return fmt.Errorf("%q is not %s", value, domain("a number", tag))
 		}
 		f.SetFloat(x)
 	case reflect.Int:
 		n, err := strconv.Atoi(value)
-		if err != nil || n < 0 {
-			return fmt.Errorf("%q is not a whole number from 0 up", value)
-		}
-		if err := within(float64(n), value, tag); err != nil {
-			return err
+		if err != nil || !within(float64(n), tag) {
+			return fmt.Errorf("%q is not %s", value, domain("a whole number", tag))
 		}
 		f.SetInt(int64(n))
 	case reflect.Bool:
@@ -137,25 +132,43 @@ func parse(f reflect.Value, value string, tag reflect.StructTag) error {
 	return nil
 }
 
-// within refuses a number outside the limits of its option: least, such as the microsecond that instants resolve, and most, such
-// as the 1 of a probability. The tag why, where the limit needs one, is the reason. NaN, which stands for the log's value, is
-// within all.
-func within(x float64, value string, tag reflect.StructTag) error {
-	if least, err := strconv.ParseFloat(tag.Get("least"), 64); err == nil && x < least {
-		return fmt.Errorf("%q is below %g%s", value, least, reason(tag))
+// within reports whether a number is one of the tag words of its option or, without these, lies in its domain: from the tag least,
+// such as the microsecond that instants resolve, or 0, up to the tag most, such as the 1 of a probability, or any finite number.
+func within(x float64, tag reflect.StructTag) bool {
+	if words := tag.Get("words"); words != "" {
+		return slices.Contains(strings.Split(words, ","), strconv.FormatFloat(x, 'g', -1, 64))
 	}
-	if most, err := strconv.ParseFloat(tag.Get("most"), 64); err == nil && x > most {
-		return fmt.Errorf("%q is above %g%s", value, most, reason(tag))
+	least, most := 0.0, math.MaxFloat64
+	if v, err := strconv.ParseFloat(tag.Get("least"), 64); err == nil {
+		least = v
 	}
-	return nil
+	if v, err := strconv.ParseFloat(tag.Get("most"), 64); err == nil {
+		most = v
+	}
+	return x >= least && x <= most
 }
 
-// reason is why an option has its limits, as the end of an error.
-func reason(tag reflect.StructTag) string {
-	if why := tag.Get("why"); why != "" {
-		return ": " + why
+// domain describes the values that a numeric option takes, with its unit and the reason for its limits, where it has these.
+func domain(number string, tag reflect.StructTag) string {
+	text := number + " from " + cmp.Or(tag.Get("least"), "0")
+	if most := tag.Get("most"); most != "" {
+		text += " to " + most
+	} else {
+		text += " up"
 	}
-	return ""
+	if unit := tag.Get("unit"); unit != "" {
+		text += ", in " + unit
+	}
+	if words := tag.Get("words"); words != "" {
+		text = strings.ReplaceAll(words, ",", " or ")
+	}
+	if log := tag.Get("log"); log != "" {
+		text += ", or log (" + log + ")"
+	}
+	if why := tag.Get("why"); why != "" {
+		text += ": " + why
+	}
+	return text
 }
 
 // Lacks is what a log lacks for options to be honoured; nil where it lacks nothing, or they ask for nothing.

@@ -32,15 +32,15 @@ import (
 // are not charged.
 type Dolly struct {
 	Risk       float64 `option:"risk" most:"1" doc:"acceptable probability that the job straggles (ε)"`
-	Budget     float64 `option:"budget" doc:"share of the slots that clones may use (β)"`
-	Ceiling    float64 `option:"ceiling" doc:"utilisation above which nothing is cloned (τ)"`
+	Budget     float64 `option:"budget" doc:"share of the slots that clones may use (β); above 1 some of them wait"`
+	Ceiling    float64 `option:"ceiling" doc:"utilisation, including clones that wait, above which nothing is cloned (τ)"`
 	P          float64 `option:"p" most:"1" doc:"straggler probability before any task has finished"`
-	Period     float64 `option:"period" unit:"s" doc:"how often p is computed"`
+	Period     float64 `option:"period" least:"1e-6" unit:"s" doc:"how often p is computed"`
 	Admission  string  `option:"admission" doc:"admission, preempt or fcfs" words:"admission,preempt,fcfs"`
 	Assignment string  `option:"assignment" doc:"delay, cc or cac" words:"delay,cc,cac"`
 	Contention float64 `option:"contention" doc:"how much longer a shared transfer takes (DOLLY §4.3: a third at median)"`
-	Transfer   float64 `option:"transfer" doc:"share of a later phase's task that is reading (assumed)"`
-	Wait       float64 `option:"wait" unit:"s" doc:"how long delay assignment waits for an exclusive copy (ω); log: what the job's own tasks make best"`
+	Transfer   float64 `option:"transfer" most:"1" doc:"share of a later phase's task that is reading (assumed)"`
+	Wait       float64 `option:"wait" log:"what the job's own tasks make best" unit:"s" doc:"how long delay assignment waits for an exclusive copy (ω); log: what the job's own tasks make best"`
 }
 
 var dollyDefaults = Dolly{

@@ -17,9 +17,9 @@ import "straggler/whatif/replay"
 // tasks. Machines ask for work every Heartbeat, which is at least 3 s in 0.20 (MRConstants.HEARTBEAT_INTERVAL_MIN). Only since
 // 0.21 do they also ask as soon as an attempt has ended.
 type Hadoop struct {
-	Gap       float64 `option:"gap" doc:"how far below the average progress a straggler is"`
+	Gap       float64 `option:"gap" most:"1" doc:"how far below the average progress a straggler is"`
 	Age       float64 `option:"age" unit:"s" doc:"how long the job must have run"`
-	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often machines ask for work"`
+	Heartbeat float64 `option:"heartbeat" least:"1e-6" unit:"s" doc:"how often machines ask for work"`
 }
 
 var hadoopDefaults = Hadoop{Gap: 0.2, Age: 60, Heartbeat: 3}

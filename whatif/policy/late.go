@@ -23,13 +23,13 @@ import (
 // Early copies before all tasks have been started, like the variant in MANTRI §6.3: a copy then takes the slot of a waiting task.
 // Machines ask for work every Heartbeat.
 type LATE struct {
-	Cap       float64 `option:"cap" doc:"copies that may run at once, as a share of the slots"`
+	Cap       float64 `option:"cap" most:"1" doc:"copies that may run at once, as a share of the slots"`
 	SlowNode  float64 `option:"slow_node" most:"1" doc:"percentile of machine progress below which a machine gets no copies"`
 	SlowTask  float64 `option:"slow_task" most:"1" doc:"percentile of progress rates below which a task may be copied"`
 	Age       float64 `option:"age" unit:"s" doc:"how long a task must have run"`
-	Heartbeat float64 `option:"heartbeat" unit:"s" doc:"how often machines ask for work"`
+	Heartbeat float64 `option:"heartbeat" least:"1e-6" unit:"s" doc:"how often machines ask for work"`
 	Early     bool    `option:"early" doc:"act while tasks still wait for slots (MANTRI §6.3)"`
-	Phases    int     `option:"phases" most:"1000" doc:"parts of a reduce's progress with rates of their own; 1: one rate (§4.2)"`
+	Phases    int     `option:"phases" least:"1" most:"1000" doc:"parts of a reduce's progress with rates of their own; 1: one rate (§4.2)"`
 }
 
 var lateDefaults = LATE{Cap: 0.1, SlowNode: 0.25, SlowTask: 0.25, Age: 60, Heartbeat: 1, Phases: 1}

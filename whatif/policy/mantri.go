@@ -35,11 +35,11 @@ import (
 // A reduce that began before its maps were over is left alone until they are. Network-aware placement (§5.2) and protection
 // against recomputation (§5.3) need models of the network and of losses, and are not part of this policy.
 type Mantri struct {
-	Alpha   int     `option:"alpha" doc:"copies of a task that are kept"`
+	Alpha   int     `option:"alpha" least:"1" why:"the last attempt of a task is never killed" doc:"copies of a task that are kept"`
 	Gamma   int     `option:"gamma" doc:"times a task may be restarted"`
 	Delta   float64 `option:"delta" most:"1" doc:"probability of saving resources above which a task is duplicated while others wait"`
 	Rho     float64 `option:"rho" doc:"periods of reports that a duplicate must save when none waits"`
-	Report  float64 `option:"report" unit:"s" doc:"longest period of progress reports"`
+	Report  float64 `option:"report" least:"1e-6" unit:"s" doc:"longest period of progress reports"`
 	Restart bool    `option:"restart" doc:"kill and restart"`
 	Copy    bool    `option:"duplicate" doc:"duplicate"`
 	Longest bool    `option:"longest" doc:"launch tasks in descending order of their data (§5.4)"`
@@ -161,16 +161,18 @@ func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 func (m *mantri) Abstains(most float64) bool { return most <= 0.9 }
 
 func (m *mantri) count(v *replay.View, p *mantriPhase) {
-	for _, d := range v.Done()[p.counted:] {
+	done := v.Done()[p.counted:]
+	for n := range done {
+		d := &done[n]
 		p.took.add(d.Took.Seconds())
-		p.wrapup += (d.Took - v.Spent(&d, 1)).Seconds()
-		if b := v.InputOf(&d); b > 0 {
+		p.wrapup += (d.Took - v.Spent(d, 1)).Seconds()
+		if b := v.InputOf(d); b > 0 {
 			p.rates.add(d.Took.Seconds() / float64(b))
 		} else {
 			p.unknown = true
 		}
 	}
-	p.counted = len(v.Done())
+	p.counted += len(done)
 }
 
 // data returns the input of a task, or 1 if the log does not say.

@@ -25,12 +25,12 @@ type MRv2 struct {
 	Intended    bool    `option:"intended" doc:"apply the slow task threshold, which has no effect as coded"`
 	Slow        float64 `option:"slow_task_threshold" doc:"standard deviations under the mean rate (intended only)"`
 	Complete    float64 `option:"complete" most:"1" doc:"share of the tasks that must be complete"`
-	Again       float64 `option:"again" unit:"s" doc:"time to the next scan after one without a copy"`
-	AfterCopy   float64 `option:"after_copy" unit:"s" doc:"time to the next scan after one that made a copy"`
+	Again       float64 `option:"again" least:"1e-6" unit:"s" doc:"time to the next scan after one without a copy"`
+	AfterCopy   float64 `option:"after_copy" least:"1e-6" unit:"s" doc:"time to the next scan after one that made a copy"`
 	CapMin      int     `option:"cap_min" doc:"copies that may always run"`
-	CapTotal    float64 `option:"cap_total" doc:"copies that may run, as a share of all tasks"`
-	CapRunning  float64 `option:"cap_running" doc:"copies that may run, as a share of the running tasks"`
-	ReportEvery float64 `option:"report" unit:"s" doc:"time between progress reports"`
+	CapTotal    float64 `option:"cap_total" most:"1" doc:"copies that may run, as a share of all tasks"`
+	CapRunning  float64 `option:"cap_running" most:"1" doc:"copies that may run, as a share of the running tasks"`
+	ReportEvery float64 `option:"report" least:"1e-6" unit:"s" doc:"time between progress reports"`
 }
 
 var mrv2Defaults = MRv2{

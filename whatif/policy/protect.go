@@ -24,11 +24,11 @@ import (
 // machines lose outputs whether they are needed or not, outputs are recomputed on slots, and copies take no bandwidth.
 type Protect struct {
 	Replicate bool    `option:"replicate" doc:"copy outputs that are worth it"`
-	Share     float64 `option:"share" doc:"part of the bytes processed that may be copied"`
+	Share     float64 `option:"share" most:"1" doc:"part of the bytes processed that may be copied"`
 	Bandwidth float64 `option:"bandwidth" unit:"bytes/s" doc:"between two machines of a rack"`
 	Onset     int     `option:"onset" doc:"losses on a machine after which its other outputs are recomputed early; 0: never"`
 	Within    float64 `option:"within" unit:"s" doc:"time in which they must lie"`
-	Early     float64 `option:"early" doc:"part of the slot time used that outputs recomputed early may take"`
+	Early     float64 `option:"early" most:"1" doc:"part of the slot time used that outputs recomputed early may take"`
 }
 
 // The paper gives the share and the onset. A bandwidth of 1 Gb/s, ten minutes, and a tenth of the slot time are assumed.

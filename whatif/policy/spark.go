@@ -22,14 +22,14 @@ import (
 // Defaults: 3.x quantile 0.75, multiplier 1.5; 4.x 0.9 and 3; efficiency from 3.4 on. NaN takes the value of the log's
 // own spark.speculation.* settings, else the default of the log's own version.
 type Spark struct {
-	Quantile   float64 `option:"quantile" most:"1" doc:"share of the tasks that must have succeeded (spark.speculation.quantile)"`
-	Multiplier float64 `option:"multiplier" doc:"times the median that a task must have run (spark.speculation.multiplier)"`
-	MinRuntime float64 `option:"min_task_runtime" unit:"s" doc:"least time a task must have run (spark.speculation.minTaskRuntime)"`
-	Threshold  float64 `option:"task_duration_threshold" unit:"s" doc:"time after which tasks of small stages are copied; 0: never (spark.speculation.task.duration.threshold)"`
-	Interval   float64 `option:"interval" least:"1e-6" unit:"s" doc:"time between checks (spark.speculation.interval)"`
-	Efficiency float64 `option:"efficiency" most:"1" doc:"1: spare tasks that read as fast as the others (spark.speculation.efficiency.enabled); 0: off"`
-	Rate       float64 `option:"process_rate_multiplier" doc:"share of the average rate below which a task is inefficient"`
-	LongRun    float64 `option:"task_duration_factor" doc:"times T after which a task is copied however fast it reads"`
+	Quantile   float64 `option:"quantile" log:"the log's own setting" most:"1" doc:"share of the tasks that must have succeeded (spark.speculation.quantile)"`
+	Multiplier float64 `option:"multiplier" log:"the log's own setting" doc:"times the median that a task must have run (spark.speculation.multiplier)"`
+	MinRuntime float64 `option:"min_task_runtime" log:"the log's own setting" unit:"s" doc:"least time a task must have run (spark.speculation.minTaskRuntime)"`
+	Threshold  float64 `option:"task_duration_threshold" log:"the log's own setting" unit:"s" doc:"time after which tasks of small stages are copied; 0: never (spark.speculation.task.duration.threshold)"`
+	Interval   float64 `option:"interval" log:"the log's own setting" least:"1e-6" unit:"s" doc:"time between checks (spark.speculation.interval)"`
+	Efficiency float64 `option:"efficiency" log:"the log's own setting" words:"0,1" doc:"1: spare tasks that read as fast as the others (spark.speculation.efficiency.enabled); 0: off"`
+	Rate       float64 `option:"process_rate_multiplier" log:"the log's own setting" most:"1" doc:"share of the average rate below which a task is inefficient"`
+	LongRun    float64 `option:"task_duration_factor" log:"the log's own setting" least:"1" doc:"times T after which a task is copied however fast it reads"`
 }
 
 var nan = math.NaN()

@@ -156,7 +156,7 @@ func TestOptionLimits(t *testing.T) {
 	if _, err = s.With("every", "0.001"); err != nil {
 		t.Error(err)
 	}
-	const want = `scheduler quincy: option every: "1e-6" is below 0.001: a decision takes as long`
+	const want = `scheduler quincy: option every: "1e-6" is not a number from 0.001 up, in s: a decision takes as long`
 	if _, err = s.With("every", "1e-6"); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
