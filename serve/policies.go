@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"straggler/report"
 	"straggler/report/prose"
 	"straggler/report/view"
 	"straggler/schema"
@@ -24,23 +23,31 @@ import (
 // policiesPage shows what speculation policies would have saved over all applications, and replays others.
 func (s *Server) policiesPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Policies", Here: "/policies", Scripts: []string{"replays.js"}}, func(ctx context.Context, w io.Writer) error {
-		fmt.Fprint(w, "<h1 class=\"title\">Policies over all applications</h1>")
-		if err := s.writeReplays(w, r, nil); err != nil {
+		fmt.Fprint(w, `<h1 class="title">Policies over all applications</h1><p class="lead"><a href="#replay-title">Replay other policies</a></p>`)
+		if err := s.writeReplays(w, r, 0); err != nil {
 			return err
 		}
-		d, current, err := s.c.Overview(ctx)
-		if err != nil {
+		if err := s.writeSavings(ctx, w); err != nil {
 			return err
 		}
-		writeAge(w, current)
-		for _, section := range view.Sections(d) {
-			if section.ID == "policies" && len(d.Whatif.Savings.Rows) > 0 {
-				return sections(w, section)
-			}
-		}
-		_, err = fmt.Fprintf(w, "<p class=\"lead\">%s</p>", template.HTMLEscapeString(d.Whatif.Savings.Note))
-		return err
+		return writeReplayForm(w, 0)
 	})
+}
+
+// writeSavings shows what the usual policies would have saved, from the store.
+func (s *Server) writeSavings(ctx context.Context, w io.Writer) error {
+	d, current, err := s.c.Overview(ctx)
+	if err != nil {
+		return err
+	}
+	writeAge(w, current)
+	for _, section := range view.Sections(d) {
+		if section.ID == "policies" && len(d.Whatif.Savings.Rows) > 0 {
+			return sections(w, section)
+		}
+	}
+	_, err = fmt.Fprintf(w, "<p class=\"lead\">%s</p>", template.HTMLEscapeString(d.Whatif.Savings.Note))
+	return err
 }
 
 // applicationPoliciesPage replays policies on one application.
@@ -55,31 +62,32 @@ func (s *Server) applicationPoliciesPage(w http.ResponseWriter, r *http.Request)
 		Crumbs: []link{{"Applications", "/"}, {name, applicationAddress(a.ApplicationID)}}, Scripts: []string{"replays.js"}},
 		func(_ context.Context, w io.Writer) error {
 			fmt.Fprintf(w, "<h1 class=\"title\">Policies on %s</h1>", template.HTMLEscapeString(name))
-			return s.writeReplays(w, r, &a)
+			if err := s.writeReplays(w, r, a.ApplicationID); err != nil {
+				return err
+			}
+			return writeReplayForm(w, a.ApplicationID)
 		})
 }
 
-// replayForm is the form for a replay, of one application or of all.
-type replayForm struct {
-	Application schema.Key
-	Policies    []*policy.Spec
-}
-
-// writeReplays shows the replays of one application, or all of them if a is nil, and the form for another.
-func (s *Server) writeReplays(w io.Writer, r *http.Request, a *report.Application) error {
-	form := replayForm{Policies: policy.Specs()}
-	if a != nil {
-		form.Application = a.ApplicationID
-	}
+// writeReplays shows the replays of one application, or all of them for key 0.
+func (s *Server) writeReplays(w io.Writer, r *http.Request, application schema.Key) error {
 	for _, p := range s.c.Replays() {
-		if a != nil && p.Asked.Application != a.ApplicationID {
+		if application != 0 && p.Asked.Application != application {
 			continue
 		}
 		if err := s.writeReplay(w, r, &p); err != nil {
 			return err
 		}
 	}
-	return templates.ExecuteTemplate(w, "replay-form", form)
+	return nil
+}
+
+// writeReplayForm shows the form for a replay of one application, or of all for key 0.
+func writeReplayForm(w io.Writer, application schema.Key) error {
+	return templates.ExecuteTemplate(w, "replay-form", struct {
+		Application schema.Key
+		Policies    []*policy.Spec
+	}{application, policy.Specs()})
 }
 
 // policiesAddress returns the address of the page about policies on an application, or on all of them for key 0.
