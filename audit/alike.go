@@ -121,7 +121,7 @@ func resample(all []comparison, history []*measure.Run, most float64) *resamples
 		for k, x := range left[i] {
 			x /= c.unit
 			at := index[c.runs[k]]
-			if x > n.most[at] && c.wasFelt(k) && c.asTonight(k).byTasks() <= byChance {
+			if x > n.most[at] && c.wasLarge(k) && c.asTonight(k).byTasks() <= byChance {
 				n.most[at] = x
 			}
 		}

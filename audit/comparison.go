@@ -271,15 +271,16 @@ func (c *comparison) test() bool {
 
 // large reports whether the change is larger than the rule allows, and large enough to matter.
 func (c *comparison) large() bool {
-	return c.isFelt(c.series.tonight.value, c.normal(), c.tonight)
+	return c.exceeds(c.series.tonight.value, c.normal(), c.tonight)
 }
 
-// wasFelt is the same as large, for a night of the history.
-func (c *comparison) wasFelt(k int) bool {
-	return c.isFelt(c.series.history[k].value, c.usual(), c.past[k])
+// wasLarge is the same as large, for a night of the history.
+func (c *comparison) wasLarge(k int) bool {
+	return c.exceeds(c.series.history[k].value, c.usual(), c.past[k])
 }
 
-func (c *comparison) isFelt(value, normal float64, of measure.Values) bool {
+// exceeds reports whether a value is larger than a normal one by what the rule allows and by what matters to a run.
+func (c *comparison) exceeds(value, normal float64, of measure.Values) bool {
 	by, share := value-normal, c.settings.MinShare
 	switch c.rule.Unit {
 	case "s":

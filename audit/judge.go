@@ -71,7 +71,7 @@ func judge(r *measure.Run, history []*measure.Run, cfg *Config, known func(id st
 			j.Findings = append(j.Findings, f)
 		}
 	}
-	j.blame(machines, against, cfg)
+	j.addMachines(machines, against, cfg)
 	j.Findings = append(j.Findings, incomplete(r, history, cfg, known)...)
 	j.Findings = append(j.Findings, changedPlans(r, history, cfg, known)...)
 	j.stages(r, history, matches)

@@ -128,7 +128,7 @@ func slowness(r *measure.Run, history []*measure.Run, matches *measure.Matches) 
 	slices.SortStableFunc(machines, func(a, b SlowMachine) int { return cmp.Compare(b.rank, a.rank) })
 	out := &Slowness{Factor: number(total / usually), Machines: machines[:min(len(machines), mostListed)]}
 	out.Shared = others > slowPart && len(machines) >= leastShared
-	common.say(out, machines, usuals)
+	common.describe(out, machines, usuals)
 	slow := slowOnes(machines)
 	out.Kind, out.took = kindOf(slow, out.Shared, len(out.racks) > 0), r.Values["time_s"]
 	if extra, waited, _ := spent(slow); extra > 0 {

@@ -154,18 +154,18 @@ func (a *azureAccount) reach(ctx context.Context, b *azureBucket, name string) (
 
 // connected parses the connection string (learn.microsoft.com/azure/storage/common/storage-configure-connection-string).
 func (a *azureAccount) connected() (server, key, token string, err error) {
-	said := map[string]string{}
+	settings := map[string]string{}
 	for part := range strings.SplitSeq(strings.TrimRight(a.connection, ";"), ";") {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok {
 			return "", "", "", errors.New("AZURE_STORAGE_CONNECTION_STRING is not a credential: it is not of the form NAME=VALUE;NAME=VALUE")
 		}
-		said[name] = value
+		settings[name] = value
 	}
-	a.name = cmp.Or(said["AccountName"], a.name)
-	server = cmp.Or(said["BlobEndpoint"],
-		cmp.Or(said["DefaultEndpointsProtocol"], "https")+"://"+a.name+".blob."+cmp.Or(said["EndpointSuffix"], "core.windows.net"))
-	if key, token = said["AccountKey"], said["SharedAccessSignature"]; key == "" && token == "" {
+	a.name = cmp.Or(settings["AccountName"], a.name)
+	server = cmp.Or(settings["BlobEndpoint"],
+		cmp.Or(settings["DefaultEndpointsProtocol"], "https")+"://"+a.name+".blob."+cmp.Or(settings["EndpointSuffix"], "core.windows.net"))
+	if key, token = settings["AccountKey"], settings["SharedAccessSignature"]; key == "" && token == "" {
 		err = errors.New("AZURE_STORAGE_CONNECTION_STRING is not a credential: it has neither AccountKey nor SharedAccessSignature")
 	}
 	return server, key, token, err

@@ -325,15 +325,15 @@ func metadataToken(ctx context.Context, client *http.Client, endpoint string, qu
 	case r.StatusCode != http.StatusOK:
 		return nil, &oauth2.RetrieveError{Response: r, Body: data}
 	}
-	var said struct {
+	var reply struct {
 		Token   string      `json:"access_token"`
 		Expires json.Number `json:"expires_on"` // Unix time, in quotation marks or not
 	}
-	if err := json.Unmarshal(data, &said); err != nil || said.Token == "" {
+	if err := json.Unmarshal(data, &reply); err != nil || reply.Token == "" {
 		return nil, fmt.Errorf("%w: the service of the machine's identity gives no token", errNoCredential)
 	}
-	token := &oauth2.Token{AccessToken: said.Token}
-	if at, err := said.Expires.Int64(); err == nil {
+	token := &oauth2.Token{AccessToken: reply.Token}
+	if at, err := reply.Expires.Int64(); err == nil {
 		token.Expiry = time.Unix(at, 0)
 	}
 	return token, nil
@@ -341,32 +341,32 @@ func metadataToken(ctx context.Context, client *http.Client, endpoint string, qu
 
 // cliToken gets the token of the user who has logged in with az login.
 func cliToken(ctx context.Context) (*oauth2.Token, error) {
-	var said struct {
+	var reply struct {
 		AccessToken string
 		ExpiresUnix int64  `json:"expires_on"`
 		ExpiresOn   string `json:"expiresOn"` // local time; all that old releases say
 	}
-	if err := run(ctx, &said, "az", "account", "get-access-token", "-o", "json", "--resource", azureResource); err != nil {
+	if err := run(ctx, &reply, "az", "account", "get-access-token", "-o", "json", "--resource", azureResource); err != nil {
 		return nil, err
 	}
-	expires := time.Unix(said.ExpiresUnix, 0)
-	if said.ExpiresUnix == 0 {
+	expires := time.Unix(reply.ExpiresUnix, 0)
+	if reply.ExpiresUnix == 0 {
 		var err error
-		if expires, err = time.ParseInLocation("2006-01-02 15:04:05.999999", said.ExpiresOn, time.Local); err != nil {
+		if expires, err = time.ParseInLocation("2006-01-02 15:04:05.999999", reply.ExpiresOn, time.Local); err != nil {
 			return nil, fmt.Errorf("az does not report when its token expires: %w", err)
 		}
 	}
-	return &oauth2.Token{AccessToken: said.AccessToken, Expiry: expires}, nil
+	return &oauth2.Token{AccessToken: reply.AccessToken, Expiry: expires}, nil
 }
 
 // developerCLIToken gets the token of the user who has logged in with azd auth login.
 func developerCLIToken(ctx context.Context) (*oauth2.Token, error) {
-	var said struct {
+	var reply struct {
 		Token     string
 		ExpiresOn time.Time
 	}
-	err := run(ctx, &said, "azd", "auth", "token", "-o", "json", "--no-prompt", "--scope", azureScope)
-	return &oauth2.Token{AccessToken: said.Token, Expiry: said.ExpiresOn}, err
+	err := run(ctx, &reply, "azd", "auth", "token", "-o", "json", "--no-prompt", "--scope", azureScope)
+	return &oauth2.Token{AccessToken: reply.Token, Expiry: reply.ExpiresOn}, err
 }
 
 // run runs a program that prints JSON. If the program is missing or nobody is logged in, the error is errNoCredential.

@@ -118,13 +118,13 @@ func answerOf(err error) answer {
 	case errors.As(err, &azure):
 		a.status, a.code, a.reason = azure.status, azure.code, azure.Error()
 	case errors.As(err, &token) && token.Response != nil && token.Response.StatusCode < 500:
-		var said struct {
+		var reply struct {
 			Error       string
 			Description string `json:"error_description"`
 		}
-		json.Unmarshal(token.Body, &said) // what is no JSON says nothing
+		json.Unmarshal(token.Body, &reply) // what is no JSON says nothing
 		a.code, a.reason = noToken, strings.Join(strings.Fields(fmt.Sprintf("no token: %d %s %s", token.Response.StatusCode,
-			said.Error, said.Description)), " ")
+			reply.Error, reply.Description)), " ")
 	case errors.As(err, &op):
 		a.reason = op.Error()
 	case errors.As(err, &request):

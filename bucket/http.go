@@ -38,9 +38,9 @@ type refusal interface {
 
 // final reports whether a retry would fail with the same error.
 func final(err error) bool {
-	var said refusal
+	var reply refusal
 	var refused *oauth2.RetrieveError
-	return errors.As(err, &said) && !passing[said.answered()] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
+	return errors.As(err, &reply) && !passing[reply.answered()] || errors.As(err, &refused) || errors.Is(err, errNoCredential)
 }
 
 // maxPage bounds the bytes of a page. 1 000 objects with names of 1 024 characters and all their properties take less.

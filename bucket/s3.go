@@ -83,16 +83,16 @@ const maxRefusal = 64 << 10
 
 // refusalOf reads an error response. The response to a HEAD request has only a status.
 func refusalOf(r *http.Response) *s3Error {
-	var said struct {
+	var reply struct {
 		XMLName       xml.Name `xml:"Error"`
 		Code, Message string
 	}
 	data, err := io.ReadAll(io.LimitReader(r.Body, maxRefusal))
 	if err == nil {
-		err = xml.Unmarshal(data, &said)
+		err = xml.Unmarshal(data, &reply)
 	}
-	e := &s3Error{r.StatusCode, said.Code, said.Message}
-	if err != nil || said.Code == "" {
+	e := &s3Error{r.StatusCode, reply.Code, reply.Message}
+	if err != nil || reply.Code == "" {
 		e.code, e.message = strings.ReplaceAll(http.StatusText(r.StatusCode), " ", ""), r.Status
 	}
 	if region := r.Header.Get("X-Amz-Bucket-Region"); region != "" && r.StatusCode < 500 && passedOn[r.StatusCode] {
@@ -249,12 +249,12 @@ func (b *s3Bucket) upload(ctx context.Context, key string, headers map[string]st
 	if b.checksums {
 		headers["X-Amz-Checksum-Algorithm"] = "CRC32"
 	}
-	_, said, err := b.effect(ctx, call{method: http.MethodPost, key: key, query: url.Values{"uploads": {""}}, header: headers})
+	_, reply, err := b.effect(ctx, call{method: http.MethodPost, key: key, query: url.Values{"uploads": {""}}, header: headers})
 	if err != nil {
 		return err
 	}
 	var begun struct{ UploadId string }
-	if err := xml.Unmarshal(said, &begun); err != nil || begun.UploadId == "" {
+	if err := xml.Unmarshal(reply, &begun); err != nil || begun.UploadId == "" {
 		return errors.New("the server begins a multipart upload without an id")
 	}
 	id := url.Values{"uploadId": {begun.UploadId}}
@@ -282,15 +282,15 @@ func (b *s3Bucket) upload(ctx context.Context, key string, headers map[string]st
 	if fresh {
 		end[b.fresh.name] = b.fresh.value
 	}
-	r, said, err := b.effect(ctx, call{method: http.MethodPost, key: key, query: id, header: end, body: list})
+	r, reply, err := b.effect(ctx, call{method: http.MethodPost, key: key, query: id, header: end, body: list})
 	if err != nil {
 		return err
 	}
-	r.Body = io.NopCloser(bytes.NewReader(said)) // which may be a refusal, though its status is 200 (CompleteMultipartUpload)
+	r.Body = io.NopCloser(bytes.NewReader(reply)) // which may be a refusal, though its status is 200 (CompleteMultipartUpload)
 	var refused struct {
 		XMLName xml.Name `xml:"Error"`
 	}
-	if xml.Unmarshal(said, &refused) == nil {
+	if xml.Unmarshal(reply, &refused) == nil {
 		return refusalOf(r)
 	}
 	return nil

@@ -232,16 +232,16 @@ type awsProcess struct {
 }
 
 func (p *awsProcess) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
-	var said struct {
+	var reply struct {
 		AccessKeyId, SecretAccessKey, SessionToken string
 		Expiration                                 time.Time
 	}
-	if err := run(cc.Context, &said, p.command[0], p.command[1:]...); err != nil {
+	if err := run(cc.Context, &reply, p.command[0], p.command[1:]...); err != nil {
 		return credentials.Value{}, err
 	}
-	p.expires = said.Expiration
-	return credentials.Value{AccessKeyID: said.AccessKeyId, SecretAccessKey: said.SecretAccessKey, SessionToken: said.SessionToken,
-		Expiration: said.Expiration, SignerType: credentials.SignatureV4}, nil
+	p.expires = reply.Expiration
+	return credentials.Value{AccessKeyID: reply.AccessKeyId, SecretAccessKey: reply.SecretAccessKey, SessionToken: reply.SessionToken,
+		Expiration: reply.Expiration, SignerType: credentials.SignatureV4}, nil
 }
 
 func (p *awsProcess) Retrieve() (credentials.Value, error) { return p.RetrieveWithCredContext(nil) }

@@ -128,10 +128,10 @@ func (v *verdictOf) acted(slower map[string]bool, known map[schema.Key]map[schem
 }
 
 // fitted returns logistic regressions on claims, except those of one family.
-func fitted(claims []drawnClaim, but string) (out [len(sureness)]logistic) {
+func fitted(claims []drawnClaim, but string) (out [len(confidences)]logistic) {
 	for of := range out {
 		if reading(of) == onElsewhere { // sixteen of 64 000 verdicts
-			out[of] = sureness[of]
+			out[of] = confidences[of]
 			continue
 		}
 		var b [4]float64

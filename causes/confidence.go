@@ -15,7 +15,7 @@ import (
 // have a weight of 0.7, and fourteen families share the rest equally, since a log does not show which kind of cluster it is
 // from. TestCalibration checks them on other mixtures, and TestReliability checks each family with coefficients fitted on the
 // others.
-var sureness = [...]logistic{
+var confidences = [...]logistic{
 	onFigure:      {2.26, 3.49, 0, 0},
 	onCoefficient: {2.89, 1.06, -2.46, 0},
 	onMachine:     {0.42, 0, 0, 0.38},
@@ -130,7 +130,7 @@ func confidence(lines []line, s *split) schema.Null[float64] {
 	if !ok {
 		return schema.Null[float64]{}
 	}
-	return schema.Some(sureness[c.of].probability(c))
+	return schema.Some(confidences[c.of].probability(c))
 }
 
 // lead returns the lead of the first line over the second in standard deviations of their difference; ok is false where that has

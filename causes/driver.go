@@ -49,18 +49,18 @@ func (a *Attributor) driverStopped(i int32, delay float64) bool {
 		return false
 	}
 	machines := len(w.first) - 1
-	asked, late := 0, 0
+	counted, late := 0, 0
 	for k := 0; k < machines; k += 1 + machines/examined {
 		ends := w.byMachine[w.first[k]:w.first[k+1]]
 		if ends[0].machine == t.Machine {
 			continue
 		}
-		asked++
+		counted++
 		if endsLate(ends, from, until, alike*delay) {
 			late++
 		}
 	}
-	return late >= 2 && float64(late) > fewCollect*float64(asked)
+	return late >= 2 && float64(late) > fewCollect*float64(counted)
 }
 
 // endsLate reports whether one of a machine's tasks ended within a time span with at least this delay.

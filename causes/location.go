@@ -87,7 +87,7 @@ func (a *Attributor) waitLocation(i int) machines.Location {
 		return machines.NoLocation
 	}
 	r := a.model.Machines.Rack(b.Machines.Numbers[k])
-	c := machines.Census{Mates: len(w.rack[r]), SlowMates: machines.CountOver(w.rack[r], bar), All: len(w.all), Slow: machines.CountOver(w.all, bar)}
+	c := machines.Census{InRack: len(w.rack[r]), SlowInRack: machines.CountOver(w.rack[r], bar), All: len(w.all), Slow: machines.CountOver(w.all, bar)}
 	if w.own[k] >= bar {
 		c = c.WithoutItself()
 	}

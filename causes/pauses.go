@@ -169,7 +169,7 @@ func (w *pauses) load(a *Attributor) {
 				w.undelayed += delay
 			}
 		}
-		over, ok := a.waitThatStandsOut(i, bar(fit.FetchWait))
+		over, ok := a.longFetchWait(i, bar(fit.FetchWait))
 		if !ok {
 			continue
 		}
@@ -188,9 +188,9 @@ func (w *pauses) load(a *Attributor) {
 	}
 }
 
-// waitThatStandsOut returns the wait of task i beyond the median, if it exceeds a threshold and is long enough to be due to a
+// longFetchWait returns the wait of task i beyond the median, if it exceeds a threshold and is long enough to be due to a
 // link.
-func (a *Attributor) waitThatStandsOut(i int32, bar float64) (over float64, ok bool) {
+func (a *Attributor) longFetchWait(i int32, bar float64) (over float64, ok bool) {
 	wait := a.phase.Part[fit.FetchWait][i]
 	over = wait - a.mid[fit.FetchWait]
 	return over, wait > bar && a.materialWait(int(i), over)
@@ -202,7 +202,7 @@ func (w *pauses) longWait(a *Attributor, bar float64) (long float64) {
 	w.tmp = w.tmp[:0]
 	var rest float64
 	for _, i := range a.phase.Rows {
-		if over, ok := a.waitThatStandsOut(i, bar); ok {
+		if over, ok := a.longFetchWait(i, bar); ok {
 			w.tmp, rest = append(w.tmp, over), rest+over/2
 		}
 	}

@@ -86,8 +86,8 @@ func times(x float64) string {
 	return fmt.Sprintf("%.1f×", x)
 }
 
-// say describes a decision.
-func (d *Decision) say() {
+// describe sets the text of a decision.
+func (d *Decision) describe() {
 	task := fmt.Sprintf("task %d of stage %s", d.Task, prose.Name(d.Stage))
 	if d.Tasks > 1 {
 		task = fmt.Sprintf("%d tasks of stage %s", d.Tasks, prose.Name(d.Stage))

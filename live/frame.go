@@ -205,7 +205,7 @@ func (w *Watcher) decisions(decided []replay.Decision, phases map[int32]*schema.
 		from = same
 		x := Decision{At: w.feed.origin + schema.Time(d.At), Policy: w.names[d.Policy], Verb: d.Verb, Task: -1, Machine: d.Machine}
 		if d.Verb == replay.AvoidMachine {
-			x.say()
+			x.describe()
 			out = append(out, x)
 			continue
 		}
@@ -221,7 +221,7 @@ func (w *Watcher) decisions(decided []replay.Decision, phases map[int32]*schema.
 			for _, d := range about {
 				x.Of = append(x.Of, w.feed.phases[p.PhaseID].tasks[d.Task])
 			}
-			x.say()
+			x.describe()
 			out = append(out, x)
 			continue
 		}
@@ -230,7 +230,7 @@ func (w *Watcher) decisions(decided []replay.Decision, phases map[int32]*schema.
 				x.Tasks, x.Machine, x.Copy = 1, d.Machine, copies[id]
 				x.Task = w.feed.phases[p.PhaseID].tasks[d.Task]
 				x.Of = []int64{x.Task}
-				x.say()
+				x.describe()
 				out = append(out, x)
 			}
 		}

@@ -31,7 +31,7 @@ func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, err
 	var since time.Time // when it went away
 	wait := time.Second
 	for {
-		asked := time.Now()
+		requested := time.Now()
 		s, err := src.Poll(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -58,7 +58,7 @@ func Run(ctx context.Context, src Source, w *Watcher, o RunOptions) (*State, err
 			limit = min(limit, refusedFor)
 		}
 		if since.IsZero() {
-			since = asked // a server that hangs is away from the start of the request
+			since = requested // a server that hangs is away from the start of the request
 			if o.Away != nil && !errors.Is(err, ErrGone) {
 				o.Away(err)
 			}

@@ -50,10 +50,10 @@ func addLong[In any](s *Server, name, what string, do func(ctx context.Context, 
 	closed := false
 	tool := &sdk.Tool{Name: name, Description: what, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
 	sdk.AddTool(s.server, tool, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
-		said := 0.0
+		lastShare := 0.0
 		a, err := do(ctx, in, func(share float64) {
-			if token := r.Params.GetProgressToken(); token != nil && share > said {
-				said = share
+			if token := r.Params.GetProgressToken(); token != nil && share > lastShare {
+				lastShare = share
 				// a client that has gone needs none
 				r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: share, Total: 1})
 			}

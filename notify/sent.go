@@ -60,8 +60,8 @@ func (t *Sent) Unsent(now []Change) []Change {
 		}
 	}
 	news := slices.DeleteFunc(slices.Clone(now), func(c Change) bool {
-		said, ok := t.kept.States[c.ID]
-		return ok && said == c.State || !ok && c.State == Fixed
+		sent, ok := t.kept.States[c.ID]
+		return ok && sent == c.State || !ok && c.State == Fixed
 	})
 	for _, id := range slices.Sorted(maps.Keys(t.kept.Undelivered)) {
 		if !slices.ContainsFunc(now, func(c Change) bool { return c.ID == id }) {

@@ -43,7 +43,7 @@ func (q *query) skew(p *phase) (schema.QueryFinding, bool) {
 	for i := range p.skewed {
 		all += p.skewed[i].Seconds
 	}
-	if row.Ratio.V < leastRatio || all < min(leastShare*row.QueryS.V, felt) {
+	if row.Ratio.V < leastRatio || all < min(leastShare*row.QueryS.V, leastSeconds) {
 		return row, false
 	}
 	n, certain := q.heaviest(p, worst)
@@ -82,11 +82,11 @@ const (
 	// others have. Twice the median is normal with few keys per partition: of 50 keys over 24 partitions, the fullest has
 	// four or five.
 	leastRatio = 2
-	// leastShare is the least extra time of skewed tasks, summed, as a share of their query's time, for a finding; felt is
+	// leastShare is the least extra time of skewed tasks, summed, as a share of their query's time, for a finding; leastSeconds is
 	// the number of seconds that suffices for any query. Estimates: the even queries of the tests reach 0.03, the skewed ones
 	// begin at 0.08.
-	leastShare = 0.05
-	felt       = 10
+	leastShare   = 0.05
+	leastSeconds = 10
 )
 
 // heaviest returns the exchange or scan with the largest excess of rows for an attempt over the average of its phase. Without the

@@ -100,14 +100,14 @@ func (o *operatorRow) needs(exchange *operatorRow) bool {
 	default:
 		return false
 	}
-	return !exchange.asked() || within(exchange.Keys.V, o.Keys.V) || within(exchange.Keys.V, o.RightKeys.V)
+	return !exchange.repartitioned() || within(exchange.Keys.V, o.Keys.V) || within(exchange.Keys.V, o.RightKeys.V)
 }
 
 // partial reports whether an aggregate only reduces the input of the exchange above it.
 func (o *operatorRow) partial() bool { return strings.Contains(o.Detail.V, "functions=[partial_") }
 
-// asked reports whether an exchange comes from a repartitioning in the program.
-func (o *operatorRow) asked() bool {
+// repartitioned reports whether an exchange comes from a repartitioning in the program.
+func (o *operatorRow) repartitioned() bool {
 	return strings.Contains(o.Detail.V, "REPARTITION_BY_") || strings.Contains(o.Detail.V, "REBALANCE_PARTITIONS_BY_")
 }
 
@@ -218,7 +218,7 @@ func (t *tree) unsplit(join *operatorRow) string {
 		}
 		switch {
 		case n == nil:
-		case n.Kind == schema.ExchangeNode && n.asked():
+		case n.Kind == schema.ExchangeNode && n.repartitioned():
 			return fmt.Sprintf("the %s one was repartitioned by the program", side)
 		case n.Kind == schema.ExchangeNode:
 		case t.exchangeBelow(n) != nil:

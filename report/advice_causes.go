@@ -156,7 +156,7 @@ func adviseUnexplained(k *known) []Advice {
 	unexplained := k.lost(schema.UnexplainedCause)
 	late := k.lost(NotOutlier)
 	var out []Advice
-	if l.LostS.V > 0 && unexplained >= k.saidPart*l.LostS.V && unexplained >= k.worth*l.CompletionS.V {
+	if l.LostS.V > 0 && unexplained >= k.mentionedPart*l.LostS.V && unexplained >= k.worth*l.CompletionS.V {
 		a := Advice{Kind: CannotTell,
 			Title:    fmt.Sprintf("Cannot tell: %s of the lost time has no cause", prose.Seconds(unexplained)),
 			Evidence: k.words(schema.UnexplainedCause), SQL: causeSQL(schema.UnexplainedCause),

@@ -20,14 +20,14 @@ func adviseDrain(k *known) []Advice {
 		}
 	}
 	slices.SortStableFunc(slow, func(a, b *Machine) int { return -cmp.Compare(a.CostS.V, b.CostS.V) })
-	var surely []*Machine
+	var certain []*Machine
 	for _, m := range slow {
 		if m.FactorLow.OK && m.FactorLow.V > k.surelySlow {
-			surely = append(surely, m)
+			certain = append(certain, m)
 		}
 	}
-	if many := k.d.Machines.List.Total; len(surely) >= k.manySlow && int64(len(surely))*k.manyShare >= many {
-		return []Advice{k.balance(surely)}
+	if many := k.d.Machines.List.Total; len(certain) >= k.manySlow && int64(len(certain))*k.manyShare >= many {
+		return []Advice{k.balance(certain)}
 	}
 	var out []Advice
 	for _, m := range slow[:min(len(slow), 3)] {

@@ -51,7 +51,7 @@ func adviseSpeculation(k *known) []Advice {
 			a.Confidence, a.Reason = Medium, "it saves less than runs differ by themselves"
 			return []Advice{a}
 		}
-		if l := k.d.Cost.Loss; s.SavingLow.OK && s.SavingLow.V <= 0 && k.lost(schema.Transient) >= max(k.saidPart*l.LostS.V, k.worth*l.CompletionS.V) {
+		if l := k.d.Cost.Loss; s.SavingLow.OK && s.SavingLow.V <= 0 && k.lost(schema.Transient) >= max(k.mentionedPart*l.LostS.V, k.worth*l.CompletionS.V) {
 			a = Advice{Kind: CannotTell, Evidence: a.Evidence, SQL: a.SQL, Settings: a.Settings,
 				Title: fmt.Sprintf("Cannot tell whether copies would save much of the %s lost to transient slowness", prose.Seconds(k.lost(schema.Transient))),
 				Action: fmt.Sprintf("Spark’s speculation, replayed, saves %s, but two runs of these jobs may differ by more (%s). Run them several times with the lines below and without, and compare.",

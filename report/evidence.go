@@ -18,8 +18,8 @@ func outlierWords(o *Outlier) string {
 	var clauses []string
 	for i := range o.Causes {
 		a := &o.Causes[i]
-		said := i == 0 || o.ExcessS.OK && a.Seconds >= usualThresholds().saidPart*o.ExcessS.V && len(clauses) < 3
-		if !said || i > 0 && a.Seconds <= 0 {
+		mentioned := i == 0 || o.ExcessS.OK && a.Seconds >= usualThresholds().mentionedPart*o.ExcessS.V && len(clauses) < 3
+		if !mentioned || i > 0 && a.Seconds <= 0 {
 			continue
 		}
 		words := a.Words

@@ -16,19 +16,19 @@ import (
 func scaled(by float64) map[string]thresholds {
 	out := map[string]thresholds{}
 	for name, change := range map[string]func(*thresholds){
-		"worth":        func(t *thresholds) { t.worth *= by },
-		"worthJob":     func(t *thresholds) { t.worthJob *= by },
-		"surelySlow":   func(t *thresholds) { t.surelySlow = 1 + by*(t.surelySlow-1) },
-		"clearlySlow":  func(t *thresholds) { t.clearlySlow = 1 + by*(t.clearlySlow-1) },
-		"enoughPhases": func(t *thresholds) { t.enoughPhases = int64(by * float64(t.enoughPhases)) },
-		"enoughTasks":  func(t *thresholds) { t.enoughTasks = int64(by * float64(t.enoughTasks)) },
-		"manySlow":     func(t *thresholds) { t.manySlow = int(by * float64(t.manySlow)) },
-		"manyShare":    func(t *thresholds) { t.manyShare = int64(by * float64(t.manyShare)) },
-		"mainPart":     func(t *thresholds) { t.mainPart *= by },
-		"saidPart":     func(t *thresholds) { t.saidPart *= by },
-		"latePart":     func(t *thresholds) { t.latePart *= by },
-		"mostlyRight":  func(t *thresholds) { t.mostlyRight = 1 - (1-t.mostlyRight)/by },
-		"oftenRight":   func(t *thresholds) { t.oftenRight = 1 - (1-t.oftenRight)/by },
+		"worth":         func(t *thresholds) { t.worth *= by },
+		"worthJob":      func(t *thresholds) { t.worthJob *= by },
+		"surelySlow":    func(t *thresholds) { t.surelySlow = 1 + by*(t.surelySlow-1) },
+		"clearlySlow":   func(t *thresholds) { t.clearlySlow = 1 + by*(t.clearlySlow-1) },
+		"enoughPhases":  func(t *thresholds) { t.enoughPhases = int64(by * float64(t.enoughPhases)) },
+		"enoughTasks":   func(t *thresholds) { t.enoughTasks = int64(by * float64(t.enoughTasks)) },
+		"manySlow":      func(t *thresholds) { t.manySlow = int(by * float64(t.manySlow)) },
+		"manyShare":     func(t *thresholds) { t.manyShare = int64(by * float64(t.manyShare)) },
+		"mainPart":      func(t *thresholds) { t.mainPart *= by },
+		"mentionedPart": func(t *thresholds) { t.mentionedPart *= by },
+		"latePart":      func(t *thresholds) { t.latePart *= by },
+		"mostlyRight":   func(t *thresholds) { t.mostlyRight = 1 - (1-t.mostlyRight)/by },
+		"oftenRight":    func(t *thresholds) { t.oftenRight = 1 - (1-t.oftenRight)/by },
 	} {
 		t := usualThresholds()
 		change(&t)

@@ -94,7 +94,7 @@ func (g *guard) refuse(r *http.Request) (code int, reason string) {
 			return http.StatusForbidden, "Only the reverse proxy of this server may connect to it."
 		}
 	}
-	if !g.knows(r.Host) {
+	if !g.allows(r.Host) {
 		return http.StatusMisdirectedRequest, "This server does not have the requested name. If it is yours, start it with --host NAME."
 	}
 	if g.locked && !g.hasToken(r) {
@@ -114,8 +114,8 @@ func (g *guard) refuse(r *http.Request) (code int, reason string) {
 	return 0, ""
 }
 
-// knows reports whether a request names a host of this server, and not a foreign name that resolves to it (DNS rebinding).
-func (g *guard) knows(hostport string) bool {
+// allows reports whether a request names a host of this server, and not a foreign name that resolves to it (DNS rebinding).
+func (g *guard) allows(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
 		host = h

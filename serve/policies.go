@@ -72,7 +72,7 @@ func (s *Server) applicationPoliciesPage(w http.ResponseWriter, r *http.Request)
 // writeReplays shows the replays of one application, or all of them for key 0.
 func (s *Server) writeReplays(w io.Writer, r *http.Request, application schema.Key) error {
 	for _, p := range s.c.Replays() {
-		if application != 0 && p.Asked.Application != application {
+		if application != 0 && p.Options.Application != application {
 			continue
 		}
 		if err := s.writeReplay(w, r, &p); err != nil {
@@ -128,7 +128,7 @@ func (s *Server) cancelReplay(w http.ResponseWriter, r *http.Request) {
 	of := schema.Key(0)
 	for _, p := range s.c.Replays() {
 		if p.ID == id {
-			of = p.Asked.Application
+			of = p.Options.Application
 		}
 	}
 	http.Redirect(w, r, policiesAddress(of), http.StatusSeeOther)
@@ -147,14 +147,14 @@ type replayView struct {
 // writeReplay shows a replay, running or ended.
 func (s *Server) writeReplay(w io.Writer, r *http.Request, p *catalog.Replay) error {
 	v := replayView{ID: p.ID, State: p.State(), Percent: int(100 * p.Share), Title: "usual policies"}
-	if len(p.Asked.Policies) > 0 {
-		v.Title = prose.Clean(strings.Join(p.Asked.Policies, ", "), prose.TextRunes)
+	if len(p.Options.Policies) > 0 {
+		v.Title = prose.Clean(strings.Join(p.Options.Policies, ", "), prose.TextRunes)
 	}
-	if len(p.Asked.Settings) > 0 {
-		v.Title += " with " + prose.Clean(strings.Join(p.Asked.Settings, ", "), prose.TextRunes)
+	if len(p.Options.Settings) > 0 {
+		v.Title += " with " + prose.Clean(strings.Join(p.Options.Settings, ", "), prose.TextRunes)
 	}
-	v.Title += ", " + prose.Plural(int64(p.Asked.Seeds), "seed", "seeds")
-	if k := p.Asked.Application; k != 0 {
+	v.Title += ", " + prose.Plural(int64(p.Options.Seeds), "seed", "seeds")
+	if k := p.Options.Application; k != 0 {
 		v.Of, v.Href = "an application that is gone", policiesAddress(k)
 		if a, ok := s.c.Application(k); ok {
 			v.Of = prose.Name(a.NativeID)

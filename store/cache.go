@@ -64,8 +64,8 @@ type cache struct {
 }
 
 // CacheDir returns the directory for copies: the requested one, else that of STRAGGLER_CACHE, else one in the user's cache.
-func CacheDir(asked string) (string, error) {
-	if dir := cmp.Or(asked, os.Getenv("STRAGGLER_CACHE")); dir != "" {
+func CacheDir(requested string) (string, error) {
+	if dir := cmp.Or(requested, os.Getenv("STRAGGLER_CACHE")); dir != "" {
 		return dir, nil
 	}
 	base, err := os.UserCacheDir()

@@ -49,7 +49,7 @@ func evidenceOf(f *audit.Finding) []string {
 		out = append(out, line)
 	}
 	if f.Kind != "" {
-		out = append(out, "against the history, the time went to: "+whereTo(f.Kind))
+		out = append(out, "against the history, the time went to: "+spentOn(f.Kind))
 	}
 	if f.Reason != "" {
 		out = append(out, fmt.Sprintf("suppressed until %s: %s", f.Expires, f.Reason))
@@ -169,8 +169,8 @@ func against(x *audit.Slowness) []string {
 	return x.Words()
 }
 
-// whereTo describes what tasks that were slower than usual spent the time on.
-func whereTo(kind string) string {
+// spentOn describes what tasks that were slower than usual spent the time on.
+func spentOn(kind string) string {
 	switch kind {
 	case "disk":
 		return "the disk, or waiting for input"
@@ -193,9 +193,9 @@ func slower(x *audit.Slowness) string {
 	case x.Kind == "shared" && x.Waited != nil && *x.Waited > 0.5:
 		s += ", waiting for input on nearly all machines: by the network, or a data source that they share"
 	case x.Kind != "shared" && x.Shared:
-		s += ", by " + whereTo(x.Kind) + ", on nearly all machines"
+		s += ", by " + spentOn(x.Kind) + ", on nearly all machines"
 	default:
-		s += ", by " + whereTo(x.Kind)
+		s += ", by " + spentOn(x.Kind)
 	}
 	for i, m := range x.Machines[:min(len(x.Machines), 3)] {
 		if m.Factor == nil || *m.Factor < audit.Worth {

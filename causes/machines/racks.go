@@ -24,7 +24,7 @@ const (
 )
 
 // Census counts machines that wait, or are slow, as much as one in question; those of its rack are the Mates.
-type Census struct{ Mates, SlowMates, All, Slow int }
+type Census struct{ InRack, SlowInRack, All, Slow int }
 
 // CountOver returns the number of sorted values that reach a threshold.
 func CountOver(sorted []float64, bar float64) int {
@@ -34,9 +34,9 @@ func CountOver(sorted []float64, bar float64) int {
 
 // WithoutItself returns the census without a slow machine that it includes.
 func (c Census) WithoutItself() Census {
-	if c.Mates > 0 {
-		c.Mates--
-		c.SlowMates--
+	if c.InRack > 0 {
+		c.InRack--
+		c.SlowInRack--
 	}
 	c.All--
 	c.Slow--
@@ -46,9 +46,9 @@ func (c Census) WithoutItself() Census {
 // Location distinguishes the machine from its rack, if racks are known, and from a group of machines that share something the
 // log does not name. The census is that of the other machines.
 func (c Census) Location(racks bool) Location {
-	others, slowOthers := float64(c.All-c.Mates), float64(c.Slow-c.SlowMates)
+	others, slowOthers := float64(c.All-c.InRack), float64(c.Slow-c.SlowInRack)
 	switch {
-	case racks && c.SlowMates >= 2 && float64(c.SlowMates) >= mostOfRack*float64(c.Mates) && others > 0 && slowOthers <= fewElse*others:
+	case racks && c.SlowInRack >= 2 && float64(c.SlowInRack) >= mostOfRack*float64(c.InRack) && others > 0 && slowOthers <= fewElse*others:
 		return OnRack
 	case !racks && slowOthers >= 2 && slowOthers <= mostOfRack*others:
 		return SharedLink
@@ -76,7 +76,7 @@ func (m *Factors) SlowRack(machine int64) (name string, slow, of int, ok bool) {
 	bar := m.baseline + ShareOfIt*(z-m.baseline)
 	c := Census{len(m.rackSpeeds[name]), CountOver(m.rackSpeeds[name], bar), len(m.speeds), CountOver(m.speeds, bar)}
 	c = c.WithoutItself()
-	return name, c.SlowMates, c.Mates, c.Location(true) == OnRack
+	return name, c.SlowInRack, c.InRack, c.Location(true) == OnRack
 }
 
 // settleRacks computes the speeds of all machines and of each rack.

@@ -30,8 +30,8 @@ func (s *start) compare(f *fit.Fitter, i int32, known float64, p stats.SpikeSlab
 	if !s.known {
 		s.load(f)
 	}
-	const asked = 64 // of either kind
-	first := func(r []float64) []float64 { return r[:min(len(r), asked)] }
+	const sampled = 64 // of either kind
+	first := func(r []float64) []float64 { return r[:min(len(r), sampled)] }
 	cold := append(s.cold[:0], first(f.ColdResiduals(f.Machines.Of[i], i))...)
 	warm := append(s.warm[:0], first(f.MachineResiduals(f.Machines.Of[i], i))...)
 	s.cold, s.warm = cold, warm

@@ -125,9 +125,9 @@ func (e *Engine) remoteError(err error) error {
 	if strings.Contains(refused.Text, "exited with status 127") || strings.Contains(refused.Text, "exited with status 126") {
 		return fmt.Errorf("spark: %w: its cluster's machines have no program %s: put straggler where all of them see it and add ?binary=PATH to the address of the server (%w)", engine.ErrServer, binary, err)
 	}
-	if _, said, ok := strings.Cut(refused.Text, "straggler: "); ok {
-		said, _, _ = strings.Cut(said, "\n")
-		return fmt.Errorf("spark: straggler on the cluster: %s (%w)", said, err)
+	if _, message, ok := strings.Cut(refused.Text, "straggler: "); ok {
+		message, _, _ = strings.Cut(message, "\n")
+		return fmt.Errorf("spark: straggler on the cluster: %s (%w)", message, err)
 	}
 	return err
 }

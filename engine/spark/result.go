@@ -21,16 +21,16 @@ import (
 
 // result is one statement on a cluster.
 type result struct {
-	e      *Engine
-	op     *hs2.Operation
-	types  []schema.Type
-	first  []*hiveserver.TColumn // fetched before anybody asked, so that a broken connection shows in time
-	asked  bool
-	given  int64 // rows
-	batch  engine.Batch
-	bits   [][]uint64
-	file   io.Closer // goes with the result; nil: nothing
-	closed bool
+	e        *Engine
+	op       *hs2.Operation
+	types    []schema.Type
+	first    []*hiveserver.TColumn // fetched before the first Next, so that a broken connection shows in time
+	fetching bool
+	given    int64 // rows
+	batch    engine.Batch
+	bits     [][]uint64
+	file     io.Closer // goes with the result; nil: nothing
+	closed   bool
 }
 
 func newResult(e *Engine, op *hs2.Operation) *result {
@@ -72,7 +72,7 @@ func portableType(t string) schema.Type {
 func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
 	columns := r.first
 	r.first = nil
-	if r.asked {
+	if r.fetching {
 		var err error
 		if columns, err = r.op.Fetch(ctx); err != nil {
 			if errors.Is(err, hs2.ErrLost) {
@@ -81,7 +81,7 @@ func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
 			return nil, r.e.explainMissing(sparkError(err))
 		}
 	}
-	r.asked = true
+	r.fetching = true
 	if columns == nil {
 		return nil, nil
 	}

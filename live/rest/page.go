@@ -61,16 +61,16 @@ func reason(answer *http.Response) string {
 		return ""
 	}
 	var object struct{ Message string }
-	said := ""
+	reason := ""
 	if isPage(text) {
-		said = title(text)
+		reason = title(text)
 	} else if json.Unmarshal(text, &object) == nil {
-		said = brief(object.Message)
+		reason = brief(object.Message)
 	}
-	if said == ": "+http.StatusText(answer.StatusCode) {
+	if reason == ": "+http.StatusText(answer.StatusCode) {
 		return ""
 	}
-	return said
+	return reason
 }
 
 // wantsKerberos reports whether a refusal asks for SPNEGO and nothing else.

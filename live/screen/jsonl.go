@@ -12,8 +12,8 @@ import (
 // JSON writes frames as lines of JSON. Every line has a record, which says what it is, and the time; application, stage,
 // slow_task, machine and estimate are written anew with every frame, decision and note once. Unknown is null.
 type JSON struct {
-	W    io.Writer
-	said map[string]bool
+	W     io.Writer
+	shown map[string]bool
 }
 
 // head begins every line.
@@ -44,12 +44,12 @@ func (j *JSON) Show(f *live.Frame) error {
 	each(f.Decisions, func(r *live.Decision) { line("decision", r) })
 	each(f.Machines, func(r *live.Machine) { line("machine", r) })
 	each(f.Errors, func(r *live.Error) { line("estimate", r) })
-	if j.said == nil {
-		j.said = map[string]bool{}
+	if j.shown == nil {
+		j.shown = map[string]bool{}
 	}
 	for _, n := range f.Notes {
-		if !j.said[n] {
-			j.said[n] = true
+		if !j.shown[n] {
+			j.shown[n] = true
 			line("note", &note{n})
 		}
 	}

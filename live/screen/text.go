@@ -24,7 +24,7 @@ type Text struct {
 	Terminal      bool // it is redrawn
 	Color         bool
 	Width, Height int
-	said          map[string]bool
+	shown         map[string]bool
 	recent        []string // the last decisions
 	lines         int
 }
@@ -42,13 +42,13 @@ func (t *Text) Show(f *live.Frame) error {
 
 // news writes what has not been written yet, one line each.
 func (t *Text) news(f *live.Frame) error {
-	if t.said == nil {
-		t.said = map[string]bool{}
+	if t.shown == nil {
+		t.shown = map[string]bool{}
 	}
 	var b bytes.Buffer
 	once := func(key, line string) {
-		if !t.said[key] {
-			t.said[key] = true
+		if !t.shown[key] {
+			t.shown[key] = true
 			fmt.Fprintf(&b, "%s  %s\n", clock(f.Now), line)
 		}
 	}

@@ -283,18 +283,18 @@ func (s *Source) get(ctx context.Context, path string, query url.Values, into an
 
 // clock records the server's time. A History Server reports none for a running application, so it follows from the part of the
 // log that it has read.
-func (s *Source) clock(a *applicationAttempt, asked time.Time) {
+func (s *Source) clock(a *applicationAttempt, requested time.Time) {
 	s.silent = 0
 	switch {
 	case a.StartTime.OK && a.Duration > 0:
-		s.now, s.at = max(a.StartTime.V+schema.FromMillis(a.Duration), s.now), asked
+		s.now, s.at = max(a.StartTime.V+schema.FromMillis(a.Duration), s.now), requested
 		s.skew = time.Duration(int64(s.now)-s.at.UnixMicro()) * time.Microsecond
 	case s.at.IsZero():
-		s.now, s.at = a.StartTime.V, asked
+		s.now, s.at = a.StartTime.V, requested
 	}
 	if a.Completed {
 		s.skew = 0
-	} else if a.Duration <= 0 && a.LastUpdated.OK && asked.Sub(time.UnixMicro(int64(a.LastUpdated.V))) > silence {
+	} else if a.Duration <= 0 && a.LastUpdated.OK && requested.Sub(time.UnixMicro(int64(a.LastUpdated.V))) > silence {
 		s.silent = a.LastUpdated.V
 	}
 }

@@ -98,11 +98,11 @@ func (s *Source) Poll(ctx context.Context) (*live.State, error) {
 	case s.last == nil && !errors.Is(err, live.ErrAway), !errors.Is(err, live.ErrAway) && !errors.Is(err, live.ErrGone):
 		return nil, err
 	}
-	app, asked := s.one(ctx, s.app)
+	app, appErr := s.one(ctx, s.app)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if asked != nil || app.FinishedTime == 0 {
+	if appErr != nil || app.FinishedTime == 0 {
 		return nil, err
 	}
 	if s.last == nil {

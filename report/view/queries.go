@@ -81,17 +81,17 @@ func findings(d *report.Document) []string {
 	for i := range d.Queries.Rows {
 		q := &d.Queries.Rows[i]
 		for _, f := range q.Findings {
-			said := []string{"Query " + report.QueryTitle(q) + ": " + f.Words, f.WhyNot.V}
+			sentences := []string{"Query " + report.QueryTitle(q) + ": " + f.Words, f.WhyNot.V}
 			if f.SplitInto.OK && f.SavesS.V > 0 {
-				said = append(said, "In "+strconv.FormatInt(f.SplitInto.V, 10)+" parts its phase would have ended "+prose.Seconds(f.SavesS.V)+" earlier.")
+				sentences = append(sentences, "In "+strconv.FormatInt(f.SplitInto.V, 10)+" parts its phase would have ended "+prose.Seconds(f.SavesS.V)+" earlier.")
 			}
 			if f.Apply.OK {
-				said = append(said, strings.Split(f.Apply.V, "\n")...)
+				sentences = append(sentences, strings.Split(f.Apply.V, "\n")...)
 			}
-			for i := range said { // each by itself, so that a long one cuts no other
-				said[i] = prose.Clean(said[i], prose.TextRunes)
+			for i := range sentences { // each by itself, so that a long one cuts no other
+				sentences[i] = prose.Clean(sentences[i], prose.TextRunes)
 			}
-			if words = append(words, strings.Join(prose.NonEmpty(said...), " ")); len(words) == mostFindings {
+			if words = append(words, strings.Join(prose.NonEmpty(sentences...), " ")); len(words) == mostFindings {
 				return words
 			}
 		}

@@ -109,13 +109,13 @@ func within(r *http.Request, a *report.Application) (bool, error) {
 
 // ofStatus reports whether a request has no parameter status, or this one; known are the valid ones.
 func ofStatus(r *http.Request, status string, known ...string) (bool, error) {
-	asked := r.URL.Query()["status"]
-	for _, s := range asked {
+	statuses := r.URL.Query()["status"]
+	for _, s := range statuses {
 		if !slices.Contains(known, strings.ToLower(s)) {
 			return false, fmt.Errorf("%w: status is one of %s", ErrParameter, strings.Join(known, ", "))
 		}
 	}
-	return len(asked) == 0 || slices.ContainsFunc(asked, func(s string) bool { return strings.EqualFold(s, status) }), nil
+	return len(statuses) == 0 || slices.ContainsFunc(statuses, func(s string) bool { return strings.EqualFold(s, status) }), nil
 }
 
 // applications lists applications, with Spark's parameters status, limit and dateBounds.
@@ -135,7 +135,7 @@ func (api *API) applications(r *http.Request) ([]sparkApplication, error) {
 			break
 		}
 		status := map[bool]string{true: "completed", false: "running"}[apps[i].FinishTime.OK]
-		asked, err := ofStatus(r, status, "completed", "running")
+		matches, err := ofStatus(r, status, "completed", "running")
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (api *API) applications(r *http.Request) ([]sparkApplication, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !asked || !inside {
+		if !matches || !inside {
 			continue
 		}
 		out = append(out, newSparkApplication(&apps[i], apiID(&apps[i], count)))

@@ -22,9 +22,9 @@ type replayAnswer struct {
 func (api *API) replays(*http.Request) ([]replayAnswer, error) {
 	out := []replayAnswer{}
 	for _, p := range api.c.Replays() {
-		a := replayAnswer{ID: p.ID, Policies: append([]string{}, p.Asked.Policies...),
-			Settings: append([]string{}, p.Asked.Settings...), Seeds: p.Asked.Seeds, State: p.State(), Share: p.Share}
-		if k := p.Asked.Application; k != 0 {
+		a := replayAnswer{ID: p.ID, Policies: append([]string{}, p.Options.Policies...),
+			Settings: append([]string{}, p.Options.Settings...), Seeds: p.Options.Seeds, State: p.State(), Share: p.Share}
+		if k := p.Options.Application; k != 0 {
 			text := strconv.FormatInt(k, 10)
 			a.Of = &text
 		}

@@ -106,11 +106,11 @@ func (api *API) jobs(r *http.Request) ([]sparkJob, error) {
 	}
 	picked := []sparkJob{}
 	for _, j := range out {
-		asked, err := ofStatus(r, j.Status, "running", "succeeded", "failed", "unknown")
+		matches, err := ofStatus(r, j.Status, "running", "succeeded", "failed", "unknown")
 		if err != nil {
 			return nil, err
 		}
-		if asked {
+		if matches {
 			picked = append(picked, j)
 		}
 	}
@@ -211,11 +211,11 @@ func (api *API) stages(r *http.Request) ([]sparkStage, error) {
 	}
 	out := []sparkStage{}
 	for _, st := range all {
-		asked, err := ofStatus(r, st.Status, "active", "complete", "pending", "skipped", "failed")
+		matches, err := ofStatus(r, st.Status, "active", "complete", "pending", "skipped", "failed")
 		if err != nil {
 			return nil, err
 		}
-		if asked {
+		if matches {
 			out = append(out, st)
 		}
 	}

@@ -29,7 +29,7 @@ const (
 type Replay struct {
 	ID        int
 	of        int // number of the version
-	Asked     ReplayOptions
+	Options   ReplayOptions
 	Began     time.Time
 	Share     float64 // of the work that is done
 	Ended     time.Time
@@ -99,7 +99,7 @@ func (c *Catalog) StartReplay(o ReplayOptions) (id int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(c.base, replayTime)
 	c.lastReplay++
-	r := &replay{Replay: Replay{ID: c.lastReplay, of: c.now.number, Asked: o, Began: time.Now()}, cancel: cancel}
+	r := &replay{Replay: Replay{ID: c.lastReplay, of: c.now.number, Options: o, Began: time.Now()}, cancel: cancel}
 	c.replays = append(c.replays[max(0, len(c.replays)-mostReplays+1):], r)
 	c.building.Go(func() {
 		defer cancel()
@@ -154,7 +154,7 @@ func (c *Catalog) Replayed(ctx context.Context, o ReplayOptions, progress func(f
 		return Replay{}, err
 	}
 	for _, r := range c.Replays() {
-		if r.of == v.number && r.Summary != nil && r.Asked.equal(&o) {
+		if r.of == v.number && r.Summary != nil && r.Options.equal(&o) {
 			return r, nil
 		}
 	}

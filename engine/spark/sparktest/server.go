@@ -300,9 +300,9 @@ func (p *process) awaitLog(words, not []string, ready func() bool) error {
 	defer tick.Stop()
 	for {
 		text, _ := os.ReadFile(p.Log())
-		said := func(word string) bool { return bytes.Contains(text, []byte(word)) }
-		failed := slices.ContainsFunc(not, said)
-		if !failed && !slices.ContainsFunc(words, func(w string) bool { return !said(w) }) && ready() {
+		contains := func(word string) bool { return bytes.Contains(text, []byte(word)) }
+		failed := slices.ContainsFunc(not, contains)
+		if !failed && !slices.ContainsFunc(words, func(w string) bool { return !contains(w) }) && ready() {
 			return nil
 		}
 		select {
