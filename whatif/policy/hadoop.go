@@ -1,6 +1,11 @@
 package policy
 
-import "straggler/whatif/replay"
+import (
+	"cmp"
+	"slices"
+
+	"straggler/whatif/replay"
+)
 
 // Hadoop is the native speculation of Hadoop 0.20.
 //
@@ -13,6 +18,11 @@ import "straggler/whatif/replay"
 // counts from TaskInProgress.init, that is, from the start of the job, so that after the first minute a task may be copied as
 // soon as it has been launched. In version 0.21 it counts from the launch.
 //
+// A machine with s slots of S in the cluster runs at most ⌈s · n/S⌉ tasks at once if n of their kind are unfinished, so that the
+// last tasks are spread over the machines. A machine that runs as many gets no copy although it has a free slot
+// (JobTracker.getNewTaskForTaskTracker in 0.17 and 0.18, JobQueueTaskScheduler.assignTasks since 0.19). Reduces that the job does
+// not yet schedule are not counted since 0.20 (JobInProgress.scheduleReduces).
+//
 // Hadoop breaks ties by locality. Logs do not have the location of a running task's data, so here ties are broken by the order of
 // tasks. Machines ask for work every Heartbeat, which is at least 3 s in 0.20 (MRConstants.HEARTBEAT_INTERVAL_MIN). Only since
 // 0.21 do they also ask as soon as an attempt has ended.
@@ -20,13 +30,14 @@ type Hadoop struct {
 	Gap       float64 `option:"gap" most:"1" doc:"how far below the average progress a straggler is"`
 	Age       float64 `option:"age" unit:"s" doc:"how long the job must have run"`
 	Heartbeat float64 `option:"heartbeat" least:"1e-6" unit:"s" doc:"how often machines ask for work"`
+	Spread    bool    `option:"spread" doc:"a machine runs at most its share of the unfinished tasks"`
 }
 
-var hadoopDefaults = Hadoop{Gap: 0.2, Age: 60, Heartbeat: 3}
+var hadoopDefaults = Hadoop{Gap: 0.2, Age: 60, Heartbeat: 3, Spread: true}
 
 type hadoop struct {
 	Hadoop
-	found    []int32
+	found    []straggling
 	machines []int32
 }
 
@@ -42,20 +53,53 @@ func (h *hadoop) Look(v *replay.View, do *replay.Actions) replay.Again {
 		return v.In(replay.Seconds(h.Heartbeat))
 	}
 	threshold := HadoopThreshold(averageProgress(v), h.Gap)
+	h.found = h.found[:0]
 	for i := range running {
 		if a := &running[i]; v.CopiesOf(a) == 1 && v.Progress(a) < threshold {
-			h.found = append(h.found, a.Task)
+			h.found = append(h.found, straggling{a.Task, a.Machine})
 		}
 	}
-	h.machines = v.FreeMachines(h.machines[:0])
-	left := len(h.machines)
-	inOrder(&h.found, func(task int32) {
-		if left > 0 {
-			do.Copy(task)
-			left--
-		}
-	})
+	if len(h.found) > 0 {
+		h.assign(v, do)
+	}
 	return v.In(replay.Seconds(h.Heartbeat))
+}
+
+// straggling is a task that may be copied and the machine that it runs on.
+type straggling struct{ task, machine int32 }
+
+// assign gives each machine that takes another task the first straggler that does not run there.
+func (h *hadoop) assign(v *replay.View, do *replay.Actions) {
+	slices.SortFunc(h.found, func(a, b straggling) int { return cmp.Compare(a.task, b.task) })
+	h.machines = h.taking(v, v.FreeMachines(h.machines[:0]))
+	left := h.found
+	for _, m := range h.machines {
+		if n := slices.IndexFunc(left, func(x straggling) bool { return x.machine != m || v.Machines() == 1 }); n >= 0 {
+			do.CopyOn(left[n].task, m)
+			copy(left[1:n+1], left[:n])
+			left = left[1:]
+		}
+	}
+}
+
+// taking returns those of some machines with a free slot that run fewer tasks than their share.
+func (h *hadoop) taking(v *replay.View, machines []int32) []int32 {
+	if !h.Spread {
+		return machines
+	}
+	capacity := 0
+	for m := range int32(v.Machines()) {
+		slots, _ := v.Load(m)
+		capacity += slots
+	}
+	unfinished := v.Unfinished()
+	if unfinished >= capacity {
+		return machines
+	}
+	return slices.DeleteFunc(machines, func(m int32) bool {
+		slots, used := v.Load(m)
+		return used >= (slots*unfinished+capacity-1)/capacity
+	})
 }
 
 // averageProgress returns the average progress of the tasks of a phase, each with the best score of its attempts.

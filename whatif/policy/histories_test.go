@@ -232,6 +232,17 @@ func TestHadoopHistory(t *testing.T) {
 	rows.Attempts = append(rows.Attempts, copied)
 	got, _ = events(t, rows, byName(t, "hadoop"), 0)
 	expect(t, "a task that the log copies", got, []string{"kill 2.0 at 100.0"})
+	// On two machines of two slots the last two of eight tasks take 600 s, one on each machine, which then has a free slot. Two
+	// tasks on two machines are one on each, so that no machine takes a copy. Of four machines, two have none of them.
+	pair := onePhase(2, 20, 20, 20, 20, 600, 600, 20, 20)
+	pair.Machines = scenario.Uniform(2, 2)
+	got, _ = events(t, pair.Rows(), byName(t, "hadoop"), 0)
+	expect(t, "machines that run their share of the last tasks", got, nil)
+	got, _ = events(t, pair.Rows(), set(t, byName(t, "hadoop"), "spread", "false"), 0)
+	expect(t, "the same without the limit", got, []string{"copy 4 at 60.0", "copy 5 at 60.0", "kill 4.1 at 620.0", "kill 5.1 at 620.0"})
+	pair.Machines = scenario.Uniform(4, 2)
+	got, _ = events(t, pair.Rows(), byName(t, "hadoop"), 0)
+	expect(t, "with idle machines", got, []string{"copy 4 at 60.0", "copy 5 at 60.0", "kill 4.1 at 600.0", "kill 5.1 at 600.0"})
 	got, _ = events(t, onePhase(4, 20, 20, 20, 600, 600, 600, 600, 600).Rows(), byName(t, "hadoop"), 0)
 	for _, e := range got {
 		var task int

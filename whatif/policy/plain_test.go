@@ -141,15 +141,26 @@ func plainHadoop(age replay.Time) replay.Policy {
 			}
 			sum += score
 		}
-		var found []int32
+		var found []replay.Running
 		for i := range running {
 			if a := &running[i]; v.Copies(a.Task) == 1 && v.Progress(a) < sum/float64(v.Tasks())-0.2 {
-				found = append(found, a.Task)
+				found = append(found, *a)
 			}
 		}
-		slices.Sort(found)
-		for _, t := range found[:min(len(v.FreeMachines(nil)), len(found))] {
-			do.Copy(t)
+		slices.SortFunc(found, func(a, b replay.Running) int { return cmp.Compare(a.Task, b.Task) })
+		capacity := 0
+		for m := range v.Machines() {
+			slots, _ := v.Load(int32(m))
+			capacity += slots
+		}
+		load := float64(v.Unfinished()) / float64(capacity)
+		for _, m := range v.FreeMachines(nil) {
+			slots, used := v.Load(m)
+			n := slices.IndexFunc(found, func(a replay.Running) bool { return a.Machine != m || v.Machines() == 1 })
+			if n >= 0 && used < min(int(math.Ceil(load*float64(slots)-1e-9)), slots) {
+				do.CopyOn(found[n].Task, m)
+				found = slices.Delete(found, n, n+1)
+			}
 		}
 		return v.In(heartbeat)
 	})

@@ -166,7 +166,7 @@ func percentile(v []weighted, q float64) float64 {
 }
 
 // mitigations are the strategies that §6.3 compares, with their options.
-var mitigations = [][]string{{"mantri"}, {"hadoop", "gap", "0", "age", "0"}, {"mapreduce"}, {"dryad"}, {"late"}, {"late-early"}, {"noskew"}, {"choptail"}}
+var mitigations = [][]string{{"mantri"}, {"hadoop", "gap", "0", "age", "0", "spread", "false"}, {"mapreduce"}, {"dryad"}, {"late"}, {"late-early"}, {"noskew"}, {"choptail"}}
 
 func mantriPhases(ctx context.Context, t *table) error {
 	scales := phaseScales

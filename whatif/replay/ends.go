@@ -213,6 +213,7 @@ func (s *Sim) taskOver(ph int32, t *taskRun) {
 	t.over = true
 	run := &s.phases[ph]
 	run.over++
+	s.unfinished[s.p.Phases[ph].Class]--
 	s.reached(ph)
 	if !s.phaseOver(ph) {
 		return

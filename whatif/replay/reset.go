@@ -20,6 +20,7 @@ func (s *Sim) reset(p *workload.Pool, o Options) {
 	s.visits = s.visits[:0]
 	s.held = s.held[:0]
 	s.fresh, s.due, s.busy, s.speculating, s.avoided = s.fresh[:0], s.due[:0], 0, 0, nil
+	clear(s.unfinished[:])
 	s.slots, s.takes = resize(s.slots, all), resize(s.takes, all)
 	for n := range s.slots {
 		s.slots[n] = slotRun{at: -1, next: -1}

@@ -48,6 +48,7 @@ type Sim struct {
 	spareTasks  [][]int32   // the same
 	fresh, due  []int32     // phases to look at
 	speculating int
+	unfinished  [workload.Classes]int // tasks of released phases that are not over, by class of slots
 	visits      []visit
 	drawn       []int32 // for use within touch
 	touched     int32   // what was read ahead
@@ -339,6 +340,7 @@ func (s *Sim) releasePhase(i int32) {
 	p, ph := &s.p.Phases[i], &s.phases[i]
 	ph.released, ph.begun = s.now, true
 	ph.waiting = p.Launches
+	s.unfinished[p.Class] += int(p.Tasks)
 	ph.ratios, ph.places, ph.errors = streamOf(s.o.Seed, p.Key, drawRatio), streamOf(s.o.Seed, p.Key, drawPlace), streamOf(s.o.Seed, p.Key, drawProgress)
 	if ph.gates == 0 {
 		s.startReading(i)

@@ -213,6 +213,32 @@ func (v *View) Slots() int  { return v.s.p.Capacity() }
 func (v *View) Free() int   { return v.s.idleIn(v.s.p.Phases[v.ph].Class) }
 func (v *View) Queued() int { return v.s.firsts.n() + v.s.queue.n() + len(v.s.clones) }
 
+// Unfinished returns the number of tasks of released phases that use slots of the phase's class and have not finished.
+func (v *View) Unfinished() (n int) {
+	if o := v.s.observed; o != nil {
+		for _, i := range o.active {
+			n += int(o.p.Phases[i].Tasks - v.s.phases[i].over)
+		}
+		return n
+	}
+	return v.s.unfinished[v.s.p.Phases[v.ph].Class]
+}
+
+// Load returns the number of slots of the phase's class that a machine has now, and how many of them are in use.
+func (v *View) Load(machine int32) (slots, used int) {
+	class := v.s.p.Phases[v.ph].Class
+	for _, n := range v.s.p.Machines[machine].Slots {
+		switch {
+		case v.s.p.Slots[n].Class != class:
+		case v.s.slots[n].at >= 0:
+			slots, used = slots+1, used+1
+		case v.s.free[class].has(n):
+			slots++
+		}
+	}
+	return slots, used
+}
+
 // Speculating returns the number of copies that run in the pool.
 func (v *View) Speculating() int { return v.s.speculating }
 
