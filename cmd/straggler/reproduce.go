@@ -36,8 +36,9 @@ The kind of a row says how the value was obtained:
   rule, replayed  it follows from what the paper says, and must be met
   rebuilt         it needed assumptions; the note says why a number is missed
   band            the paper leaves something open; the value is a range, computed over the plausible choices. The result is
-                  'inside' when the published number lies in it, 'wide' when the range is also wider than the number itself
-                  and so says little, and 'does not tell' when one of the two other policies has the number in its range too
+                  'outside' when the published number does not lie in it, and 'inside' when it does, unless the range says
+                  little: it is 'wide' when the range is wider than the number itself, and 'inconclusive' when one of the
+                  two other policies has the number in its range too
   baseline        what a policy is compared with; not counted
   missing         it cannot be rebuilt; the note says what the paper does not state
 
@@ -118,8 +119,22 @@ func (e *env) published(o output, rows []published.Row, figures []published.Figu
 	case o.pageAs("md"):
 		return e.write(o, func(w io.Writer) error { return published.Markdown(w, rows) })
 	}
+	if enc, err := o.encoding(); err == nil && enc.Name == "table" { // for people, on a line that a terminal can hold
+		f := table.NewFixed("paper", "section", "verdict", "published", "ours", "tolerance", "quantity")
+		for i := range rows {
+			r := &rows[i]
+			ours, tolerance := r.Result()
+			f.Add(r.Paper, r.Section, string(r.Verdict), published.Number(r.Published), ours, tolerance, r.Quantity)
+		}
+		if err := e.rows(o, f); err != nil {
+			return err
+		}
+		e.say("%s", published.Summary(rows))
+		e.say("The notes and assumptions are in a page (-o published.html) and in the other encodings.")
+		return nil
+	}
 	f := table.NewFixed("paper", "section", "quantity", "published DOUBLE", "ours DOUBLE", "tolerance DOUBLE",
-		"no_action_low DOUBLE", "no_action_high DOUBLE", "without_rule_low DOUBLE", "without_rule_high DOUBLE", "kind", "verdict", "seconds DOUBLE", "note")
+		"no_action_low DOUBLE", "no_action_high DOUBLE", "without_rule_low DOUBLE", "without_rule_high DOUBLE", "kind", "verdict", "seconds DOUBLE", "note", "assumed")
 	known := func(x float64) any {
 		if math.IsNaN(x) {
 			return nil
@@ -129,7 +144,7 @@ func (e *env) published(o output, rows []published.Row, figures []published.Figu
 	for _, r := range rows {
 		f.Add(r.Paper, r.Section, r.Quantity, r.Published, known(r.Ours), known(r.Tolerance),
 			known(r.NoAction.Low), known(r.NoAction.High), known(r.WithoutRule.Low), known(r.WithoutRule.High), string(r.Kind), string(r.Verdict),
-			math.Round(r.Seconds*100)/100, r.Note)
+			math.Round(r.Seconds*100)/100, r.Note, strings.Join(r.Assumed, " "))
 	}
 	return e.rows(o, f)
 }

@@ -23,6 +23,7 @@ func TestReproduceEncodings(t *testing.T) {
 		{output{file: "late.html"}, []string{`<h2 id="late">LATE</h2>`, "Content-Security-Policy"}},
 		{output{file: "page", as: "html"}, []string{`<h2 id="late">LATE</h2>`}},
 		{output{file: "late.md"}, []string{"\n| §4.2 | estimated time left of T1 (s) | 13.3 | 13.33 |"}},
+		{output{file: "late.txt"}, []string{"LATE   §4.2     met      13.3       13.33  0.05       estimated time left of T1 (s)\n"}},
 		{output{file: "rows", as: "json"}, []string{`"quantity":"estimated time left of T1 (s)","published":13.3,`, `"no_action_low":null,`}},
 	} {
 		c.o.file = filepath.Join(t.TempDir(), c.o.file)

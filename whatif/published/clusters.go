@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"strings"
 
 	"straggler/whatif/workload"
 )
@@ -33,7 +32,11 @@ func draw(ctx context.Context, f *workload.File, seed int64) (*workload.Pool, er
 	return pl.Build()
 }
 
-// assumedIn returns the note of the rows that result from a file.
-func assumedIn(f *workload.File) string {
-	return "rebuilt from " + f.Source + ". Assumed: " + strings.Join(f.Assumed, "; ")
+// assumedIn returns how the experiment of a file is rebuilt.
+func assumedIn(f *workload.File) []string {
+	how := []string{"Rebuilt from " + f.Source + "."}
+	for _, a := range f.Assumed {
+		how = append(how, "Assumed: "+a+".")
+	}
+	return how
 }

@@ -21,9 +21,10 @@ const (
 	batchEarly     = 0.05 // share of the maps after which reduces start: 'as soon as its first few maps finish' (§5.1)
 )
 
-const batchNote = "20 schedules as in the paper, at mean intervals of 10, 30 and 60 s each, which it does not give; " +
-	"assumed: a Zipf distribution with exponent 1, maps of 10 s, reduces that take in all as long as the maps of their job and copy for a fifth of it; " +
-	"reduces start after 5 % of the maps; a starved job kills tasks after 60 s. Slowdown is relative to the time of the job alone with copy-compute splitting"
+const batchNote = "20 schedules as in the paper, at mean intervals of 10, 30 and 60 s each, which it does not give. " +
+	"Slowdown is relative to the time of the job alone with copy-compute splitting. " +
+	"Assumed: a Zipf distribution with exponent 1, maps of 10 s, reduces that take in all as long as the maps of their job, " +
+	"copy for a fifth of it and start after 5 % of the maps; a starved job kills tasks after 60 s."
 
 // batchSchedule draws the jobs of a schedule.
 func batchSchedule(seed uint64, gap float64) *workload.Plan {
@@ -119,19 +120,20 @@ func fairFigures(ctx context.Context, t *table) error {
 			without(2, fair, s)
 		}
 	}
+	t.assume(batchNote)
 	t.rebuilt("§5.3", "figure 8: mean time of the batches is less under FIFO than under fair sharing, at each interval (1) or not (0)", 1, slices.Min(less), 0,
-		fmt.Sprintf("'always best, even with copy-compute splitting'; the best variant of fair sharing takes %.2f times as long; "+
-			"FIFO is first in %.2f of the schedules and takes at most %.1f %% longer in the others, "+
-			"where the job that ends last had to wait for its turn; ", ahead, first, 100*(behind-1))+batchNote)
+		fmt.Sprintf("'Always best, even with copy-compute splitting': the best variant of fair sharing takes %s times as long. "+
+			"FIFO is first in %s of the schedules, and takes at most %.1f %% longer in the others, "+
+			"where the job that ends last had to wait for its turn.", listed(ahead), listed(first), 100*(behind-1)))
 	t.baseline("§5.3", "figure 9: mean of the largest slowdowns under FIFO, at the interval at which it is largest",
-		90, slices.Max(longest), 45, "'routinely reach 90x'; "+batchNote)
+		90, slices.Max(longest), 45, "'Routinely reach 90x'.")
 	for n, x := range []struct{ without, note string }{
-		{"fair sharing", "without copy-compute splitting, and with it on machines that hold 3, 6 and 10 reduces, one of which computes; "},
+		{"fair sharing", " Without copy-compute splitting, and with it on machines that hold 3, 6 and 10 reduces, one of which computes."},
 		{"preemption under fair sharing", ""},
-		{"copy-compute splitting under fair sharing", "machines hold 3, 6 and 10 reduces, one of which computes ('several times higher', §5.2); "},
+		{"copy-compute splitting under fair sharing", " Machines hold 3, 6 and 10 reduces, one of which computes ('several times higher', §5.2)."},
 	} {
 		t.band("§5.3", "figure 9: slowdown is so many times as large without "+x.without, 2, halves[n],
-			fmt.Sprintf("'each cut slowdown in half'; for the averages of maximum and of mean slowdowns in turn: %.2f; ", halves[n])+x.note+batchNote)
+			"'Each cut slowdown in half': the averages of maximum and of mean slowdowns."+x.note)
 	}
 	return nil
 }

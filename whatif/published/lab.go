@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"sync"
 
 	"straggler/whatif/policy"
@@ -73,6 +71,7 @@ type outcome struct {
 	jobs         []float64 // completion times, seconds
 	copies, wins float64
 	waste, slots float64 // seconds
+	moved        float64 // bytes read from other machines
 	spans        []replay.Span
 	losses       []replay.LossOutcome // by job
 }
@@ -118,6 +117,7 @@ func play(ctx context.Context, pool *workload.Pool, scheduler string, p policy.P
 		out.wins += float64(j.Wins)
 		out.waste += float64(j.Waste) / 1e6
 		out.slots += float64(j.Slots) / 1e6
+		out.moved += float64(j.Read[workload.OffRack]+j.Read[workload.RackLocal]) + j.Fetched[workload.OffRack] + j.Fetched[workload.RackLocal]
 	}
 	return out, nil
 }
@@ -171,28 +171,3 @@ func (r ran) mean(scheduler string, of func(*simulate.Result) float64) float64 {
 func makespan(x *simulate.Result) float64  { return x.Run.MakespanS }
 func nodeLocal(x *simulate.Result) float64 { return x.Run.NodeLocal.V }
 func rackLocal(x *simulate.Result) float64 { return x.Run.RackLocal.V }
-
-// moments returns the mean and the standard deviation of a sample.
-func moments(v []float64) (mean, sd float64) {
-	for _, x := range v {
-		mean += x
-	}
-	mean /= float64(len(v))
-	for _, x := range v {
-		sd += (x - mean) * (x - mean)
-	}
-	return mean, math.Sqrt(sd / float64(max(len(v)-1, 1)))
-}
-
-// median returns the middle one of an odd number of values.
-func median(v []float64) float64 {
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
-func sum(v []float64) (s float64) {
-	for _, x := range v {
-		s += x
-	}
-	return s
-}

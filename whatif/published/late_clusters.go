@@ -19,8 +19,7 @@ func latePacked(ctx context.Context, t *table) error {
 		return err
 	}
 	var took []float64
-	note := "it checks that tasks are slower by the ratio of the write speeds of table 2, 61.8 and 24.8 MB/s, unless others of their host are idle; " +
-		"the Sort lost more than dd did; the paper packed 100 machines onto 13 hosts, which are 7.7 to a host; "
+	var assumed []string
 	for _, name := range []string{"late-ec2-alone", "late-ec2-packed"} {
 		f, err := clusterFile(name)
 		if err != nil {
@@ -31,10 +30,13 @@ func latePacked(ctx context.Context, t *table) error {
 			return err
 		}
 		took = append(took, sum(runs))
-		note += assumedIn(f) + ". "
+		assumed = append(assumed, assumedIn(f)...)
 	}
+	slices.Sort(assumed)
+	t.assume(slices.Compact(assumed)...)
 	t.baseline("§5.1.2", "Sort of 100 GB on machines that share hosts by seven: time over that on machines with their own",
-		1094./408, took[1]/took[0], 0.3, note)
+		1094./408, took[1]/took[0], 0.3, "Here tasks are slower by the ratio of table 2's write speeds, unless others of their host are idle; "+
+			"the paper's Sort lost more than dd did. The paper packed 100 machines onto 13 hosts, 7.7 to a host.")
 	return nil
 }
 
@@ -67,16 +69,13 @@ var lateExperiments = []lateExperiment{
 
 // lateCopies is the cause of the differences where the paper's LATE gains more over native speculation than over none, or nearly
 // as much. Of the slots for reduces, 437 of 486 have an original (§5.2.1), and copies get the others while all reduces copy.
-const lateCopies = "the paper explains this with 'unnecessary copying' that overloads the network (§3.2), and does not say how much bandwidth a copy took. " +
-	"Here a copy takes its share of its machine and its host. Copies add at most a ninth to the reduces that copy at once, " +
-	"since nine tenths of the slots have originals. " +
-	"Trials stay below the paper, too: with a network that all copying shares, " +
-	"with the limit of attempts per machine in Hadoop 0.17 (JobTracker.getNewTaskForTaskTracker), with contention as in §5.1.2, and with all of these; "
+const lateCopies = " The paper explains this with copies that overload the network (§3.2), and does not say how much bandwidth a copy took. " +
+	"Here a copy takes its share of its machine and its host; " +
+	"trials with a network that all copying shares, with contention as in §5.1.2, and with both stay below the paper, too."
 
 // lateNeighbours is the cause where jobs without speculation are faster than in the paper. In trials with speeds that give §5.1.2
 // its 2.7 times, jobs on the local cluster gain more over none.
-const lateNeighbours = "without speculation, jobs here lose less to neighbours than in the paper, as the Sort of §5.1.2 does: " +
-	"the write speeds do not explain all that it lost; "
+const lateNeighbours = " Without speculation, jobs lose less to neighbours than in the paper, as the Sort of §5.1.2 does."
 
 // lateClusters rebuilds §5.2 and §5.3: clusters of virtual machines that share their hosts' disks with working ones. The paper
 // does not give the network load of copies.
@@ -94,31 +93,35 @@ func lateClusters(ctx context.Context, t *table) error {
 		if err != nil {
 			return err
 		}
-		cause := fmt.Sprintf("with native speculation jobs are %.2f to %.2f times as fast as without any here, "+
-			"and %.2f times in the paper; ", slices.Min(b.native), slices.Max(b.native), (1+x.none)/(1+x.hadoop))
+		native := fmt.Sprintf("On average %s. With native speculation jobs are %s times as fast as without any here, and %.2f times in the paper.",
+			rangeOf("%.2f", b.mean[0]), rangeOf("%.2f", b.native), (1+x.none)/(1+x.hadoop))
+		none := fmt.Sprintf("On average %s.", rangeOf("%.2f", b.mean[1]))
 		switch x.file {
 		case "late-ec2-wordcount":
+			var cause string
 			cause, err = t.wordCount(ctx, &b, loads, x.runs)
+			native, none = native+cause, none+cause
 		case "late-ec2-grep":
 			var light lateBand
 			light, err = t.lateBand(ctx, f, []float64{3}, x.runs)
-			cause = fmt.Sprintf("stragglers are as slow as in §5.2.2, because the paper says 'background load as above'; "+
-				"if they were 3 times slower, ours over none would be %.2f to %.2f; ", slices.Min(light.mean[1]), slices.Max(light.mean[1])) + cause
+			none += fmt.Sprintf(" Stragglers are as slow as in §5.2.2, because the paper says 'background load as above'; "+
+				"if they were 3 times slower, ours would be %s.", rangeOf("%.2f", light.mean[1]))
 		case "late-ec2-sort":
-			cause += lateCopies
+			native += lateCopies
 		case "late-local-sort":
-			cause += lateCopies + lateNeighbours
+			native, none = native+lateCopies, none+lateNeighbours
 		}
 		if err != nil {
 			return err
 		}
-		note := cause + why + b.note
-		t.band(x.section, x.what+": LATE faster than Hadoop native by", x.hadoop, b.over[0], note)
+		t.assume(slices.Concat(why, []string{b.open}, assumedIn(f))...)
+		t.band(x.section, x.what+": LATE faster than Hadoop native by", x.hadoop, b.over[0], native)
+		than := x.what + ": LATE faster than no speculation by"
 		if x.file == loadFile {
-			t.baseline(x.section, x.what+": LATE faster than no speculation by", x.none, mid(b.mean[1]), 0.22, "the stragglers' load is solved for it; "+note)
+			t.baseline(x.section, than, x.none, mid(b.mean[1]), 0.22, "The stragglers' load is solved for it.")
 			continue
 		}
-		t.band(x.section, x.what+": LATE faster than no speculation by", x.none, b.over[1], note)
+		t.band(x.section, than, x.none, b.over[1], none)
 	}
 	return nil
 }
@@ -134,10 +137,11 @@ func (t *table) wordCount(ctx context.Context, b *lateBand, loads []float64, run
 		return "", err
 	}
 	b.over[0], b.over[1] = append(b.over[0], alone.over[0]...), append(b.over[1], alone.over[1]...)
-	return "'the slowest mappers will be those which read data whose only replicas are on straggler nodes', and they are equally slow under both; " +
-		"a job has 336 · 8 · 7 / (204 · 203) = 0.45 of them here; the paper does not say how slowly stragglers serve chunks with one replica on them; " +
-		fmt.Sprintf("the paper does not say how much of the time is the processor's, which the machines of a host do not share (§5.1): "+
-			"the values below have none of it, and with all of it ours is %.2f over native and %.2f over none; ", alone.mean[0], alone.mean[1]), nil
+	return fmt.Sprintf(" 'The slowest mappers will be those which read data whose only replicas are on straggler nodes': "+
+		"a job has 336 · 8 · 7 / (204 · 203) = 0.45 of them, equally slow under both; the paper does not say how slow. "+
+		"Nor does it say how much of the time is the processor's, which a host's machines do not share (§5.1): "+
+		"these averages are without any, and with nothing else ours is %s over native and %s over none.",
+		rangeOf("%.2f", alone.mean[0]), rangeOf("%.2f", alone.mean[1])), nil
 }
 
 // loadFile is the cluster of the experiment for which the paper gives the effect of the stragglers' load.
@@ -147,23 +151,23 @@ const loadFile = "late-ec2-stragglers"
 // speculation and the 58 % over native speculation are averages of the same four runs. Other experiments had a 'background load
 // as above', of which the paper says that 'disabling speculative tasks caused the cluster to perform 2 to 4 times slower than it
 // did with LATE'.
-func (t *table) lateLoads(ctx context.Context, f *workload.File) (loads []float64, why string, err error) {
+func (t *table) lateLoads(ctx context.Context, f *workload.File) (loads []float64, why []string, err error) {
 	slower := []float64{2, 4}
 	switch {
 	case len(f.Cluster.Slow) == 0:
-		return []float64{1}, "", nil
+		return []float64{1}, nil, nil
 	case f.Name == loadFile:
 		slower = []float64{1 + 2.20}
 	}
 	for _, s := range slower {
 		load, err := solved(t.solved, fmt.Sprint("load of stragglers for ", s), func() (float64, error) { return t.stragglerLoad(ctx, s) })
 		if err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
 		loads = append(loads, load)
 	}
-	return loads, fmt.Sprintf("with stragglers %.1f times slower, for which jobs without speculation take %.1f times as long "+
-		"as with LATE in §5.2.2; ", loads, slower), nil
+	return loads, []string{fmt.Sprintf("Stragglers are %s times slower, so that in §5.2.2 jobs without speculation take %s times as long as with LATE.",
+		rangeOf("%.1f", loads), rangeOf("%.1f", slower))}, nil
 }
 
 // stragglerLoad returns how many times slower stragglers are if jobs of five minutes take the given number of times as long
@@ -216,7 +220,7 @@ type lateBand struct {
 	mean   [2][]float64 // how much faster LATE is than Hadoop's own speculation, and than none, on average
 	over   [2][]float64 // the bounds of 90 % of the averages of as many runs as in the paper
 	native []float64    // how many times as long a job takes without speculation as under Hadoop's own
-	note   string
+	open   string       // what it is over
 }
 
 // lateBand runs an experiment for every setting, with stragglers slower by the given loads.
@@ -248,11 +252,9 @@ func (t *table) lateBand(ctx context.Context, f *workload.File, loads []float64,
 			}
 		}
 	}
-	b.note = fmt.Sprintf("band: over native %.2f, over none %.2f, for jobs of %g min ('approximately 5 minutes', §5) "+
-		"and reduces that copy for %.2f of their time (§3.2), "+
-		"and 90 %% of the averages of %d runs around these ('some of the results had high variance', §5.2); ",
-		b.mean[0], b.mean[1], lateMinutes, lateCopying, runs)
-	b.note += assumedIn(f)
+	b.open = fmt.Sprintf("The band is over jobs of %s min ('approximately 5 minutes', §5), reduces that copy for %s of their time (§3.2), "+
+		"and 90 %% of the averages of %d runs ('some of the results had high variance', §5.2).",
+		rangeOf("%g", lateMinutes), rangeOf("%.2f", lateCopying), runs)
 	return b, nil
 }
 

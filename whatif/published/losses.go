@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"straggler/whatif/workload"
 )
@@ -17,17 +18,12 @@ const (
 	phaseHours = 27.3         // Table 1: 670 years over 215 400 phases
 )
 
-const lossesNote = "The number of tasks of a job's phases is drawn from Dolly's §2.2, which has it for jobs in Bing's traces: at most ten for 61 %, " +
-	"a power law beyond, at most 1000. Phases run one after the other; their number is log-normal with median 8 (§3.2) and mean 16 (Table 1). " +
-	"Tasks per slot, outliers and skew are as in §6.3. " +
-	"A phase takes 27.3 h of computing and reads 8.6 MB/s, and its outputs are at most a twentieth of that (Table 1: computing over phases, " +
-	"data over computing, network over data). Half of the losses are on 5 % of the machines (§4.2), " +
-	"and their number is such that 0.75 to 1.25 % of the phases see recomputations, if that is possible (§4.1: 1 %). " +
-	"Assumed: 1000 machines of one slot each at half load; a phase notices at its start which inputs are lost; " +
-	"from the first third of the jobs only the machines' loss rates are learned; copies take no bandwidth"
-
-const lossesCost = "losses cost that little although they cascade into earlier phases, because about 1 % of the phases see recomputations (§4.1; " +
-	"the shares are below). The paper does not say how jobs of which 99 % of the phases see none lose 20 and 40 %; "
+const lossesNote = "1000 machines of one slot at half load. Jobs have as many tasks as Bing's (Dolly §2.2), at most 1000; " +
+	"their phases run one after the other, and the number of phases is log-normal with median 8 (§3.2) and mean 16 (Table 1). " +
+	"Tasks per slot, outliers and skew are as in §6.3. A phase takes 27.3 h of computing and reads 8.6 MB/s (Table 1). " +
+	"Half of the losses are on 5 % of the machines (§4.2), as many as give recomputations to 0.75 to 1.25 % of the phases if possible (§4.1: 1 %). " +
+	"Assumed: a phase notices at its start which inputs are lost; the first third of the jobs only teaches the machines' loss rates; " +
+	"copies take no bandwidth."
 
 // lossScale is what the paper leaves open: how losses cluster on a machine, a bad time being a number of instants within some
 // hours at each of which the machine loses a share of the outputs it holds; and the size of a task's output as a share of its
@@ -160,31 +156,30 @@ type lost struct {
 // mantriLosses is figure 7 and §6.5.
 func mantriLosses(ctx context.Context, t *table) error {
 	var got []lost
-	note := "band over how losses cluster on a machine, how large outputs are, and whether the outliers of a phase are alike: "
+	note := "The band is over how losses cluster on a machine, how large outputs are, and whether the outliers of a phase are alike: "
 	for n, x := range lossScales {
 		l, err := t.losses(ctx, x.plan(), x, uint64(n))
 		if err != nil {
 			return err
 		}
 		got = append(got, l)
-		note += fmt.Sprintf("%s, %d such times, %.1f %% of the phases see recomputations and all tasks of %.1f %% wait for them "+
-			"('two out of a thousand phases have over 50%% of their tasks waiting', §4.1); ",
+		note += fmt.Sprintf("%s, %d such times, recomputations in %.1f %% of the phases, and all tasks of %.1f %% wait for them; ",
 			x, l.bad, 100*l.phases, 100*l.waited)
 	}
-	note += lossesNote
+	t.assume(lossesNote, strings.TrimSuffix(note, "; ")+" ('two out of a thousand phases have over 50% of their tasks waiting', §4.1).")
 	low, high := got[0], got[0]
 	for _, l := range got[1:] {
 		low.most50, low.most75 = min(low.most50, l.most50), min(low.most75, l.most75)
 		high.most50, high.most75 = max(high.most50, l.most50), max(high.most75, l.most75)
 	}
-	shortly := fmt.Sprintf("no protection can take off more than the losses cost: "+
-		"here %.2f to %.2f at the 50th percentile and %.2f to %.2f at the 75th; ", low.most50, high.most50, low.most75, high.most75) + lossesCost
+	shortly := fmt.Sprintf("No protection can take off more than the losses cost, "+
+		"which is %.2f to %.2f at the 50th percentile and %.2f to %.2f at the 75th, since about 1 %% of the phases see recomputations (§4.1). "+
+		"The paper does not say how jobs of which 99 %% of the phases see none lose 20 and 40 %%.", low.most50, high.most50, low.most75, high.most75)
 	const (
-		ends = "here nearly every phase of a large job ends with an outlier of figure 2; the paper does not say how many phases end without one; " +
-			"not modelled: edges that are no barrier, as 53 % are not (§3.2); "
-		rarely = "outputs are small beside the time to make them, so P(loss) · t_redo > t_rep holds where one in some hundred outputs is lost, " +
-			"and most replicas are never needed; 84 % would need machines that are known to lose nearly all of their outputs; " +
-			"the paper does not say how losses are distributed within a machine; "
+		ends = "Here nearly every phase of a large job ends with an outlier of figure 2; the paper does not say how many phases end without one. " +
+			"Not modelled: edges that are no barrier, as 53 % are not (§3.2)."
+		rarely = "Outputs are small beside the time to make them, so P(loss) · t_redo > t_rep holds where one in some hundred outputs is lost, " +
+			"and most replicas are never needed. 84 % would need machines that are known to lose nearly all of their outputs."
 	)
 	for _, row := range []struct {
 		section, quantity string
@@ -212,7 +207,7 @@ func mantriLosses(ctx context.Context, t *table) error {
 		if widest == 0 { // this is a difference in the reduction by protection
 			widest = 0.20
 		}
-		t.bandOf(row.section, row.quantity, row.published, widest, ours, row.cause+note)
+		t.bandOf(row.section, row.quantity, row.published, widest, ours, row.cause)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func mantriBounds(ctx context.Context, t *table) error {
 			worst = max(worst, math.Abs(o.mean()-10*math.Ceil(float64(n)/float64(s))))
 		}
 	}
-	t.rule("§3.1", "n equal tasks of 10 s on s slots against ⌈n/s⌉ · T, worst difference for n ≤ 40, s ≤ 7 (s)", 0, worst, 0, "replayed")
+	t.rule("§3.1", "n equal tasks of 10 s on s slots against ⌈n/s⌉ · T, worst difference for n ≤ 40, s ≤ 7 (s)", 0, worst, 0, "Replayed.")
 	return nil
 }
 
@@ -59,18 +59,18 @@ func workConserving(ctx context.Context, t *table) error {
 		worst, above = max(worst, over), above+1-better(over, 1+1e-9)
 	}
 	t.rule("§3.1", "random phases, of 300, that take more than the bound (Σt)/s + max t of work-conserving schedules", 0, above, 0,
-		fmt.Sprintf("replayed; the worst takes %.3f of it", worst))
+		fmt.Sprintf("Replayed; the worst takes %.3f of it.", worst))
 	return nil
 }
 
 // mantriDeployed has the measurements of a production cluster.
 func mantriDeployed(_ context.Context, t *table) error {
-	const why = "measured on a production cluster with jobs about which nothing else is published"
+	const why = "Measured on a production cluster with jobs about which nothing else is published."
 	t.notTried("§6.2", "jobs that occupy the cluster half of the time: completion time off by at least", 0.321, why)
 	t.notTried("§6.2", "jobs that use fewer resources with Mantri", 0.55, why)
 	t.notTried("§6.2", "four representative jobs: completion time off", 0.25, why)
 	t.notTried("§6.2", "four representative jobs: resources off", 0.10, why)
-	t.notTried("§6.2", "error of the estimated time left", 0.029, "no log here has progress reports; replays assume an error of 3 %")
+	t.notTried("§6.2", "error of the estimated time left", 0.029, "No log here has progress reports; replays assume an error of 3 %.")
 	t.notTried("§6.2 table 2", "Group By: completion time of the reduce phase off, mean of ten runs", 0.315, why)
 	t.notTried("§6.2 table 2", "Group By: completion time of the job off, mean of ten runs", 0.126, why)
 	return nil
@@ -135,11 +135,11 @@ func figure9(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	const note = "replayed; the order of the normal tasks follows the text"
+	const note = "Replayed; the order of the normal tasks follows the text."
 	t.baseline("§5.1 figure 9", "baseline (t)", 7, baseline, 0, note)
 	t.replayed("§5.1 figure 9", "slot time of the outlier when it is duplicated (t)", 3, cost, 0.1, note)
-	t.replayed("§5.1 figure 9", "duplication ends earlier than the baseline (1) or not (0)", 1, better(duplicate, baseline), 0, fmt.Sprintf("ours %.2f t", duplicate))
-	t.replayed("§5.1 figure 9", "restart ends strictly earlier than duplication (1) or not (0)", 1, better(restart, duplicate), 0, fmt.Sprintf("ours %.2f t", restart))
+	t.replayed("§5.1 figure 9", "duplication ends earlier than the baseline (1) or not (0)", 1, better(duplicate, baseline), 0, fmt.Sprintf("Ours %.2f t.", duplicate))
+	t.replayed("§5.1 figure 9", "restart ends strictly earlier than duplication (1) or not (0)", 1, better(restart, duplicate), 0, fmt.Sprintf("Ours %.2f t.", restart))
 	return nil
 }
 
@@ -169,12 +169,12 @@ func longestFirst(ctx context.Context, t *table) error {
 		worst = max(worst, o.mean()/Optimum(seconds, s)/(4.0/3-1/(3*float64(s))))
 	}
 	t.rule("§5.4", "longest first over optimal, over the bound 4/3 − 1/(3s): worst of 300 random phases of 2 to 8 tasks", 1, worst, 0.2,
-		"replayed against all schedules; must not exceed 1")
+		"Replayed against all schedules; must not exceed 1.")
 	o, err := playAlone(ctx, independent(2, []float64{2, 2, 2, 3, 3}), lpt)
 	if err != nil {
 		return err
 	}
-	t.rule("§5.4", "3, 3, 2, 2, 2 on two slots, longest first over optimal", 7.0/6, o.mean()/6, 0, "the bound is reached")
+	t.rule("§5.4", "3, 3, 2, 2, 2 on two slots, longest first over optimal", 7.0/6, o.mean()/6, 0, "The bound is reached.")
 	return nil
 }
 

@@ -19,10 +19,10 @@ var mutantText string
 type Range struct{ Low, High float64 }
 
 func (x Range) String() string {
-	if low, high := number(x.Low), number(x.High); low != high {
+	if low, high := Number(x.Low), Number(x.High); low != high {
 		return low + " to " + high
 	}
-	return number(x.Low)
+	return Number(x.Low)
 }
 
 func (x Range) has(v float64) bool { return v >= x.Low-1e-9 && v <= x.High+1e-9 }

@@ -149,7 +149,7 @@ func TestMutants(t *testing.T) {
 			if held && (r.Verdict == Met || r.Verdict == Inside || r.Verdict == Wide) && !*update {
 				t.Errorf("%s: %s, and by %s, too: published %g ± %g, it %g to %g, ours %g", r.Key(), r.Verdict, name, r.Published, r.Tolerance, x.Low, x.High, r.Ours)
 			}
-			line += "\t" + number(x.Low) + "\t" + number(x.High)
+			line += "\t" + Number(x.Low) + "\t" + Number(x.High)
 			if y := known[n]; !*update && !(near(x.Low, y.Low) && near(x.High, y.High)) {
 				t.Errorf("%s: %s gives %g to %g, and mutants.tsv has %g to %g; if that is right, go test ./whatif/published -run 'TestMutants|TestRows' -update, twice", r.Key(), name, x.Low, x.High, y.Low, y.High)
 			}
@@ -185,9 +185,9 @@ func TestBand(t *testing.T) {
 		{over, []float64{over - 0.01, over + 0.01}, Inside},
 		{over, []float64{0.01, over + 0.01}, Wide},
 		{over, []float64{over + 0.01, over + 0.02}, Outside},
-		{noAction.Low, []float64{noAction.Low - 0.01, noAction.High + 0.01}, Untold},
-		{withoutRule.High, []float64{withoutRule.High - 0.001, withoutRule.High + 0.001}, Untold},
-		{withoutRule.High, []float64{0, 1}, Untold},
+		{noAction.Low, []float64{noAction.Low - 0.01, noAction.High + 0.01}, Inconclusive},
+		{withoutRule.High, []float64{withoutRule.High - 0.001, withoutRule.High + 0.001}, Inconclusive},
+		{withoutRule.High, []float64{0, 1}, Inconclusive},
 	} {
 		x := table{paper: row.Paper}
 		if c.want == Wide {
@@ -198,11 +198,11 @@ func TestBand(t *testing.T) {
 			t.Errorf("published %g, ours %v, mutants %v and %v: %s, want %s", c.published, c.ours, noAction, withoutRule, got, c.want)
 		}
 	}
-	n := Count([]Row{{Kind: Band, Verdict: Untold}, {Kind: Band, Verdict: Inside}, {Kind: Rebuilt, Verdict: Met}})
-	if n != (Tally{Met: 1, Inside: 1, Untold: 1}) {
+	n := Count([]Row{{Kind: Band, Verdict: Inconclusive}, {Kind: Band, Verdict: Inside}, {Kind: Rebuilt, Verdict: Met}})
+	if n != (Tally{Met: 1, Inside: 1, Inconclusive: 1}) {
 		t.Errorf("the tally is %+v", n)
 	}
-	if (&Row{Kind: Band, Verdict: Untold}).holds() {
-		t.Error("the record has a band that does not tell")
+	if (&Row{Kind: Band, Verdict: Inconclusive}).holds() {
+		t.Error("the record has an inconclusive band")
 	}
 }

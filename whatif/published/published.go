@@ -121,6 +121,7 @@ type table struct {
 	paper   string
 	part    part
 	number  int // of the part in its paper
+	assumed []string
 	rows    []Row
 	figures []Figure
 }

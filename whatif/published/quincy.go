@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"straggler/whatif/network"
-	"straggler/whatif/replay"
-	"straggler/whatif/schedule"
 	"straggler/whatif/schedule/quincy"
 	"straggler/whatif/workload"
 )
@@ -20,11 +18,10 @@ func quincyPaper() Paper {
 }
 
 // solveNote explains what the times measure.
-const solveNote = "wall-clock time, on this machine, of one decision after an event (a task ends or is submitted) with fair shares and preemption, " +
-	"the slowest mode; " +
-	"anything up to twice the published time is met; an event's time is the least of three equal runs, so that other load on the machine counts less; " +
-	"assumed: racks of 30 machines that run one task each, eight tasks per machine in all, inputs of 256 MB on three machines, " +
-	"two of them in one rack; the paper's solver starts from scratch each time, ours from the last flow"
+const solveNote = "The time is that of one decision after an event (a task ends or is submitted) on this machine, " +
+	"with fair shares and preemption, the slowest mode; an event's time is the least of three equal runs. Anything up to twice the published time is met. " +
+	"The paper's solver starts from scratch each time, ours from the last flow. " +
+	"Assumed: racks of 30 machines that run one task each, eight tasks per machine in all, inputs of 256 MB on three machines, two of them in one rack."
 
 // quincySolves is §6's measurement of the solver: 250 machines, and 2500 with 100 jobs.
 func quincySolves(ctx context.Context, t *table) error {
@@ -37,10 +34,10 @@ func quincySolves(ctx context.Context, t *table) error {
 			return err
 		}
 		what := fmt.Sprintf("%d machines, %d jobs: ", x.machines, x.jobs)
-		note := size + "; " + solveNote
-		t.timed("§6", what+"mean time to solve, at most (ms)", x.mean, mean, x.mean, note)
+		t.assume(solveNote)
+		t.timed("§6", what+"mean time to solve, at most (ms)", x.mean, mean, x.mean, size+".")
 		if x.worst > 0 {
-			t.timed("§6", what+"worst time to solve, at most (ms)", x.worst, worst, x.worst, note)
+			t.timed("§6", what+"worst time to solve, at most (ms)", x.worst, worst, x.worst, size+".")
 		}
 	}
 	return nil
@@ -151,13 +148,12 @@ func (w *solveWorld) schedule() error {
 }
 
 // clusterNote states the assumptions of the experiment.
-const clusterNote = "band over 2 to 10 s of computing per GB (our text of the paper gives none; reading a GB takes 10 s) " +
-	"and over draws of the jobs, which are submitted one second apart, all at once, or ten seconds apart; " +
-	"rebuilt: eight racks of 30 machines, one task per machine, 1 Gbit/s per machine, 6 or 1 Gbit/s per rack (with ξ of 2 and 20), disks of 100 MB/s; " +
+const clusterNote = "Eight racks of 30 machines, one task per machine, 1 Gbit/s per machine, 6 or 1 Gbit/s per rack (with ξ of 2 and 20), disks of 100 MB/s. " +
 	"30 jobs of 20 to 219 tasks that read 1 GB each, with three replicas: in turn sorts (all data goes to a quarter as many reduces), " +
-	"word counts (a twentieth of it goes to a tenth as many) and scans; " +
-	"our text of the paper gives neither its jobs, their sizes, arrivals and computing times, nor the jobs and the network for which 'up to' holds; " +
-	"its greedy queues are our fifo and fair, which give a free machine the nearest task"
+	"word counts (a twentieth of it goes to a tenth as many) and scans. " +
+	"The greedy queues are our fifo and fair, which give a free machine the nearest task. " +
+	"The band is over 2 to 10 s of computing per GB and over draws of the jobs, submitted one second apart, all at once, or ten seconds apart: " +
+	"our text of the paper gives neither its jobs, their arrivals and computing times, nor the jobs and the network for which 'up to' holds."
 
 // quincyDraw is what the paper leaves open: seconds of computing per GB, seconds between jobs, and the jobs themselves.
 type quincyDraw struct {
@@ -173,7 +169,7 @@ var quincyDraws = []quincyDraw{{2, 1, 62, false}, {5, 1, 63, false}, {10, 1, 64,
 func quincyCluster(ctx context.Context, t *table) error {
 	var less, faster []float64
 	var took quincyTimes
-	note := "how many times as much greedy queues move, and how much higher Quincy's throughput is, at most over its modes and networks: "
+	var each, modes string
 	for _, x := range quincyDraws {
 		m, err := t.quincyModes(ctx, x)
 		if err != nil {
@@ -185,14 +181,14 @@ func quincyCluster(ctx context.Context, t *table) error {
 				took[n][mode] += m.took[n][mode] / float64(len(quincyDraws))
 			}
 		}
-		note += fmt.Sprintf("%g s per GB, jobs %g s apart: %.1f times, %.0f %%; ", x.computing, x.gap, m.less, 100*m.faster)
+		each += fmt.Sprintf("; %.1f times and %.0f %% with %g s per GB and jobs %g s apart", m.less, 100*m.faster, x.computing, x.gap)
 	}
 	won := 0.0
 	for n := range took { // modes are in the order of quincyModes: the last one is fair and preempts
 		if least := slices.Min(took[n][:]); took[n][3] <= least {
 			won++
 		}
-		note += fmt.Sprintf("mean job times over the draws at %s: %.0f and %.0f s without and with preemption, %.0f and %.0f s under fair sharing; ",
+		modes += fmt.Sprintf("Mean job times at %s: %.0f and %.0f s without and with preemption, %.0f and %.0f s under fair sharing. ",
 			quincyLinks[n].name, took[n][0], took[n][1], took[n][2], took[n][3])
 	}
 	scans := quincyDraws[2] // whose tasks compute most
@@ -201,12 +197,12 @@ func quincyCluster(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	note += fmt.Sprintf("if all jobs were scans, at %g s per GB, greedy queues would move up to %.0f times as much, "+
-		"and Quincy's throughput would be up to %.0f %% higher; ", scans.computing, m.less, 100*m.faster)
-	note += clusterNote
-	t.band("§6", "data moved by greedy queues over that by Quincy, up to", 3.9, less, note)
-	t.band("§6", "throughput of Quincy over that of greedy queues, more by up to", 0.40, faster, "jobs over the time until all are done; "+note)
-	t.band("§6", "networks in which fair sharing with preemption has the least mean job time of the four modes, of two", 2, []float64{won}, note)
+	t.assume(clusterNote)
+	most := "Data moved and throughput, at most over modes and networks:" + each[1:] + ". "
+	t.band("§6", "data moved by greedy queues over that by Quincy, up to", 3.9, less,
+		most+fmt.Sprintf("If all jobs were scans, it would be up to %.0f times and %.0f %% at %g s per GB.", m.less, 100*m.faster, scans.computing))
+	t.band("§6", "throughput of Quincy over that of greedy queues, more by up to", 0.40, faster, "Jobs over the time until all are done. "+most)
+	t.band("§6", "networks in which fair sharing with preemption has the least mean job time of the four modes, of two", 2, []float64{won}, modes)
 	return nil
 }
 
@@ -300,8 +296,8 @@ type tried struct {
 }
 
 // tryOut replays a plan under a scheduler.
-func tryOut(ctx context.Context, p *workload.Plan, choice string) (*tried, error) {
-	s, err := schedule.Choose([]string{choice})
+func tryOut(ctx context.Context, p *workload.Plan, scheduler string) (*tried, error) {
+	none, err := named("none")
 	if err != nil {
 		return nil, err
 	}
@@ -309,21 +305,13 @@ func tryOut(ctx context.Context, p *workload.Plan, choice string) (*tried, error
 	if err != nil {
 		return nil, err
 	}
-	var sim replay.Sim
-	out := &tried{}
-	o := replay.Options{Scheduler: s[0].New(), Seed: 1, Stop: func() bool { return ctx.Err() != nil }, Watch: func(x replay.Span) {
+	o, err := play(ctx, pool, scheduler, none, 1, 0, true)
+	if err != nil {
+		return nil, err
+	}
+	out := &tried{moved: o.moved, mean: o.mean()}
+	for _, x := range o.spans {
 		out.makespan = max(out.makespan, x.End.Seconds())
-	}}
-	got := sim.Run(s[0].Pool(pool), o)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := got.Err(); err != nil {
-		return nil, err
-	}
-	for _, j := range got.Jobs {
-		out.moved += float64(j.Read[workload.OffRack]+j.Read[workload.RackLocal]) + j.Fetched[workload.OffRack] + j.Fetched[workload.RackLocal]
-		out.mean += float64(j.Took) / 1e6 / float64(len(got.Jobs))
 	}
 	return out, nil
 }

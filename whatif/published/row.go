@@ -15,12 +15,13 @@ type Row struct {
 	Tolerance   float64 // allowed difference, in the unit of the quantity; half the width of a band
 	Kind        Kind
 	Verdict     Verdict
-	NoAction    Range   // result of a policy that does nothing in place of ours
-	WithoutRule Range   // result of ours without its main rule
-	Timed       bool    // it is a time of this machine, which is not in the record
-	Note        string  // assumptions, and reasons for a difference
-	Seconds     float64 // duration of the row's experiment
-	part        int     // the number of that experiment in its paper
+	NoAction    Range    // result of a policy that does nothing in place of ours
+	WithoutRule Range    // result of ours without its main rule
+	Timed       bool     // it is a time of this machine, which is not in the record
+	Note        string   // how the number was obtained, and the reason for a difference
+	Assumed     []string // how the experiment was rebuilt
+	Seconds     float64  // duration of the row's experiment
+	part        int      // the number of that experiment in its paper
 }
 
 // Kind is the source of a number, and whether it counts.
@@ -39,13 +40,13 @@ const (
 type Verdict string
 
 const (
-	Met      Verdict = "met"
-	Missed   Verdict = "missed"
-	Inside   Verdict = "inside"        // the published number lies in our band
-	Wide     Verdict = "wide"          // it does, but the band is wider than the number and says little
-	Untold   Verdict = "does not tell" // it does, but also in the band of a policy that does nothing, or of ours without its main rule
-	Outside  Verdict = "outside"
-	NotTried Verdict = "not tried" // the note says which sentence is missing
+	Met          Verdict = "met"
+	Missed       Verdict = "missed"
+	Inside       Verdict = "inside"       // the published number lies in our band
+	Wide         Verdict = "wide"         // it does, but the band is wider than the number and says little
+	Inconclusive Verdict = "inconclusive" // it does, but also in the band of a policy that does nothing, or of ours without its main rule
+	Outside      Verdict = "outside"
+	NotTried     Verdict = "not tried" // the note says which sentence is missing
 )
 
 // Key identifies the number.
@@ -54,13 +55,16 @@ func (r *Row) Key() string { return fmt.Sprintf("%s\t%s\t%s", r.Paper, r.Section
 // Counts reports whether the number is one that is met or missed.
 func (r *Row) Counts() bool { return r.Kind == Rule || r.Kind == Replayed || r.Kind == Rebuilt }
 
+// assume says how the experiment of the rows that are added from now on was rebuilt.
+func (t *table) assume(how ...string) { t.assumed = how }
+
 func (t *table) row(kind Kind, section, quantity string, published, ours, tolerance float64, note string) {
 	v := Missed
 	if math.Abs(ours-published) <= tolerance+1e-9 {
 		v = Met
 	}
 	r := Row{
-		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: ours, Tolerance: tolerance, Kind: kind, Verdict: v, Note: note,
+		Paper: t.paper, Section: section, Quantity: quantity, Published: published, Ours: ours, Tolerance: tolerance, Kind: kind, Verdict: v, Note: note, Assumed: t.assumed,
 	}
 	r.NoAction, r.WithoutRule = mutants(&r)
 	t.rows = append(t.rows, r)
@@ -103,7 +107,7 @@ func (t *table) bandOf(section, quantity string, published, widest float64, ours
 	case r.Verdict == Missed:
 		r.Verdict = Outside
 	case r.NoAction.has(published) || r.WithoutRule.has(published):
-		r.Verdict = Untold
+		r.Verdict = Inconclusive
 	case high-low > widest: // a tolerance of half the width
 		r.Verdict = Wide
 	default:
@@ -125,7 +129,7 @@ func (t *table) notTried(section, quantity string, published float64, why string
 }
 
 // Tally counts rows by verdict. Baselines are in neither of the first two.
-type Tally struct{ Met, Missed, Inside, Wide, Untold, Outside, Baselines, NotTried int }
+type Tally struct{ Met, Missed, Inside, Wide, Inconclusive, Outside, Baselines, NotTried int }
 
 // Count returns the tally of some rows.
 func Count(rows []Row) (n Tally) {
@@ -139,8 +143,8 @@ func Count(rows []Row) (n Tally) {
 			n.Inside++
 		case r.Verdict == Wide:
 			n.Wide++
-		case r.Verdict == Untold:
-			n.Untold++
+		case r.Verdict == Inconclusive:
+			n.Inconclusive++
 		case r.Verdict == Outside:
 			n.Outside++
 		case r.Verdict == Met:

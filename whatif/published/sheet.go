@@ -11,8 +11,25 @@ import (
 // sheet is a run prepared for display: text only.
 type sheet struct {
 	Verdict, Rest string
+	Verdicts      []meaning
 	Lost          []string
 	Papers        []paperSheet
+}
+
+// meaning is what a verdict says.
+type meaning struct {
+	Verdict Verdict
+	Text    string
+}
+
+var verdicts = []meaning{
+	{Met, "ours is within the tolerance of the published number"},
+	{Missed, "ours is not; the note says why"},
+	{Inside, "the published number lies in our band, the range of ours over what the paper leaves open"},
+	{Wide, "it does, but the band is wider than the number itself and so says little"},
+	{Inconclusive, "it does, but a policy that does nothing, or ours without its main rule, reaches the number, too"},
+	{Outside, "the published number lies outside our band; the note says why"},
+	{NotTried, "the number cannot be rebuilt; the note names what the paper does not say"},
 }
 
 type paperSheet struct {
@@ -20,7 +37,7 @@ type paperSheet struct {
 	Tally           Tally
 	Groups          []groupSheet
 	Figures         []figureSheet
-	Notes           []string // those that several rows share
+	Assumptions     []string // of its experiments
 }
 
 // groupSheet is rows of one paper that are shown together.
@@ -37,7 +54,7 @@ type rowSheet struct {
 	// Results of policies that do nothing, and of ours without their main rules; empty if the number does not depend on
 	// policies.
 	NoAction, WithoutRule string
-	Numbered              int // of the shared note, from 1; 0: the note is the row's own
+	Assumptions           []int // in the list of the paper, from 1
 	Picture               *picture
 }
 
@@ -48,15 +65,23 @@ type picture struct {
 	Far                        bool
 }
 
-func newSheet(rows []Row, figures []Figure) *sheet {
+// Summary counts rows by verdict, in sentences.
+func Summary(rows []Row) string {
+	verdict, rest := counted(rows)
+	return verdict + " " + rest
+}
+
+func counted(rows []Row) (verdict, rest string) {
 	n := Count(rows)
-	s := &sheet{
-		Verdict: fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed.", n.Met+n.Missed, n.Met, n.Missed),
-		Rest: fmt.Sprintf("For %d others the papers leave a parameter open: %d lie inside our band, %d in a band that is wider than the number itself, "+
-			"%d in a band that tells nothing, because a policy that does nothing, or ours without its main rule, reaches the number, too, "+
-			"and %d outside our band. %d numbers only describe what is compared with, and %d cannot be rebuilt.",
-			n.Inside+n.Wide+n.Untold+n.Outside, n.Inside, n.Wide, n.Untold, n.Outside, n.Baselines, n.NotTried),
-	}
+	return fmt.Sprintf("Of the %d published numbers that count, %d are met and %d missed.", n.Met+n.Missed, n.Met, n.Missed),
+		fmt.Sprintf("For %d others the papers leave a parameter open, and ours is a band: %d lie inside it, %d in a wide one, "+
+			"%d are inconclusive, and %d lie outside. %d numbers are baselines, and %d cannot be rebuilt.",
+			n.Inside+n.Wide+n.Inconclusive+n.Outside, n.Inside, n.Wide, n.Inconclusive, n.Outside, n.Baselines, n.NotTried)
+}
+
+func newSheet(rows []Row, figures []Figure) *sheet {
+	s := &sheet{Verdicts: verdicts}
+	s.Verdict, s.Rest = counted(rows)
 	for _, key := range Lost(rows) {
 		s.Lost = append(s.Lost, strings.ReplaceAll(key, "\t", " "))
 	}
@@ -83,21 +108,16 @@ func newSheet(rows []Row, figures []Figure) *sheet {
 func newPaperSheet(p Paper, rows []Row) paperSheet {
 	s := paperSheet{ID: strings.ToLower(p.Name), Name: p.Name, Title: p.Title, Tally: Count(rows), Groups: []groupSheet{
 		{Title: "Numbers that count", About: "Ours must be within the tolerance; a policy that does nothing, and ours without its main rule, must not."},
-		{Title: "Bands", About: "Ours is a range over what the paper leaves open; the dot is the published number. " +
-			"It counts as inside only if it is outside the ranges of a policy that does nothing and of ours without its main rule."},
-		{Title: "What they are compared with", About: "Numbers of other policies or of the cluster, " +
-			"which check the experiment and do not count.", Closed: true},
-		{Title: "Not tried", About: "The note names what the paper does not say.", Closed: true},
+		{Title: "Bands", About: "Ours is a range over what the paper leaves open; the dot is the published number."},
+		{Title: "Baselines", About: "Numbers of other policies or of the cluster. They check the experiment and do not count.", Closed: true},
+		{Title: "Not tried", About: "These cannot be rebuilt; the note names what the paper does not say.", Closed: true},
 	}}
-	notes := make([]string, len(rows))
-	for i := range rows {
-		notes[i] = rows[i].Note
-	}
 	for i := range rows {
 		r := &rows[i]
+		ours, tolerance := r.Result()
 		x := rowSheet{
-			Section: r.Section, Quantity: r.Quantity, Published: number(r.Published), Ours: number(r.Ours), Tolerance: number(r.Tolerance),
-			Verdict: string(r.Verdict), Seconds: strconv.FormatFloat(r.Seconds, 'f', 1, 64), Picture: newPicture(r),
+			Section: r.Section, Quantity: r.Quantity, Published: Number(r.Published), Ours: ours, Tolerance: tolerance,
+			Verdict: string(r.Verdict), Note: r.Note, Seconds: strconv.FormatFloat(r.Seconds, 'f', 1, 64), Picture: newPicture(r),
 		}
 		if r.Kind == Rebuilt {
 			x.Verdict += ", " + string(r.Kind)
@@ -105,15 +125,12 @@ func newPaperSheet(p Paper, rows []Row) paperSheet {
 		if r.tried() && !math.IsNaN(r.NoAction.Low+r.WithoutRule.Low) {
 			x.NoAction, x.WithoutRule = r.NoAction.String(), r.WithoutRule.String()
 		}
-		own, shared := sharedNote(notes, i)
-		if x.Note = own; shared != "" {
-			if !slices.Contains(s.Notes, shared) {
-				s.Notes = append(s.Notes, shared)
+		for _, how := range r.Assumed {
+			n := slices.Index(s.Assumptions, how)
+			if n < 0 {
+				n, s.Assumptions = len(s.Assumptions), append(s.Assumptions, how)
 			}
-			x.Numbered = slices.Index(s.Notes, shared) + 1
-		}
-		if r.Kind == Band {
-			x.Ours, x.Tolerance = r.span().String(), "–"
+			x.Assumptions = append(x.Assumptions, n+1)
 		}
 		g := &s.Groups[groupOf(r)]
 		g.Rows = append(g.Rows, x)
@@ -135,31 +152,16 @@ func groupOf(r *Row) int {
 	return 0
 }
 
-// sharedNote splits the note of a row into its own part and the end that notes of other rows share: all of it, or the text
-// after a semicolon.
-func sharedNote(notes []string, i int) (own, shared string) {
-	const worth = 80 // bytes; a shorter end is not split off
-	at := 0
-	for {
-		rest := notes[i][at:]
-		if len(rest) < worth && at > 0 || rest == "" {
-			return notes[i], ""
-		}
-		for j := range notes {
-			if j != i && strings.HasSuffix(notes[j], rest) && (len(rest) >= worth || notes[j] == rest) {
-				return strings.TrimSuffix(notes[i][:at], "; "), rest
-			}
-		}
-		n := strings.Index(rest, "; ")
-		if n < 0 {
-			return notes[i], ""
-		}
-		at += n + 2
+// Result returns ours and its tolerance as text: of a band, its range and a dash.
+func (r *Row) Result() (ours, tolerance string) {
+	if r.Kind == Band {
+		return r.span().String(), "–"
 	}
+	return Number(r.Ours), Number(r.Tolerance)
 }
 
-// number formats a number with four digits; a missing one is a dash.
-func number(x float64) string {
+// Number formats a number with four digits; a missing one is a dash.
+func Number(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
 	}
@@ -187,12 +189,12 @@ func newPicture(r *Row) *picture {
 		}
 		from = at(r.Ours - r.Tolerance)
 		return &picture{
-			Title: fmt.Sprintf("published %s, ours %s", number(r.Published), r.span()),
+			Title: fmt.Sprintf("published %s, ours %s", Number(r.Published), r.span()),
 			Low:   from, Wide: math.Round(1000*(at(r.Ours+r.Tolerance)-from)) / 1000, Published: at(r.Published), Ours: at(r.Published), Far: r.Verdict == Outside,
 		}
 	}
 	return &picture{
-		Title: fmt.Sprintf("published %s ± %s, ours %s", number(r.Published), number(r.Tolerance), number(r.Ours)),
+		Title: fmt.Sprintf("published %s ± %s, ours %s", Number(r.Published), Number(r.Tolerance), Number(r.Ours)),
 		Low:   from, Wide: math.Round(1000*(at(r.Published+r.Tolerance)-from)) / 1000, Published: at(r.Published), Ours: at(r.Ours), Far: r.Verdict == Missed,
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 var shown = []Row{
 	{Paper: "LATE", Section: "§1", Quantity: "a | b", Published: 2, Ours: 2.5, Tolerance: 1, Kind: Rule, Verdict: Met, Note: "own", Seconds: 1.26},
-	{Paper: "LATE", Section: "§2", Quantity: "<script>", Published: 2, Ours: 5, Tolerance: 1, Kind: Rebuilt, Verdict: Missed, Note: "shared", NoAction: Range{4, 4.5}, WithoutRule: Range{3, 3}},
-	{Paper: "LATE", Section: "§3", Quantity: "c", Published: 0, Ours: 0, Kind: Rule, Verdict: Met, Note: "shared"},
+	{Paper: "LATE", Section: "§2", Quantity: "<script>", Published: 2, Ours: 5, Tolerance: 1, Kind: Rebuilt, Verdict: Missed, Assumed: []string{"shared", "too"}, NoAction: Range{4, 4.5}, WithoutRule: Range{3, 3}},
+	{Paper: "LATE", Section: "§3", Quantity: "c", Published: 0, Ours: 0, Kind: Rule, Verdict: Met, Assumed: []string{"too"}},
 	{Paper: "MANTRI", Section: "§4", Quantity: "d", Published: 32, Ours: math.NaN(), Tolerance: math.NaN(), Kind: Missing, Verdict: NotTried, Note: "a production cluster"},
 }
 
@@ -28,13 +28,13 @@ func TestHTML(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{
-		"Of the 3 published numbers that count, 2 are met and 1 missed.", "For 0 others the papers leave a parameter open: 0 lie inside our band, 0 in a band that is wider than the number itself, 0 in a band that tells nothing", "and 0 outside our band. 0 numbers only describe what is compared with, and 1 cannot be rebuilt.",
+		"Of the 3 published numbers that count, 2 are met and 1 missed.", "For 0 others the papers leave a parameter open, and ours is a band: 0 lie inside it, 0 in a wide one, 0 are inconclusive, and 0 lie outside.", "0 numbers are baselines, and 1 cannot be rebuilt.", "<b>inconclusive</b>: it does, but a policy that does nothing",
 		"A policy that does nothing: 4 to 4.5; ours without its main rule: 3", "&lt;script&gt;", "missed, rebuilt", "Not tried: 1", "<style>body{}</style>",
 		`<rect x="4%" width="92%"`, `<circle cx="73%"`, // 1 to 3 over the whole width, 2.5 at three quarters of it
 		`<rect x="4%" width="46%"`, `<circle cx="96%" cy="9" r="4" class="fdot slow"`, // 1 to 5, of which 1 to 3 is tolerated
 		"§5, figure &lt;1&gt;; share of the phases", `<line x1="0.00%" y1="112.5" x2="50.00%" y2="63.0" class="sl s-1"`, `<circle cx="50.00%" cy="90.5" r="4" class="sl s-2"><title>theirs, published: 50.0 % at 25 %`,
 		`<rect x="18.00%" y="63.0" width="30.00%" height="55.0" class="fdot"/><rect x="52.00%" y="8.0" width="30.00%" height="110.0" class="bin"/><line x1="67.00%" x2="67.00%" y1="35.5" y2="8.0" class="whisk"/>`, "sort: published 1×, ours 2× (1.5× to 2×)",
-		"Assumption 1", "<li>shared</li>", "a production cluster", "published 2 ± 1, ours 2.5",
+		"Assumptions: 1, 2", "<li>shared</li>", "a production cluster", "published 2 ± 1, ours 2.5",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %q", want)
@@ -53,21 +53,10 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| §1 | a \\| b | 2 | 2.5 | 1 |  |  | met | 1.3 | own |\n", "| 4 to 4.5 | 3 | missed, rebuilt | 0.0 | (1) |\n", "\n(1) shared\n", "| §4 | d | 32 | – | – |  |  | not tried | 0.0 | a production cluster |",
+		"| §1 | a \\| b | 2 | 2.5 | 1 |  |  | met | 1.3 | own |\n", "| 4 to 4.5 | 3 | missed, rebuilt | 0.0 | (1) (2) |\n", "\n(1) shared\n", "| §4 | d | 32 | – | – |  |  | not tried | 0.0 | a production cluster |",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the document does not have %q:\n%s", want, b.String())
-		}
-	}
-}
-
-// The common end of notes is printed once; what is a row's own stays with the row.
-func TestSharedNote(t *testing.T) {
-	end := strings.Repeat("assumed of all of them, ", 5)
-	notes := []string{"first; " + end, "second; and more; " + end, end, "alone", "short; end", "other; end", "same", "same", ""}
-	for i, want := range [][2]string{{"first", end}, {"second; and more", end}, {"", end}, {"alone", ""}, {"short; end", ""}, {"other; end", ""}, {"", "same"}, {"", "same"}, {"", ""}} {
-		if own, shared := sharedNote(notes, i); own != want[0] || shared != want[1] {
-			t.Errorf("%q: own %q and shared %q, want %q and %q", notes[i], own, shared, want[0], want[1])
 		}
 	}
 }

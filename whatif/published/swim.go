@@ -12,8 +12,8 @@ import (
 // swimWindows is how many consecutive parts of a SWIM file the experiments take, each with as many jobs as they have.
 const swimWindows = 5
 
-const swimNote = "band over five consecutive parts of the given SWIM file, whose arrivals are scaled to take as long as the drawn ones; " +
-	"a SWIM file has no durations, stragglers or task counts, which are drawn as without it; "
+const swimNote = "The band is over five consecutive parts of the given SWIM file, whose arrivals are scaled to take as long as the drawn ones. " +
+	"A SWIM file has no durations, stragglers or task counts, which are drawn as without it."
 
 // arrive gives the jobs of a plan, in the order of their arrival, the arrivals of a part of a SWIM file.
 func (t *table) arrive(pl *workload.Plan, part int) error {
@@ -35,7 +35,7 @@ func (t *table) arrive(pl *workload.Plan, part int) error {
 }
 
 // dollySWIM is §5.2 under the arrivals of a SWIM file.
-func (t *table) dollySWIM(ctx context.Context, x *trace, seed uint64, s straggling, note string) error {
+func (t *table) dollySWIM(ctx context.Context, x *trace, seed uint64, s straggling) error {
 	p, err := t.policy("dolly", s.known()...)
 	if err != nil {
 		return err
@@ -56,13 +56,13 @@ func (t *table) dollySWIM(ctx context.Context, x *trace, seed uint64, s straggli
 		}
 		all, small = append(all, g.all), append(small, g.small)
 	}
-	t.band("§5.2", x.name+": Dolly over "+x.deployed+", arrivals of a SWIM file", x.gain[x.deployed], all, swimNote+note)
-	t.band("§5.2", x.name+": Dolly over "+x.deployed+", jobs of at most ten tasks, arrivals of a SWIM file", x.smallGain[x.deployed], small, swimNote+note)
+	t.band("§5.2", x.name+": Dolly over "+x.deployed+", arrivals of a SWIM file", x.gain[x.deployed], all, swimNote)
+	t.band("§5.2", x.name+": Dolly over "+x.deployed+", jobs of at most ten tasks, arrivals of a SWIM file", x.smallGain[x.deployed], small, swimNote)
 	return nil
 }
 
 // fairSWIM is §6.1 under the arrivals of a SWIM file.
-func (t *table) fairSWIM(ctx context.Context, w *workload.File, note string) error {
+func (t *table) fairSWIM(ctx context.Context, w *workload.File) error {
 	none, err := named("none")
 	if err != nil {
 		return err
@@ -99,6 +99,6 @@ func (t *table) fairSWIM(ctx context.Context, w *workload.File, note string) err
 		split = append(split, mean)
 	}
 	t.band("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO, "+
-		"arrivals of a SWIM file", 3.45, split, swimNote+note)
+		"arrivals of a SWIM file", 3.45, split, swimNote)
 	return nil
 }
