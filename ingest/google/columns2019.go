@@ -23,7 +23,7 @@ func (v *record2019) set(column, text string) {
 		column string
 		dst    *number
 	}{
-		{"time", &v.Time}, {"type", &v.Type}, {"collection_id", &v.CollectionID}, {"collection_type", &v.CollectionType},
+		{"time", &v.Time}, {"type", &v.Type}, {"collection_id", &v.CollectionID}, {"collection_type", &v.CollectionType}, {"alloc_collection_id", &v.AllocSet},
 		{"instance_index", &v.InstanceIndex}, {"machine_id", &v.MachineID}, {"start_time", &v.StartTime}, {"end_time", &v.EndTime},
 	} {
 		if n.column == column {

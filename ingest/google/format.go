@@ -20,8 +20,8 @@ EVICT, FAIL, FINISH, KILL or LOST; attempts are numbered in that order. Shards m
 Times count in microseconds from the start of the trace (time_origin trace); 0 (before the trace) and 2^63-1 (after it) become
 NULL. Resources are fractions of the largest machine: so is cores, and memory and cpu_s stay NULL. machine_usage adds up the usage
 of tasks over 300 s as a fraction of the machine's capacity. There are no bytes, records or localities.
-2019: alloc sets are skipped, rack is switch_id, and the collections that a job waits for (start_after_collection_ids) are a
-setting.`,
+2019: alloc sets are skipped, except that their usage stands for that of the tasks in them; rack is switch_id, and the collections
+that a job waits for (start_after_collection_ids) are a setting.`,
 		Experimental: "no real file was available; the layouts follow the documentation",
 		Claim:        claim,
 		Sniff:        sniff,

@@ -99,7 +99,9 @@ var trace2019 = map[string]string{
 {"time":
 `,
 	"machine_events-000000000000.json": `{"time":"0","machine_id":"77","type":"1","switch_id":"sw=","capacity":{"cpus":0.5,"memory":0.25},"platform_id":"p="}` + "\n",
-	"instance_usage-000000000000.json": `{"start_time":"300000000","end_time":"600000000","collection_id":"20","instance_index":"0","machine_id":"77","average_usage":{"cpus":0.125,"memory":0.01},"cpu_usage_distribution":[0,0,0,0,0,0,0,0,0,0,0]}` + "\n",
+	"instance_usage-000000000000.json": `{"start_time":"300000000","end_time":"600000000","collection_id":"20","instance_index":"0","machine_id":"77","average_usage":{"cpus":0.125,"memory":0.01},"cpu_usage_distribution":[0,0,0,0,0,0,0,0,0,0,0]}` + "\n" +
+		// A task in an alloc set, whose use is part of that of the set's instance.
+		`{"start_time":"300000000","end_time":"600000000","collection_id":"21","instance_index":"0","machine_id":"77","alloc_collection_id":"20","alloc_instance_index":"0","average_usage":{"cpus":0.0625}}` + "\n",
 }
 
 func Test2019(t *testing.T) {

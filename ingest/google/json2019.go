@@ -15,6 +15,7 @@ type record2019 struct {
 	Type           number   `json:"type"`
 	CollectionID   number   `json:"collection_id"`
 	CollectionType number   `json:"collection_type"`
+	AllocSet       number   `json:"alloc_collection_id"` // that the instance is in; 0 for none
 	InstanceIndex  number   `json:"instance_index"`
 	MachineID      number   `json:"machine_id"`
 	User           string   `json:"user"`
@@ -174,6 +175,9 @@ func (d *decoder) machine2019(v *record2019) bool {
 func (d *decoder) usage2019(v *record2019) bool {
 	if !v.StartTime.ok || !v.EndTime.ok || !v.MachineID.ok || v.EndTime.n < v.StartTime.n {
 		return false
+	}
+	if v.AllocSet.n > 0 { // the use of the alloc set's instance on the machine contains it
+		return true
 	}
 	cpus := math.NaN()
 	if v.AverageUsage.CPUs != nil && *v.AverageUsage.CPUs >= 0 {

@@ -31,6 +31,7 @@ type columns2019 struct {
 	Type           *whole         `parquet:"type,optional"`
 	Collection     *whole         `parquet:"collection_id,optional" json:"collection_id"`
 	CollectionType *whole         `parquet:"collection_type,optional" json:"collection_type"`
+	AllocSet       *whole         `parquet:"alloc_collection_id,optional" json:"alloc_collection_id"`
 	Instance       *whole         `parquet:"instance_index,optional" json:"instance_index"`
 	Machine        *whole         `parquet:"machine_id,optional" json:"machine_id"`
 	User           *string        `parquet:"user,optional"`
