@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 
 	"straggler/ingest"
 	"straggler/ingest/ingesttest"
@@ -251,5 +252,33 @@ func TestCorruptParquet(t *testing.T) {
 			spoilt[i] ^= 0xff
 			ingesttest.Bytes(t, WTA(), name, spoilt)
 		}
+	}
+}
+
+// A trace may write the resources of a task as a list in a text, and not know how long a task waited.
+func TestResourcesAsText(t *testing.T) {
+	type task struct {
+		ID       int64  `parquet:"id"`
+		Workflow int64  `parquet:"workflow_id"`
+		Submit   int64  `parquet:"ts_submit"`
+		Wait     int64  `parquet:"wait_time"`
+		Runtime  int64  `parquet:"runtime"`
+		Resource string `parquet:"resource_used"`
+	}
+	var buf bytes.Buffer
+	if err := parquet.Write(&buf, []task{{0, 1, 0, -1, 7184, "[]"}, {1, 1, 0, 5, 100, "[3]"}, {2, 1, 0, 5, 100, "[3, 4]"}, {3, 1, 0, 5, 100, "12"}}); err != nil {
+		t.Fatal(err)
+	}
+	r := ingesttest.Conformance(t, WTA(), ingesttest.Input("part.0.parquet", buf.Bytes()))
+	var got []schema.Null[string]
+	for _, a := range r.Attempts {
+		got = append(got, a.Machine)
+	}
+	want := []schema.Null[string]{{}, schema.Some("3"), {}, schema.Some("12")}
+	if d := cmp.Diff(want, got); d != "" || r.Err != nil {
+		t.Error(d, r.Err)
+	}
+	if c := r.Caveats[len(r.Caveats)-1]; c.Code != "no_start" || c.Count != schema.Some(int64(1)) {
+		t.Errorf("%+v", r.Caveats)
 	}
 }

@@ -123,6 +123,7 @@ type wtaReader struct {
 	app              schema.Key
 	first, last      schema.Null[schema.Time]
 	dummies, cycles  int64
+	startless        int64 // tasks that ran at an unknown time
 	trace            schema.Trace
 }
 
@@ -272,6 +273,7 @@ func (w *wtaReader) application() {
 	}
 	caveat("dummy_tasks", w.dummies, "tasks that only stand for a wide fan-out are left out")
 	caveat("phase_cycle", w.cycles, "dependencies between tasks that would close a cycle of phases are left out")
+	caveat("no_start", w.startless, "tasks have no wait time: how long they ran is known, when is not")
 	caveat("no_bytes", -1, "the archive has no bytes and no records: slowness is judged by duration alone")
 }
 
@@ -328,8 +330,9 @@ func (w *wtaReader) attempt(t *wtaTask, p *schema.Phase) schema.Attempt {
 		AttemptID: w.attempts.Next(), PhaseID: p.PhaseID, JobID: p.JobID, ApplicationID: w.app, Task: p.TaskCount.V,
 		NativeID: strconv.FormatInt(t.ID, 10), Status: schema.UnknownStatus, Quality: schema.RackUnknown | schema.MetricsMissing,
 	}
-	if t.Resource != "" && t.Resource != "-1" {
-		row.Machine = read.NullText(t.Resource)
+	// Some traces have a list as text, such as [] for none.
+	if id := strings.Trim(t.Resource, "[] "); id != "-1" && !strings.Contains(id, ",") {
+		row.Machine = read.NullText(id)
 	}
 	p.TaskCount.V++
 	if t.Submit >= 0 {
@@ -348,6 +351,7 @@ func (w *wtaReader) attempt(t *wtaTask, p *schema.Phase) schema.Attempt {
 	case t.Runtime >= 0:
 		row.DurationS = schema.Some(t.Runtime / 1000)
 		row.Quality |= schema.PartialRow
+		w.startless++
 	default:
 		row.Quality |= schema.PartialRow
 	}
