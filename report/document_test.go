@@ -279,3 +279,17 @@ func TestUndatedPhasesCostUnknown(t *testing.T) {
 		t.Errorf("advice: %+v", got)
 	}
 }
+
+// The rule for stragglers calls tasks slow that read little; unless they also took long, there is no excess to list.
+func TestListedOutliersHaveExcess(t *testing.T) {
+	m := reporttest.NewTrace()
+	m.Phase(m.Job(0, 30), 0, 10, 10, 10, 10, 10, 10, 30, 10)
+	m.Attempts[7].InputBytes = schema.Some(int64(9))
+	doc, err := Build(t.Context(), reporttest.Stored(t, &m.Trace), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := doc.Outliers.Rows; len(rows) != 1 || rows[0].NativeID != "7" || int64(len(rows)) != doc.Outliers.Total {
+		t.Errorf("%d in all, %+v", doc.Outliers.Total, rows)
+	}
+}
