@@ -327,3 +327,20 @@ func TestDurationsBeyondTime(t *testing.T) {
 		}
 	}
 }
+
+// Tables of other programs, as their users would give them, are refused with what to give instead.
+func TestInstead(t *testing.T) {
+	for head, want := range map[string]bool{
+		"JobID|JobName|State|ExitCode|Start|End\n123|wrap|COMPLETED|0:0|2024-01-01T00:00:00|2024-01-01T00:01:00\n":   true, // sacct -P
+		"\xef\xbb\xbfname,cpu_milli,memory_mib,num_gpu,gpu_spec,qos\r\nopenb-pod-0017,88000,327680,8,,Burstable\r\n": true,
+		"s\th:m:s\tmax_rss\tmax_vms\tmax_uss\n4.1\t0:00:04\t10.2\t20.1\t9.0\n":                                       true, // a benchmark of Snakemake
+		"\"dag_id\",\"task_id\",\"state\",\"start_date\"\n\"a\",\"b\",\"success\",\"2024-01-01\"\n":                  true,
+		"A sentence, then another, and a third, and more\nwithout any.\n":                                            false,
+		"1,2,3,4,5\n1,2,3,4,5\n":       false,
+		"JobID|JobName|State|ExitCode": false,
+	} {
+		if got := instead(ingest.Head{Bytes: []byte(head)}); (got != "") != want {
+			t.Errorf("%q: %q", head, got)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,9 +28,10 @@ not described are added, and last as long as their attempts.
 Times are text (2026-01-02 03:04:05.678+00, or RFC 3339; UTC unless a zone is given) or microseconds since 1970. CSV may be
 separated by commas, semicolons, tabs or bars. Booleans are true and false. An empty text is NULL; in CSV the word NULL is too, and
 blanks around values are dropped. Unknown columns are skipped and named.`,
-		Claim: claim,
-		Sniff: sniff,
-		Read:  readLog,
+		Claim:   claim,
+		Sniff:   sniff,
+		Instead: instead,
+		Read:    readLog,
 	}
 }
 
@@ -68,6 +70,27 @@ func sniff(h ingest.Head) ingest.Match {
 		return ingest.Match{}
 	}
 	return ingest.Match{Confidence: 2, Why: how + " with columns of the table " + t.Name}
+}
+
+// word matches the name of a column.
+var word = regexp.MustCompile(`^"?[A-Za-z_%][A-Za-z0-9_ .:%()/-]{0,60}"?$`)
+
+// instead recognises a table that has other columns, such as what sacct prints: two lines of as many fields, the first of which
+// has only words.
+func instead(h ingest.Head) string {
+	lines := bytes.SplitN(bytes.TrimPrefix(h.Bytes, byteOrderMark), []byte("\n"), 3)
+	if len(lines) < 2 {
+		return ""
+	}
+	const fewest = 4
+	for _, d := range []byte(delimiters) {
+		names := bytes.Split(bytes.TrimSpace(lines[0]), []byte{d})
+		other := func(name []byte) bool { return !word.Match(bytes.TrimSpace(name)) }
+		if len(names) >= fewest && bytes.Count(lines[1], []byte{d}) == len(names)-1 && !slices.ContainsFunc(names, other) {
+			return "a table, but its columns are those of no log; give tasks with columns named as in the table attempts (task, start_time, finish_time, machine and so on): straggler formats canonical"
+		}
+	}
+	return ""
 }
 
 // tableNamed returns the log table that a file is named after, or nil. Result tables are made by straggler.
