@@ -63,6 +63,7 @@ func (r *records) addTo(s *extsort.Sorter) error {
 type file struct {
 	table   *table   // nil if unknown from its name and its first rows
 	columns []string // of a flattened file
+	header  bool     // of 2011: the first row is the names of columns
 	parquet bool
 }
 
@@ -76,14 +77,16 @@ func (f *file) look(head []byte, whole bool) (text bool) {
 			break
 		}
 		head, line = rest, bytes.TrimSuffix(line, []byte("\r"))
+		fields := read.Fields(line, ',', nil)
 		if first {
 			f.columns = header2019(line)
+			f.header = header2011(fields)
 		}
 		if f.columns != nil || f.table != nil && f.table.csv != nil {
 			break
 		}
-		if len(line) > 0 && line[0] != '{' {
-			f.table = shapeOf(read.Fields(line, ',', nil))
+		if len(line) > 0 && line[0] != '{' && !(first && f.header) {
+			f.table = shapeOf(fields)
 		}
 	}
 	return true
@@ -131,10 +134,12 @@ func (d *decoder) block(f *file, c *read.Chunk[block]) {
 
 func (d *decoder) line(f *file, line read.Line) bool {
 	switch {
-	case len(line.Data) == 0, line.Number == 1 && f.columns != nil:
+	case len(line.Data) == 0:
 		return true
 	case line.Data[0] == '{':
 		return d.jsonLine(f.table, line.Data)
+	case line.Number == 1 && (f.columns != nil || f.header):
+		return true
 	}
 	d.fields = read.Fields(line.Data, ',', d.fields[:0])
 	if f.columns != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"straggler/ingest"
@@ -141,10 +142,23 @@ func sniff(h ingest.Head) ingest.Match {
 		return ingest.Match{Confidence: ingest.Certain, Why: "CSV with the columns of a table of 2019"}
 	}
 	f := read.Fields(line, ',', nil)
+	if _, rest, _ := bytes.Cut(h.Bytes, []byte("\n")); header2011(f) {
+		line, _, _ = bytes.Cut(rest, []byte("\n"))
+		f = read.Fields(bytes.TrimSuffix(line, []byte("\r")), ',', nil)
+	}
 	if t := shapeOf(f); t != nil {
 		return ingest.Match{Confidence: 2, Why: fmt.Sprintf("rows of the shape of %s of 2011", t.name)}
 	}
 	return ingest.Match{}
+}
+
+// header2011 reports whether a row is the names of columns, which some copies of the trace have: no table has a row without a
+// number.
+func header2011(f [][]byte) bool {
+	return len(f) > 4 && !slices.ContainsFunc(f, func(b []byte) bool {
+		_, ok := integer(b)
+		return ok && len(b) > 0
+	})
 }
 
 // shapeOf recognises a row of 2011 by its columns.

@@ -248,3 +248,23 @@ func BenchmarkTaskEvents(b *testing.B) {
 		}
 	}
 }
+
+// Some copies of the trace of 2011 have a first row with the names of columns.
+func TestHeader2011(t *testing.T) {
+	with := map[string]string{}
+	for name, text := range trace2011 {
+		row, _, _ := strings.Cut(text, "\n")
+		with[name] = "#time (microseconds)" + strings.Repeat(",a name", strings.Count(row, ",")) + "\r\n" + text
+		if m := sniff(ingest.Head{Bytes: []byte(with[name])}); m.Confidence != 2 {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+	want := ingesttest.Read(t, Format(), ingesttest.Directory("trace", trace2011), ingest.Limits{})
+	got := ingesttest.Read(t, Format(), ingesttest.Directory("trace", with), ingest.Limits{})
+	if d := cmp.Diff(attempts(&want.Trace), attempts(&got.Trace)); d != "" || got.Counts.Rejects != want.Counts.Rejects {
+		t.Error(d, got.Trace.Rejects)
+	}
+	if d := cmp.Diff(want.MachineUsage, got.MachineUsage); d != "" {
+		t.Error(d)
+	}
+}
