@@ -25,8 +25,9 @@ Task states: queued_time is creation_time_ms, machine is node_id, executor is wo
 --limit 10000: without it there are at most 100. Times that the command prints have no zone and are taken as UTC, with a caveat.
 Exported events (event_EXPORT_TASK_*.log, one file per process, or those posted since Ray 2.49) contain the same, event by event;
 their ids are converted to the hexadecimal form that Ray prints. The files of one directory are one export.
-Timelines: events of category task or task::…; machine is pid (the node), executor is tid (the worker). They have no attempts and no
-failures; spans within a task (deserialize arguments, store outputs) fill deserialize_s and result_s.`,
+Timelines: events of category task or task::…; machine is pid (the node), executor is tid (the worker). They have no failures, and
+attempts only if they come from the dashboard; spans within a task (deserialize arguments, store outputs) fill deserialize_s and
+result_s.`,
 		Claim:   claim,
 		Sniff:   sniff,
 		Instead: instead,
@@ -61,11 +62,11 @@ func sniff(h ingest.Head) ingest.Match {
 	switch {
 	case has("EXPORT_TASK") && has("event_data"), has("taskLifecycleEvent"), has("taskDefinitionEvent"):
 		return ingest.Match{Confidence: ingest.Certain, Why: "exported task events"}
-	case has("task_id") && has("attempt_number") && (has("func_or_class_name") || has("creation_time_ms") || has("state")):
-		return ingest.Match{Confidence: ingest.Certain, Why: "objects with task_id and attempt_number"}
 	case has("ph") && has("cat") && has("dur") &&
 		(bytes.Contains(b, []byte(`"task::`)) || bytes.Contains(b, []byte(`"task:`)) || bytes.Contains(b, []byte(`"worker:`))):
 		return ingest.Match{Confidence: ingest.Certain, Why: "trace events of category task"}
+	case has("task_id") && has("attempt_number") && (has("func_or_class_name") || has("creation_time_ms") || has("state")):
+		return ingest.Match{Confidence: ingest.Certain, Why: "objects with task_id and attempt_number"}
 	}
 	return ingest.Match{}
 }
@@ -81,7 +82,7 @@ func instead(h ingest.Head) string {
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 	r := &reader{Application: read.NewApplication(in, out, "ray"), out: out, tasks: map[string]int64{},
-		gathering: map[attemptID]int{}, listed: map[attemptID]bool{}}
+		gathering: map[attemptID]int{}, listed: map[attemptID]bool{}, named: map[lane]string{}}
 	var errs []error
 	for _, p := range in.Parts {
 		errs = append(errs, r.part(ctx, p))
@@ -110,6 +111,7 @@ type reader struct {
 	gathering map[attemptID]int  // position in exported
 	listed    map[attemptID]bool // attempts that have a row
 	events    []event            // of a timeline
+	named     map[lane]string    // what the timeline calls its processes and threads
 	elements  int64              // of lists of states
 	local     int64              // those whose times have no zone
 	timeless  int64              // those without times
@@ -147,14 +149,14 @@ func (r *reader) object(v jsontext.Value) (unusable, err error) {
 	case bytes.Contains(v, []byte(`"eventType"`)), bytes.Contains(v, []byte(`"event_data"`)):
 		var e exported
 		unusable, take = read.UnmarshalJSON(v, &e), func() error { return r.exportedEvent(&e) }
+	case read.HasKeys(v, "ph"): // its arguments may be those of a state
+		var e traceEvent
+		unusable, take = read.UnmarshalJSON(v, &e), func() error { return r.event(&e) }
 	case read.HasKeys(v, "task_id", "attempt_number"):
 		var s taskState
 		unusable, take = read.UnmarshalJSON(v, &s), func() error { return r.element(&s) }
-	case !read.HasKeys(v, "ph"):
-		return errNoEvent, nil
 	default:
-		var e traceEvent
-		unusable, take = read.UnmarshalJSON(v, &e), func() error { return r.event(&e) }
+		return errNoEvent, nil
 	}
 	if unusable != nil {
 		return unusable, nil

@@ -3,6 +3,7 @@ package ray
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,6 +228,36 @@ func TestExportOfSeveralProcesses(t *testing.T) {
 	}
 	if r := ingesttest.Bytes(t, Format(), "event_EXPORT_TASK_7.log", []byte(owner)); !strings.Contains(codes(&r), "history_in_parts") {
 		t.Error(codes(&r))
+	}
+}
+
+// The timeline that the dashboard serves numbers nodes and workers, and its events name their attempts, whose parts may overlap on
+// the thread of an asynchronous actor.
+func TestDashboardTimeline(t *testing.T) {
+	const args = `"args":{"task_id":"t%d","job_id":"01","attempt_number":%d,"func_or_class_name":"A.m"}`
+	var b strings.Builder
+	b.WriteString("[")
+	for _, e := range []struct{ task, attempt, from, to int }{{1, 0, 1, 9}, {2, 1, 2, 8}, {2, 0, 1, 2}} {
+		of := fmt.Sprintf(args, e.task, e.attempt)
+		fmt.Fprintf(&b, `{"cat":"task:deserialize_arguments","name":"task:deserialize_arguments","pid":0,"tid":1,"ts":%d000000,"dur":%d00000,"ph":"X",%s},`, e.from, e.task, of)
+		fmt.Fprintf(&b, `{"cat":"task::named","name":"m","pid":0,"tid":1,"ts":%d000000,"dur":%d000000,"ph":"X",%s},`, e.from, e.to-e.from, of)
+	}
+	b.WriteString(`{"name":"process_name","args":{"name":"Node 10.0.0.1"},"pid":0,"tid":null,"ph":"M"},{"name":"thread_name","args":{"name":"worker:a1"},"pid":0,"tid":1,"ph":"M"}]`)
+	if m := sniff(ingest.Head{Bytes: []byte(b.String())}); !strings.HasPrefix(m.Why, "trace events") {
+		t.Errorf("%+v", m)
+	}
+	r := ingesttest.Conformance(t, Format(), ingesttest.Input("timeline.json", []byte(b.String())))
+	want := []string{
+		"t1 0.0 10.0.0.1 success {8 true} {0.1 true} {0 false}", "t2 1.0 10.0.0.1 success {1 true} {0.2 true} {0 false}",
+		"t2 1.1 10.0.0.1 success {6 true} {0.2 true} {0 false}",
+	}
+	got := rows(&r)
+	slices.Sort(got)
+	if d := cmp.Diff(want, got); d != "" || r.Err != nil || r.Counts.Rejects != 0 {
+		t.Error(d, r.Err, r.Trace.Rejects)
+	}
+	if len(r.Phases) != 1 || r.Phases[0].NativeID != "A.m" || r.Attempts[0].Executor != schema.Some("worker:a1") {
+		t.Errorf("%+v, %+v", r.Phases, r.Attempts[0])
 	}
 }
 
