@@ -58,23 +58,20 @@ func openOnce(ctx context.Context, st *store.Store, open func() (engine.Engine, 
 		return nil, nil, false, err
 	}
 	opened, err := open()
-	if err != nil {
-		return nil, nil, errors.Is(err, store.ErrConflict), err
-	}
-	defer func() {
-		if eng == nil {
-			err = errors.Join(err, opened.Close())
-		}
-	}()
-	replays, err = Update(ctx, st, opened, o)
-	if last && err == nil {
-		return opened, replays, false, nil
+	if err == nil {
+		defer func() {
+			if eng == nil {
+				err = errors.Join(err, opened.Close())
+			}
+		}()
+		replays, err = Update(ctx, st, opened, o)
 	}
 	ended, unknown := st.State(ctx)
-	if changed = errors.Is(err, store.ErrConflict) || unknown == nil && ended != began; changed || err != nil || unknown != nil {
-		return nil, nil, changed, cmp.Or(err, unknown)
+	changed = errors.Is(err, store.ErrConflict) || unknown == nil && ended != began
+	if err = cmp.Or(err, unknown); err == nil && (last || !changed) {
+		return opened, replays, false, nil
 	}
-	return opened, replays, false, nil
+	return nil, nil, changed, err
 }
 
 // Update runs the steps whose results are missing or come from an earlier state of the logs or another version of straggler,
