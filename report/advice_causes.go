@@ -25,13 +25,22 @@ func adviseNetwork(k *known) []Advice {
 	return []Advice{k.gain(a, schema.Network)}
 }
 
-func adviseRecompute(k *known) []Advice {
-	if k.lost(schema.Recompute) == 0 {
-		return nil
+// ofCause returns the rule for a cause to which jobs lost time; complete fills in the advice about it.
+func ofCause(c schema.Cause, complete func(k *known, a *Advice)) func(k *known) []Advice {
+	return func(k *known) []Advice {
+		if k.lost(c) == 0 {
+			return nil
+		}
+		a := Advice{Evidence: k.words(c), SQL: causeSQL(c)}
+		complete(k, &a)
+		return []Advice{k.gain(a, c)}
 	}
-	a := Advice{Title: "Keep outputs that later phases need",
-		SQL:    "SELECT machine, count(*) AS losses, min(time) AS first, max(time) AS last FROM losses\nGROUP BY machine ORDER BY losses DESC NULLS LAST",
-		Action: "Outputs were lost with the process or machine that held them, and were recomputed while others waited. Let them outlive the process that wrote them."}
+}
+
+func adviseRecompute(k *known, a *Advice) {
+	a.Title = "Keep outputs that later phases need"
+	a.SQL = "SELECT machine, count(*) AS losses, min(time) AS first, max(time) AS last FROM losses\nGROUP BY machine ORDER BY losses DESC NULLS LAST"
+	a.Action = "Outputs were lost with the process or machine that held them, and were recomputed while others waited. Let them outlive the process that wrote them."
 	if n := len(k.f.losses); n > 0 {
 		l := k.f.losses[0]
 		a.Evidence = fmt.Sprintf("%s lost", prose.Plural(l.Losses, "output", "outputs"))
@@ -52,15 +61,11 @@ func adviseRecompute(k *known) []Advice {
 			a.Settings = a.Settings[1:]
 		}
 	}
-	return []Advice{k.gain(a, schema.Recompute)}
 }
 
-func adviseGC(k *known) []Advice {
-	if k.lost(schema.GC) == 0 {
-		return nil
-	}
-	a := Advice{Title: "Give executors more memory, or fewer tasks at once", Evidence: k.words(schema.GC), SQL: causeSQL(schema.GC),
-		Action: "Processes collected garbage while tasks waited. Half as much memory again, or fewer tasks in each process, makes collections rarer."}
+func adviseGC(k *known, a *Advice) {
+	a.Title = "Give executors more memory, or fewer tasks at once"
+	a.Action = "Processes collected garbage while tasks waited. Half as much memory again, or fewer tasks in each process, makes collections rarer."
 	if k.spark() {
 		if m, ok := scaleSize(k.f.settings["spark.executor.memory"].Or("1g"), 1.5); ok {
 			a.Settings = append(a.Settings, k.set("spark.executor.memory", m))
@@ -71,7 +76,6 @@ func adviseGC(k *known) []Advice {
 		a.Action = fmt.Sprintf("Most of the garbage collection that tasks waited for happened on %s, and little elsewhere: look at what its processes keep in memory (cached blocks, broadcast variables, a leak) and at how much they were given. More memory for every process helps only if all of them are short of it.", prose.Name(machine))
 		a.Settings = nil
 	}
-	return []Advice{k.gain(a, schema.GC)}
 }
 
 // scaleSize multiplies a size of Spark's settings, such as 4g or 512m.
@@ -91,64 +95,46 @@ func scaleSize(s string, by float64) (string, bool) {
 	return "", false
 }
 
-func adviseSpill(k *known) []Advice {
-	if k.lost(schema.Spill) == 0 {
-		return nil
-	}
-	a := Advice{Title: "Make partitions small enough for memory", Evidence: k.words(schema.Spill), SQL: causeSQL(schema.Spill),
-		Action: "Tasks spilled to disk what did not fit in memory and read it again. More, smaller partitions avoid that, and so does more memory."}
+func adviseSpill(k *known, a *Advice) {
+	a.Title = "Make partitions small enough for memory"
+	a.Action = "Tasks spilled to disk what did not fit in memory and read it again. More, smaller partitions avoid that, and so does more memory."
 	if k.spark() {
 		if n, err := strconv.Atoi(k.f.settings["spark.sql.shuffle.partitions"].Or("200")); err == nil && n > 0 && n < 1e6 {
 			a.Settings = append(a.Settings, k.set("spark.sql.shuffle.partitions", strconv.Itoa(2*n)))
 		}
 	}
-	return []Advice{k.gain(a, schema.Spill)}
 }
 
-func adviseScheduler(k *known) []Advice {
-	if k.lost(schema.Scheduler) == 0 {
-		return nil
-	}
-	a := Advice{Title: "Relieve the driver", Evidence: k.words(schema.Scheduler), SQL: causeSQL(schema.Scheduler),
-		Action: "Tasks waited between launch and run, or for their results to be collected. Check the driver’s load and garbage collections at that time; fewer and longer tasks, and smaller results, put less load on it."}
-	return []Advice{k.gain(a, schema.Scheduler)}
+func adviseScheduler(k *known, a *Advice) {
+	a.Title = "Relieve the driver"
+	a.Action = "Tasks waited between launch and run, or for their results to be collected. Check the driver’s load and garbage collections at that time; fewer and longer tasks, and smaller results, put less load on it."
 }
 
-func adviseDeserialize(k *known) []Advice {
-	if k.lost(schema.Deserialize) == 0 {
-		return nil
-	}
-	a := Advice{Title: "Make tasks lighter to start", Evidence: k.words(schema.Deserialize), SQL: causeSQL(schema.Deserialize),
-		Action: "Tasks spent their time deserializing code and variables. Broadcast large variables instead of capturing them, and keep executors alive between jobs."}
-	return []Advice{k.gain(a, schema.Deserialize)}
+func adviseDeserialize(k *known, a *Advice) {
+	a.Title = "Make tasks lighter to start"
+	a.Action = "Tasks spent their time deserializing code and variables. Broadcast large variables instead of capturing them, and keep executors alive between jobs."
 }
 
-func adviseStartup(k *known) []Advice {
-	if k.lost(schema.Startup) == 0 {
-		return nil
-	}
-	a := Advice{Title: "Start fewer executors, and keep them", Evidence: k.words(schema.Startup), SQL: causeSQL(schema.Startup),
-		Confidence: Low, everyRun: true,
-		Reason: "every process pays for its start once; only fewer starts, or more work per process, reduce that cost",
-		Action: "The first tasks on machines and executors loaded classes, compiled, connected and filled caches. Keep executors between jobs, give them larger tasks, or share an archive of classes (-XX:SharedArchiveFile). In a job of a few waves there is nothing else to do about it."}
+func adviseStartup(k *known, a *Advice) {
+	a.Title = "Start fewer executors, and keep them"
+	a.Confidence = Low
+	a.everyRun = true
+	a.Reason = "every process pays for its start once; only fewer starts, or more work per process, reduce that cost"
+	a.Action = "The first tasks on machines and executors loaded classes, compiled, connected and filled caches. Keep executors between jobs, give them larger tasks, or share an archive of classes (-XX:SharedArchiveFile). In a job of a few waves there is nothing else to do about it."
 	if k.is("spark.dynamicAllocation.enabled", "true", "false") {
 		a.Settings = []Setting{k.set("spark.dynamicAllocation.executorIdleTimeout", "300s")}
 		a.everyRun = false // executors are given back while they are still needed
 	}
-	return []Advice{k.gain(a, schema.Startup)}
 }
 
-func adviseLocality(k *known) []Advice {
-	if k.lost(schema.LocalityMiss) == 0 {
-		return nil
-	}
-	a := Advice{Title: "Wait a little longer for a slot near the data", SQL: causeSQL(schema.LocalityMiss), Confidence: Low,
-		Reason: "waiting also delays tasks that would have been fast anywhere",
-		Action: "Tasks did not run where their data was, and were slower for it. A longer wait, or more replicas of hot inputs, keeps more of them local."}
+func adviseLocality(k *known, a *Advice) {
+	a.Title = "Wait a little longer for a slot near the data"
+	a.Confidence = Low
+	a.Reason = "waiting also delays tasks that would have been fast anywhere"
+	a.Action = "Tasks did not run where their data was, and were slower for it. A longer wait, or more replicas of hot inputs, keeps more of them local."
 	if k.spark() {
 		a.Settings = []Setting{k.set("spark.locality.wait", "6s")}
 	}
-	return []Advice{k.gain(a, schema.LocalityMiss)}
 }
 
 func adviseUnexplained(k *known) []Advice {
