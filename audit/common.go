@@ -19,10 +19,6 @@ type common struct {
 
 func newCommon() *common { return &common{sharing.New(), map[schema.Key]string{}} }
 
-// slow returns the duration above which a task of tonight is slow: 1.5 × the usual duration for its work, and longer than nearly
-// all tasks of the history, since some stages have such tasks every night.
-func (u *usual) slow() float64 { return u.work * max(1.5*u.time, u.longest) }
-
 // add counts the tasks of a stage.
 func (c *common) add(s *measure.Stage, limit float64) {
 	type group struct{ dimension, value string }

@@ -6,7 +6,6 @@
 //	model     the parameters common to all phases; how whatif predicts the time of a task         (section 6)
 //	causes    the excess of each outlier, split by what the model says                            (sections 7 to 9, 11)
 //	jobcost   how much shorter a phase, and a job, would have been without a cause                (section 10)
-//	stats     the order statistics and distributions that these use
 //	wire      the encoding of messages between copies of the program on a cluster
 //
 // The files of this package:
