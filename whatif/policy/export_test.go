@@ -9,7 +9,7 @@ func NewWatchful(m Mantri) *Watchful { return &Watchful{mantri{Mantri: m}} }
 
 func (w *Watchful) Look(v *replay.View, do *replay.Actions) replay.Again {
 	if p, ok := (*v.Memory()).(*mantriPhase); ok {
-		w.wakeAll(v, p)
+		(&mantriLook{mantri: &w.mantri, p: p, v: v}).wakeAll()
 	}
 	return w.mantri.Look(v, do)
 }

@@ -49,14 +49,25 @@ var mantriDefaults = Mantri{Alpha: 2, Gamma: 3, Delta: 0.25, Rho: 3, Report: 10,
 
 type mantri struct {
 	Mantri
-	found    []mantriCase
-	unsorted []mantriCase
-	keys     []uint64 // of the cases
-	from     []int32  // for use within inOrder
-	seen     sample
-	perByte  sample
+	found            []mantriCase // at this look
+	unsorted         []mantriCase // for use within inOrder
+	keys             []uint64     // the same
+	from             []int32      // the same
+	estimated        sample       // for use within a look: durations, s
+	estimatedPerByte sample       // the same, s/byte
 }
 
+// mantriLook is one look of Mantri at a phase.
+type mantriLook struct {
+	*mantri
+	p     *mantriPhase
+	v     *replay.View
+	do    *replay.Actions
+	delta float64 // Δ, s
+	rates paces   // of the attempts seen so far
+}
+
+// mantriPhase is what Mantri keeps of a phase from one look to the next.
 type mantriPhase struct {
 	counted  int
 	rates    sample // seconds per byte
@@ -137,21 +148,21 @@ func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 		}
 		return v.In(replay.Second) // tasks run by then, and their reports give their durations
 	}
-	m.count(v, p)
-	delta := m.period(v, p)
-	if delta <= 0 {
+	l := mantriLook{mantri: m, p: p, v: v, do: do}
+	l.count()
+	if l.delta = l.period(); l.delta <= 0 {
 		return v.In(replay.Second)
 	}
-	if rates, ok := m.rates(v, p, delta); ok {
-		m.withdraw(v, do, p)
-		m.prune(v, do, p, delta)
+	if l.takeRates() {
+		l.withdraw()
+		l.prune()
 		if v.Waiting() > 0 {
-			m.whileWaiting(v, do, p, rates, delta)
+			l.whileWaiting()
 		} else {
-			m.whenIdle(v, do, p, rates, delta)
+			l.whenIdle()
 		}
 	}
-	return v.In(replay.Seconds(delta))
+	return v.In(replay.Seconds(l.delta))
 }
 
 // Abstains: an attempt is duplicated if it gains more than ρΔ, the gain being t_rem − E(t_new). With the error z, the duration of
@@ -160,7 +171,9 @@ func (m *mantri) Look(v *replay.View, do *replay.Actions) replay.Again {
 // ½(Eₖ − eₖ) + ½(Eⱼ − eⱼ) − Eₖ = ½(z − 1)eₖ − ½(1 + z)eⱼ, which is negative for −1 < z < 1; 0.9 leaves room for rounding.
 func (m *mantri) Abstains(most float64) bool { return most <= 0.9 }
 
-func (m *mantri) count(v *replay.View, p *mantriPhase) {
+// count adds the attempts that have finished since the last look to the samples of the phase.
+func (l *mantriLook) count() {
+	v, p := l.v, l.p
 	done := v.Done()[p.counted:]
 	for n := range done {
 		d := &done[n]
@@ -197,8 +210,8 @@ func (p paces) work(v *replay.View, a *replay.Running) float64 {
 	return 1
 }
 
-// better returns, of the durations and the rates of the same attempts, the one that is less spread out. There must be attempts.
-func (m *mantri) better(took, rates *sample, known bool) paces {
+// lessSpread returns, of the durations and the rates of the same attempts, the one that is less spread out. There must be attempts.
+func (m *mantri) lessSpread(took, rates *sample, known bool) paces {
 	bytes := known && rates.n() > 0 && rates.n() == took.n() && !rates.spreadOver(took.spread())
 	if bytes {
 		took = rates
@@ -208,36 +221,39 @@ func (m *mantri) better(took, rates *sample, known bool) paces {
 
 // period returns Δ: ten seconds, or a tenth of the median task as far as it is known; until one has finished, of what the
 // first reports let expect.
-func (m *mantri) period(v *replay.View, p *mantriPhase) float64 {
+func (l *mantriLook) period() float64 {
+	v, p, seen := l.v, l.p, &l.estimated
 	switch {
 	case p.took.n() > p.known:
 		p.life, p.known = p.took.median(), p.took.n()
 	case p.life == 0:
-		m.seen.reset()
+		seen.reset()
 		running := v.Running()
 		for i := range running {
 			if score := v.Progress(&running[i]); score > 0 {
-				m.seen.add(v.Elapsed(&running[i]).Seconds() / score)
+				seen.add(v.Elapsed(&running[i]).Seconds() / score)
 			}
 		}
-		if m.seen.n() == 0 {
+		if seen.n() == 0 {
 			return 0
 		}
-		p.life = m.seen.median()
+		p.life = seen.median()
 	}
-	return max(min(m.Report, p.life/10), 1e-3)
+	return max(min(l.Report, p.life/10), 1e-3)
 }
 
-// rates returns the rates of the finished attempts; until five have finished, running ones that have reported count too. It
-// returns false if there are none.
-func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) (paces, bool) {
+// takeRates sets the rates to those of the finished attempts; until five have finished, running ones that have reported count too.
+// It returns false if there are none.
+func (l *mantriLook) takeRates() bool {
+	v, p := l.v, l.p
 	if n := p.took.n(); n >= 5 {
 		if n > p.paced {
-			p.paces, p.paced = m.better(&p.took, &p.rates, !p.unknown), n
+			p.paces, p.paced = l.lessSpread(&p.took, &p.rates, !p.unknown), n
 		}
-		return p.paces, true
+		l.rates = p.paces
+		return true
 	}
-	took, rates, known := &m.seen, &m.perByte, !p.unknown
+	took, rates, known := &l.estimated, &l.estimatedPerByte, !p.unknown
 	took.reset()
 	rates.reset()
 	for _, d := range v.Done() {
@@ -248,29 +264,30 @@ func (m *mantri) rates(v *replay.View, p *mantriPhase, delta float64) (paces, bo
 	for i := range running {
 		a := &running[i]
 		elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
-		if elapsed >= delta && score > 0 && !v.Blocked(a) {
+		if elapsed >= l.delta && score > 0 && !v.Blocked(a) {
 			took.add(elapsed / score)
 			rates.add(elapsed / score / data(v, a.Task))
 			known = known && v.Bytes(a.Task) > 0
 		}
 	}
 	if took.n() == 0 {
-		return paces{}, false
+		return false
 	}
-	return m.better(took, rates, known), true
+	l.rates = l.lessSpread(took, rates, known)
+	return true
 }
 
 // remaining returns t_rem, averaged with what it was estimated to be at the last report.
-func (m *mantri) remaining(v *replay.View, p *mantriPhase, a *replay.Running, delta float64) float64 {
-	elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
+func (l *mantriLook) remaining(a *replay.Running, elapsed float64) float64 {
+	score := l.v.Progress(a)
 	if score <= 0 {
 		return math.Inf(1)
 	}
 	left := elapsed/score - elapsed
-	if n := p.took.n(); n > 0 {
-		left += p.wrapup / float64(n)
+	if n := l.p.took.n(); n > 0 {
+		left += l.p.wrapup / float64(n)
 	}
-	return averaged(a, left, score, delta)
+	return averaged(a, left, score, l.delta)
 }
 
 // averaged returns the running average of the time left of an attempt, updated with a report.
@@ -283,10 +300,11 @@ func averaged(a *replay.Running, left, score, delta float64) float64 {
 }
 
 // withdraw takes back the duplicates that got no slot since they were requested: whether they save anything is computed again.
-func (m *mantri) withdraw(v *replay.View, do *replay.Actions, p *mantriPhase) {
+func (l *mantriLook) withdraw() {
+	v, p := l.v, l.p
 	for _, q := range p.queued {
 		if v.Launched(q.task) == q.launched && !v.Finished(q.task) {
-			do.Withdraw(q.task)
+			l.do.Withdraw(q.task)
 			p.copied[q.place] = never
 		}
 	}
@@ -294,8 +312,9 @@ func (m *mantri) withdraw(v *replay.View, do *replay.Actions, p *mantriPhase) {
 }
 
 // prune kills all but the fastest copies of each task.
-func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta float64) {
-	most := max(m.Alpha, 1) // the last one cannot be killed
+func (l *mantriLook) prune() {
+	v, p := l.v, l.p
+	most := max(l.Alpha, 1) // the last one cannot be killed
 	joined := v.Joined()
 	p.many = append(p.many, joined[min(p.joined, len(joined)):]...)
 	p.joined = len(joined)
@@ -305,20 +324,21 @@ func (m *mantri) prune(v *replay.View, do *replay.Actions, p *mantriPhase, delta
 	for _, t := range p.many {
 		var own []*replay.Running
 		for a := range v.Attempts(t) {
-			if v.Elapsed(a).Seconds() >= delta {
+			if v.Elapsed(a).Seconds() >= l.delta {
 				own = append(own, a)
 			}
 		}
 		slices.SortFunc(own, func(a, b *replay.Running) int {
-			return cmp.Or(cmp.Compare(m.estimate(v, a), m.estimate(v, b)), cmp.Compare(a.Number, b.Number))
+			return cmp.Or(cmp.Compare(estimate(v, a), estimate(v, b)), cmp.Compare(a.Number, b.Number))
 		})
 		for _, a := range own[min(most, len(own)):] {
-			do.Kill(*a)
+			l.do.Kill(*a)
 		}
 	}
 }
 
-func (m *mantri) estimate(v *replay.View, a *replay.Running) float64 {
+// estimate returns the time left of an attempt by its last report alone, in seconds.
+func estimate(v *replay.View, a *replay.Running) float64 {
 	return TimeLeft(v.Progress(a), v.Elapsed(a).Seconds())
 }
 
@@ -326,98 +346,103 @@ func (m *mantri) estimate(v *replay.View, a *replay.Running) float64 {
 func restartNow(left, mean, delta float64) bool { return left > mean+delta }
 
 // whileWaiting restarts and duplicates while tasks wait for slots.
-func (m *mantri) whileWaiting(v *replay.View, do *replay.Actions, p *mantriPhase, rates paces, delta float64) {
-	m.found = m.found[:0]
+func (l *mantriLook) whileWaiting() {
+	v, p, rates := l.v, l.p, l.rates
+	l.found = l.found[:0]
 	running := v.Running()
-	t := target{rates, v.Far(), v.Lag().Seconds(), delta}
+	t := target{rates, v.Far(), v.Lag().Seconds(), l.delta}
 	if p.wrapup != 0 {
-		m.wakeAll(v, p)
+		l.wakeAll()
 	}
-	m.lower(v, p, t)
+	l.lower(t)
 	for i := range v.Awake() {
 		a := &running[i]
-		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) || m.dozes(v, p, i) {
+		elapsed := v.Elapsed(a).Seconds()
+		if elapsed < l.delta || v.Blocked(a) || l.sleepUnweighed(i, elapsed) {
 			continue
 		}
-		left := m.remaining(v, p, a, delta)
+		left := l.remaining(a, elapsed)
 		scale := rates.work(v, a) * t.far
 		mean := rates.mean*scale + t.lag
 		// of what may be duplicated at most two copies run
-		if !restartNow(left, mean, delta) && (left*2/3-t.lag)/scale < rates.likely {
-			m.sleep(v, p, i, left)
+		if !restartNow(left, mean, l.delta) && (left*2/3-t.lag)/scale < rates.likely {
+			l.sleep(i, elapsed, left)
 			continue
 		}
 		c := float64(v.CopiesOf(a))
 		switch {
-		case m.Restart && c == 1 && restartNow(left, mean, delta) && p.restarted(v.Place(a)) < m.Gamma:
-			m.found = append(m.found, mantriCase{left - mean, a.Task, int32(i), true})
-		case m.Copy && (left*c/(c+1)-t.lag)/scale >= rates.likely && m.mayCopy(v, p, a, delta):
-			m.found = append(m.found, mantriCase{left - mean, a.Task, int32(i), false})
+		case l.Restart && c == 1 && restartNow(left, mean, l.delta) && p.restarted(v.Place(a)) < l.Gamma:
+			l.found = append(l.found, mantriCase{left - mean, a.Task, int32(i), true})
+		case l.Copy && (left*c/(c+1)-t.lag)/scale >= rates.likely && l.mayCopy(a):
+			l.found = append(l.found, mantriCase{left - mean, a.Task, int32(i), false})
 		}
 	}
 	if !p.all {
-		p.weighed = append(p.weighed, weighing{v.Now(), delta})
+		p.weighed = append(p.weighed, weighing{v.Now(), l.delta})
 	}
-	m.inOrder()
-	for _, c := range m.found {
+	l.inOrder()
+	for _, c := range l.found {
 		a := &running[c.at]
 		if c.restart {
 			p.restart(v.Place(a), v.Tasks())
-			do.Restart(*a)
+			l.do.Restart(*a)
 		} else {
 			p.copy(v.Place(a), v.Now(), v.Tasks())
 			p.queued = append(p.queued, queuedCopy{c.task, v.Place(a), v.Launched(c.task)})
-			do.CopyFirst(c.task)
+			l.do.CopyFirst(c.task)
 		}
 	}
 }
 
 // whenIdle duplicates with slots that no task waits for.
-func (m *mantri) whenIdle(v *replay.View, do *replay.Actions, p *mantriPhase, rates paces, delta float64) {
+func (l *mantriLook) whenIdle() {
+	v, p, rates := l.v, l.p, l.rates
 	free := v.Free()
-	if !m.Copy || free == 0 {
+	if !l.Copy || free == 0 {
 		return
 	}
-	m.wakeAll(v, p)
-	m.found = m.found[:0]
+	l.wakeAll()
+	l.found = l.found[:0]
 	running := v.Running()
 	far, lag := v.Far(), v.Lag().Seconds()
 	for i := range running {
 		a := &running[i]
-		if v.Elapsed(a).Seconds() < delta || v.Blocked(a) || !m.mayCopy(v, p, a, delta) {
+		elapsed := v.Elapsed(a).Seconds()
+		if elapsed < l.delta || v.Blocked(a) || !l.mayCopy(a) {
 			continue
 		}
-		left := m.remaining(v, p, a, delta)
+		left := l.remaining(a, elapsed)
 		mean := rates.mean*(rates.work(v, a)*far) + lag
-		if gain := left - mean; gain > m.Rho*delta {
-			m.found = append(m.found, mantriCase{gain, a.Task, int32(i), false})
+		if gain := left - mean; gain > l.Rho*l.delta {
+			l.found = append(l.found, mantriCase{gain, a.Task, int32(i), false})
 		}
 	}
-	m.inOrder()
-	for _, c := range m.found[:min(free, len(m.found))] {
+	l.inOrder()
+	for _, c := range l.found[:min(free, len(l.found))] {
 		p.copy(v.Place(&running[c.at]), v.Now(), v.Tasks())
-		do.Copy(c.task)
+		l.do.Copy(c.task)
 	}
 }
 
 // mayCopy returns false for a task that was copied within Δ or has three copies, and for all but its fastest copy.
-func (m *mantri) mayCopy(v *replay.View, p *mantriPhase, a *replay.Running, delta float64) bool {
+func (l *mantriLook) mayCopy(a *replay.Running) bool {
+	v := l.v
 	if v.CopiesOf(a) >= 3 {
 		return false
 	}
-	last := p.copiedAt(v.Place(a))
-	if last != never && (v.Now()-last).Seconds() < delta {
+	last := l.p.copiedAt(v.Place(a))
+	if last != never && (v.Now()-last).Seconds() < l.delta {
 		return false
 	}
 	if v.CopiesOf(a) == 1 {
 		return last == never || v.Launched(a.Task) > 0
 	}
-	mine := m.estimate(v, a)
+	mine := estimate(v, a)
 	for b := range v.Attempts(a.Task) {
 		if b.Number == a.Number {
 			continue
 		}
-		if e := v.Elapsed(b).Seconds(); e < delta || m.estimate(v, b) < mine || m.estimate(v, b) == mine && b.Number < a.Number {
+		if e := v.Elapsed(b).Seconds(); e < l.delta || estimate(v, b) < mine || estimate(v, b) == mine && b.Number < a.Number {
 			return false
 		}
 	}

@@ -31,14 +31,15 @@ func (t *target) harmless(v *replay.View, a *replay.Running) float64 {
 }
 
 // lower lowers the floor if a target is below it, and wakes the attempts whose bounds are not harmless any more.
-func (m *mantri) lower(v *replay.View, p *mantriPhase, t target) {
+func (l *mantriLook) lower(t target) {
+	v, p := l.v, l.p
 	if p.all || !p.floor.goUnder(t) {
 		return
 	}
 	running := v.Running()
 	for i := range running {
 		if a := &running[i]; v.Asleep(i) && a.Note > p.floor.harmless(v, a) {
-			m.wake(v, p, i)
+			l.wake(i)
 		}
 	}
 }
@@ -56,26 +57,28 @@ func (t *target) goUnder(u target) bool {
 }
 
 // sleep puts the i-th attempt to sleep if its t_rem is harmless.
-func (m *mantri) sleep(v *replay.View, p *mantriPhase, i int, left float64) {
+func (l *mantriLook) sleep(i int, elapsed, left float64) {
+	v, p := l.v, l.p
 	a := &v.Running()[i]
 	harmless := p.floor.harmless(v, a)
 	if p.all || !(left <= harmless) || !v.Steady(a) {
 		return
 	}
-	elapsed := v.Elapsed(a).Seconds()
 	if most := max(left, elapsed/a.Last-elapsed) * (1 + 1e-9); most <= harmless {
 		a.Note = most
 		v.Sleep(i)
 	}
 }
 
-// dozes puts the i-th attempt to sleep if it was never weighed, and its t_rem will be harmless whatever it reports.
-func (m *mantri) dozes(v *replay.View, p *mantriPhase, i int) bool {
+// sleepUnweighed puts the i-th attempt to sleep if it was never weighed, and its t_rem will be harmless whatever it reports. It
+// reports whether it did.
+func (l *mantriLook) sleepUnweighed(i int, elapsed float64) bool {
+	v, p := l.v, l.p
 	a := &v.Running()[i]
 	if p.all || a.Last != 0 || a.Note != 0 || !v.Steady(a) {
 		return false
 	}
-	most := (v.Bound(a) - v.Elapsed(a).Seconds()) * (1 + 1e-9)
+	most := (v.Bound(a) - elapsed) * (1 + 1e-9)
 	if !(most <= p.floor.harmless(v, a)) {
 		return false
 	}
@@ -85,7 +88,8 @@ func (m *mantri) dozes(v *replay.View, p *mantriPhase, i int) bool {
 }
 
 // wake gives the i-th attempt the average that it would have, had it been weighed each time.
-func (m *mantri) wake(v *replay.View, p *mantriPhase, i int) {
+func (l *mantriLook) wake(i int) {
+	v, p := l.v, l.p
 	a := &v.Running()[i]
 	v.Wake(i)
 	a.Note, a.Last = 0, 0
@@ -101,13 +105,14 @@ func (m *mantri) wake(v *replay.View, p *mantriPhase, i int) {
 
 // wakeAll wakes all attempts for good, if t_wrapup counts or not all attempts are weighed at a look: then t_rem has no known
 // bound.
-func (m *mantri) wakeAll(v *replay.View, p *mantriPhase) {
+func (l *mantriLook) wakeAll() {
+	p := l.p
 	if p.all {
 		return
 	}
-	for i := range v.Running() {
-		if v.Asleep(i) {
-			m.wake(v, p, i)
+	for i := range l.v.Running() {
+		if l.v.Asleep(i) {
+			l.wake(i)
 		}
 	}
 	p.all, p.weighed = true, nil

@@ -40,8 +40,9 @@ func remainings(t *testing.T, last float64, reports []workload.Point, at ...repl
 	m, p := &mantri{Mantri: mantriDefaults}, &mantriPhase{}
 	var s replay.Sim
 	s.Run(workload.Build(c.Rows()).Pools[0], replay.Options{Policy: &looker{at, func(v *replay.View) {
-		m.count(v, p)
-		left = append(left, m.remaining(v, p, &v.Running()[0], 2))
+		l, a := mantriLook{mantri: m, p: p, v: v, delta: 2}, &v.Running()[0]
+		l.count()
+		left = append(left, l.remaining(a, v.Elapsed(a).Seconds()))
 	}}})
 	return left
 }

@@ -146,9 +146,11 @@ func (v *View) Spent(d *Done, want float64) Time {
 	if v.copyScore() > 0 {
 		return v.spentInParts(d, want)
 	}
-	x := want
-	if d.curve >= 0 {
-		x = shareAt(v.s.reported(d.curve), want)
+	switch {
+	case d.curve >= 0:
+		want = shareAt(v.s.reported(d.curve), want)
+	case want >= 1:
+		return d.Took
 	}
-	return Time(math.Round(x * float64(d.Took)))
+	return Time(math.Round(want * float64(d.Took)))
 }
