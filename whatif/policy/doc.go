@@ -2,8 +2,9 @@
 //
 //  1. table.go lists them: name, doc, source, options with defaults, constructor. A new policy is one line there. select.go
 //     selects policies by name, and refuse.go checks that a pool has what a policy needs.
-//  2. late.go, hadoop.go, mrv2.go, spark.go, mantri.go with mantri_sleep.go and protect.go, dolly.go with cloning.go,
-//     blacklist.go, and tail.go for MapReduce's and Dryad's.
+//  2. late.go, hadoop.go, mrv2.go, spark.go, mantri.go and protect.go, dolly.go with cloning.go, blacklist.go, and tail.go for
+//     MapReduce's and Dryad's. Mantri's estimates are in mantri_estimates.go, its order of cases in mantri_cases.go, and the
+//     attempts that it need not visit in mantri_sleep.go.
 //  3. A policy's options are the fields of a small struct; package option reads and prints them.
 //  4. sample.go, ages.go and shared.go are used by most policies: a sorted sample that grows, and the running tasks without
 //     copies by age, both maintained from one look to the next.

@@ -2,8 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"math"
-	"math/bits"
 	"slices"
 
 	"straggler/whatif/replay"
@@ -69,12 +67,12 @@ type mantriLook struct {
 
 // mantriPhase is what Mantri keeps of a phase from one look to the next.
 type mantriPhase struct {
-	counted  int
-	rates    sample // seconds per byte
-	took     sample
+	counted  int           // finished attempts that are in the samples
+	rates    sample        // of the finished attempts, s/byte
+	took     sample        // the same, s
 	unknown  bool          // a task without bytes has finished
 	wrapup   float64       // seconds that the finished attempts took after they had read everything, all together
-	life     float64       // of a task, as far as known
+	life     float64       // of a task, as far as known, s
 	known    int           // finished attempts that life was taken from
 	paces    paces         // of the finished attempts
 	paced    int           // how many they were then
@@ -101,14 +99,7 @@ type queuedCopy struct {
 	launched int
 }
 
-// mantriCase is an attempt that might be restarted or duplicated.
-type mantriCase struct {
-	gain    float64
-	task    int32
-	at      int32 // among those that run
-	restart bool
-}
-
+// restart counts a restart of the task at a place.
 func (p *mantriPhase) restart(place int32, tasks int) {
 	if p.restarts == nil {
 		p.restarts = make([]int32, tasks)
@@ -123,6 +114,7 @@ func (p *mantriPhase) restarted(place int32) int {
 	return int(p.restarts[place])
 }
 
+// copy notes that the task at a place is duplicated now.
 func (p *mantriPhase) copy(place int32, now replay.Time, tasks int) {
 	if p.copied == nil {
 		p.copied = slices.Repeat([]replay.Time{never}, tasks)
@@ -188,117 +180,6 @@ func (l *mantriLook) count() {
 	p.counted += len(done)
 }
 
-// data returns the input of a task, or 1 if the log does not say.
-func data(v *replay.View, task int32) float64 {
-	if b := v.Bytes(task); b > 0 {
-		return float64(b)
-	}
-	return 1
-}
-
-// paces are the seconds that attempts took for a unit of work, and whether that is a byte or a task.
-type paces struct {
-	mean, likely float64 // likely: what they exceed with more than δ
-	bytes        bool
-}
-
-// work returns the units of work of an attempt.
-func (p paces) work(v *replay.View, a *replay.Running) float64 {
-	if b := v.Input(a); p.bytes && b > 0 {
-		return float64(b)
-	}
-	return 1
-}
-
-// lessSpread returns, of the durations and the rates of the same attempts, the one that is less spread out. There must be attempts.
-func (m *mantri) lessSpread(took, rates *sample, known bool) paces {
-	bytes := known && rates.n() > 0 && rates.n() == took.n() && !rates.spreadOver(took.spread())
-	if bytes {
-		took = rates
-	}
-	return paces{took.mean(), took.at(min(int(m.Delta*float64(took.n())), took.n()-1)), bytes}
-}
-
-// period returns Δ: ten seconds, or a tenth of the median task as far as it is known; until one has finished, of what the
-// first reports let expect.
-func (l *mantriLook) period() float64 {
-	v, p, seen := l.v, l.p, &l.estimated
-	switch {
-	case p.took.n() > p.known:
-		p.life, p.known = p.took.median(), p.took.n()
-	case p.life == 0:
-		seen.reset()
-		running := v.Running()
-		for i := range running {
-			if score := v.Progress(&running[i]); score > 0 {
-				seen.add(v.Elapsed(&running[i]).Seconds() / score)
-			}
-		}
-		if seen.n() == 0 {
-			return 0
-		}
-		p.life = seen.median()
-	}
-	return max(min(l.Report, p.life/10), 1e-3)
-}
-
-// takeRates sets the rates to those of the finished attempts; until five have finished, running ones that have reported count too.
-// It returns false if there are none.
-func (l *mantriLook) takeRates() bool {
-	v, p := l.v, l.p
-	if n := p.took.n(); n >= 5 {
-		if n > p.paced {
-			p.paces, p.paced = l.lessSpread(&p.took, &p.rates, !p.unknown), n
-		}
-		l.rates = p.paces
-		return true
-	}
-	took, rates, known := &l.estimated, &l.estimatedPerByte, !p.unknown
-	took.reset()
-	rates.reset()
-	for _, d := range v.Done() {
-		took.add(d.Took.Seconds())
-		rates.add(d.Took.Seconds() / data(v, d.Task))
-	}
-	running := v.Running()
-	for i := range running {
-		a := &running[i]
-		elapsed, score := v.Elapsed(a).Seconds(), v.Progress(a)
-		if elapsed >= l.delta && score > 0 && !v.Blocked(a) {
-			took.add(elapsed / score)
-			rates.add(elapsed / score / data(v, a.Task))
-			known = known && v.Bytes(a.Task) > 0
-		}
-	}
-	if took.n() == 0 {
-		return false
-	}
-	l.rates = l.lessSpread(took, rates, known)
-	return true
-}
-
-// remaining returns t_rem, averaged with what it was estimated to be at the last report.
-func (l *mantriLook) remaining(a *replay.Running, elapsed float64) float64 {
-	score := l.v.Progress(a)
-	if score <= 0 {
-		return math.Inf(1)
-	}
-	left := elapsed/score - elapsed
-	if n := l.p.took.n(); n > 0 {
-		left += l.p.wrapup / float64(n)
-	}
-	return averaged(a, left, score, l.delta)
-}
-
-// averaged returns the running average of the time left of an attempt, updated with a report.
-func averaged(a *replay.Running, left, score, delta float64) float64 {
-	if before := a.Note; before > 0 && score > a.Last {
-		left = (left + max(before-delta, 0)) / 2
-	}
-	a.Note, a.Last = left, score
-	return left
-}
-
 // withdraw takes back the duplicates that got no slot since they were requested: whether they save anything is computed again.
 func (l *mantriLook) withdraw() {
 	v, p := l.v, l.p
@@ -337,12 +218,8 @@ func (l *mantriLook) prune() {
 	}
 }
 
-// estimate returns the time left of an attempt by its last report alone, in seconds.
-func estimate(v *replay.View, a *replay.Running) float64 {
-	return TimeLeft(v.Progress(a), v.Elapsed(a).Seconds())
-}
-
-// restartNow reports whether MANTRI kills and restarts a task while others wait.
+// restartNow reports whether a task is killed and restarted while others wait: t_rem > E(t_new) + Δ, in seconds (MANTRI §5.1,
+// pseudocode 1).
 func restartNow(left, mean, delta float64) bool { return left > mean+delta }
 
 // whileWaiting restarts and duplicates while tasks wait for slots.
@@ -447,50 +324,4 @@ func (l *mantriLook) mayCopy(a *replay.Running) bool {
 		}
 	}
 	return true
-}
-
-// inOrder sorts the cases by gain, largest first. There may be a thousand at a look, so they are first put into buckets by their
-// gains, which takes few comparisons, and then sorted within each bucket.
-func (m *mantri) inOrder() {
-	if len(m.found) < 2 {
-		return
-	}
-	m.keys, m.unsorted = m.keys[:0], append(m.unsorted[:0], m.found...)
-	least, most := uint64(math.MaxUint64), uint64(0)
-	for n := range m.found {
-		key := falling(m.found[n].gain)
-		m.keys = append(m.keys, key)
-		least, most = min(least, key), max(most, key)
-	}
-	shift := max(bits.Len64(most-least)-bits.Len(uint(len(m.found)))-1, 0)
-	places := int((most-least)>>shift) + 1
-	m.from = slices.Grow(m.from[:0], places+1)[:places+1]
-	clear(m.from)
-	for _, key := range m.keys {
-		m.from[(key-least)>>shift+1]++
-	}
-	for n := range places {
-		m.from[n+1] += m.from[n]
-	}
-	for n, key := range m.keys {
-		at := &m.from[(key-least)>>shift]
-		m.found[*at] = m.unsorted[n]
-		*at++
-	}
-	start := int32(0)
-	for _, end := range m.from[:places] {
-		if end > start+1 {
-			slices.SortFunc(m.found[start:end], func(c, d mantriCase) int { return cmp.Or(cmp.Compare(d.gain, c.gain), cmp.Compare(c.task, d.task)) })
-		}
-		start = end
-	}
-}
-
-// falling returns a number that decreases as x increases.
-func falling(x float64) uint64 {
-	b := math.Float64bits(x + 0) // 0 and -0 are equal
-	if b>>63 == 0 {
-		b ^= 1<<63 - 1
-	}
-	return b
 }

@@ -131,7 +131,7 @@ func (s *spark) mark(v *replay.View, do *replay.Actions, p *sparkPhase, limit fl
 			continue
 		}
 		if v.Copies(x.task) == 1 {
-			a := only(v, x.task)
+			a := onlyAttempt(v, x.task)
 			if a.Start+over > v.Now() { // another attempt, or the limit has grown
 				next = min(next, a.Start+over)
 			} else if spared, till := s.efficient(v, p, a, limit); spared && efficiency {
@@ -148,19 +148,22 @@ func (s *spark) mark(v *replay.View, do *replay.Actions, p *sparkPhase, limit fl
 	return next
 }
 
-// only returns the attempt of a task if it is its only running one, or nil.
-func only(v *replay.View, task int32) *replay.Running {
+// onlyAttempt returns the running attempt of a task that has one.
+func onlyAttempt(v *replay.View, task int32) *replay.Running {
 	for a := range v.Attempts(task) {
 		return a
 	}
 	return nil
 }
 
-// heartbeat is how often an executor reports the metrics of running tasks.
+// heartbeat is how often an executor reports the metrics of running tasks, in seconds (the default of
+// spark.executor.heartbeatInterval).
 const heartbeat = 10.0
 
 // efficient reports whether a task past the limit is spared because it reads as fast as the others did, and returns until when
-// that cannot change: its next report, or the time after which its rate does not matter.
+// that cannot change: its next report, or the time after which its rate does not matter. It is spared if records/elapsed, with
+// the records of its last report, is at least the multiplier times the records per second of the successful tasks
+// (TaskSetManager 3.4, TaskProcessRateCalculator).
 func (s *spark) efficient(v *replay.View, p *sparkPhase, a *replay.Running, limit float64) (bool, replay.Time) {
 	if p.records <= 0 || p.ran <= 0 {
 		return false, 0
