@@ -23,10 +23,12 @@ func (a *Attempt) DropLongParts() {
 	}
 }
 
-// DropLateQueue makes the queued time unknown if it is after the start: another machine's clock measured it.
+// DropLateQueue makes the queued time unknown if it is after the start or the end: another machine's clock measured it.
 func (a *Attempt) DropLateQueue() {
-	if a.QueuedTime.OK && a.StartTime.OK && a.QueuedTime.V > a.StartTime.V {
-		a.QueuedTime = Null[Time]{}
+	for _, t := range []Null[Time]{a.StartTime, a.FinishTime} {
+		if t.OK && a.QueuedTime.V > t.V {
+			a.QueuedTime = Null[Time]{}
+		}
 	}
 }
 

@@ -156,7 +156,6 @@ func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) 
 		}
 		if n == 0 {
 			row.QueuedTime = instant(string(l.Submitted))
-			row.DropLateQueue()
 		}
 		switch {
 		case start.OK && end.OK && end.V >= start.V:
@@ -167,6 +166,7 @@ func (r *reader) run(l *loggedJob, n int, app, job schema.Key, p *schema.Phase) 
 		default:
 			row.Quality |= schema.PartialRow
 		}
+		row.DropLateQueue()
 		p.ExtendWindow(&row)
 		r.trace.Attempts = append(r.trace.Attempts, row)
 	}

@@ -198,9 +198,10 @@ func TestPrintedList(t *testing.T) {
 
 // The process that submits a task and the one that runs it may have different clocks.
 func TestQueuedByAnotherClock(t *testing.T) {
-	const task = `[{"task_id":"t1","attempt_number":0,"state":"FINISHED","creation_time_ms":3000,"start_time_ms":2000,"end_time_ms":4000}]`
+	const task = `[{"task_id":"t1","attempt_number":0,"state":"FINISHED","creation_time_ms":3000,"start_time_ms":2000,"end_time_ms":4000},
+{"task_id":"t2","attempt_number":0,"state":"FAILED","creation_time_ms":5000,"start_time_ms":null,"end_time_ms":4000}]`
 	r := ingesttest.Conformance(t, Format(), ingesttest.Input("tasks.json", []byte(task)))
-	if len(r.Attempts) != 1 || r.Attempts[0].QueuedTime.OK || r.Attempts[0].DurationS != schema.Some(2.0) {
+	if len(r.Attempts) != 2 || r.Attempts[0].QueuedTime.OK || r.Attempts[1].QueuedTime.OK || r.Attempts[0].DurationS != schema.Some(2.0) {
 		t.Errorf("%+v", r.Attempts)
 	}
 }

@@ -150,11 +150,11 @@ var errListed = errors.New("the same attempt of the same task stands in the file
 // add completes the times of a row, whose attempt has no metrics, and emits it.
 func (r *reader) add(phase int, row *schema.Attempt) error {
 	row.Quality |= schema.MetricsMissing
-	row.DropLateQueue()
 	if row.StartTime.OK && row.FinishTime.OK && row.FinishTime.V < row.StartTime.V {
 		row.FinishTime = schema.Null[schema.Time]{}
 		row.Quality |= schema.TimeRepaired
 	}
+	row.DropLateQueue()
 	if row.StartTime.OK && row.FinishTime.OK {
 		row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
 	} else {

@@ -241,12 +241,12 @@ func (f *fold) finishAttempt(a *schema.Attempt, id attemptID, e event, lost bool
 		a.StartTime = t
 	}
 	a.QueuedTime = read.Millis(m.int("creationTime"))
-	a.DropLateQueue()
 	a.FinishTime = read.Millis(orTime(m.int("endTime"), e.time))
 	if a.StartTime.OK && a.FinishTime.OK && a.FinishTime.V < a.StartTime.V {
 		a.FinishTime = schema.Null[schema.Time]{}
 		a.Quality |= schema.TimeRepaired
 	}
+	a.DropLateQueue()
 	if a.StartTime.OK && a.FinishTime.OK {
 		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
 	} else {
