@@ -23,7 +23,7 @@ func Format() ingest.Format {
 but that of the application master, so nothing can be called slow; the lines tell when and in which queue work ran. memorySeconds,
 vcoreSeconds and preempted resources are settings (yarn.memory_seconds, …). Other lines of the log are skipped. The JSON answer of
 /ws/v1/cluster/apps contains the same. 'yarn application -list' prints a table without times, and -status a report with times.`,
-		Experimental: "applications have no tasks, so nothing can be called slow; no real file was available, and the layouts follow the documentation",
+		Experimental: "applications have no tasks, so nothing can be called slow; only summary lines were tried on real ones, and the other layouts follow the documentation",
 		Sniff:        sniff,
 		Read:         readLog,
 	}
