@@ -178,11 +178,21 @@ func (r *reader) task(status schema.AttemptStatus) error {
 	}
 	r.times(&row)
 	row.Task = r.taskOf(phase, &row)
-	if percent, err := strconv.ParseFloat(strings.TrimSuffix(r.get("%cpu"), "%"), 64); err == nil && percent >= 0 && percent < 1e7 && row.DurationS.OK &&
-		(percent > 0 || row.InputBytes.OK) {
-		row.CPUS = schema.Some(percent / 100 * row.DurationS.V)
-	}
+	row.CPUS = r.cpu(&row)
 	return r.Add(phase, &row)
+}
+
+// cpu returns %cpu, the share of the run's real time, in seconds: the task may have staged its files before and after the run.
+func (r *reader) cpu(row *schema.Attempt) schema.Null[float64] {
+	ran := duration(r.get("realtime"))
+	if !ran.OK {
+		ran = row.DurationS
+	}
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(r.get("%cpu"), "%"), 64)
+	if err != nil || !(percent >= 0 && percent < 1e7) || !ran.OK || percent == 0 && !row.InputBytes.OK {
+		return schema.Null[float64]{}
+	}
+	return schema.Some(percent / 100 * ran.V)
 }
 
 // id returns the task's own id; a trace with non-default fields may lack it.

@@ -42,6 +42,16 @@ func TestDefaultFields(t *testing.T) {
 	}
 }
 
+// The processor time is a share of the run, without what it took to stage files.
+func TestProcessorTime(t *testing.T) {
+	const trace = "task_id\thash\tname\tstatus\tstart\tcomplete\trealtime\t%cpu\n1\ta\tP (x)\tCOMPLETED\t1589027640000\t1589027650000\t4000\t200.0\n" +
+		"2\tb\tP (y)\tCOMPLETED\t1589027640000\t1589027650000\t-\t200.0\n"
+	r := ingesttest.Bytes(t, Format(), "trace.txt", []byte(trace))
+	if a := r.Attempts; len(a) != 2 || a[0].DurationS != schema.Some(10.0) || a[0].CPUS != schema.Some(8.0) || a[1].CPUS != schema.Some(20.0) {
+		t.Errorf("%+v", a)
+	}
+}
+
 // Of a task that ends before it was measured, old versions write 0 for everything.
 func TestUnmeasuredTask(t *testing.T) {
 	const trace = "task_id\thash\tname\tstatus\tsubmit\tduration\trealtime\t%cpu\trss\trchar\twchar\n" +
