@@ -39,6 +39,24 @@ func slowNight(r *rand.Rand, n int, slow func(machine, stage int) (factor, waiti
 	return run
 }
 
+// A baseline whose counts were edited to be negative gives no error.
+func TestNegativeCounts(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	usual := func(int, int) (float64, float64) { return 1, 0 }
+	var history []*measure.Run
+	for n := range 3 {
+		night := slowNight(r, n, usual)
+		for i := range night.Stages {
+			night.Stages[i].Values["tasks"] = -0.5
+		}
+		history = append(history, &night)
+	}
+	tonight := slowNight(r, 20, usual)
+	if s, _ := slowness(&tonight, history, measure.Match(&tonight, history)); len(s.Machines) == 0 {
+		t.Error("no machine is compared")
+	}
+}
+
 // A machine that ran so many slow tasks that the p-value of each stage underflows is named, too.
 func TestManySlowTasks(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))

@@ -33,8 +33,8 @@ func (s Student) Quantile(p float64) float64 {
 // NormalSurvival returns P(Z > x) of the standard normal distribution.
 func NormalSurvival(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
 
-// BinomialSurvival returns P(X >= k) for the successes X of n >= 0 independent trials of probability p, 0 <= p <= 1. It is
-// I(p; k, n−k+1) (Abramowitz & Stegun 26.5.24).
+// BinomialSurvival returns P(X >= k) for the successes X of n >= 0 independent trials of probability p. It is I(p; k, n−k+1)
+// (Abramowitz & Stegun 26.5.24). A p below 0, as edited files may imply, counts as 0, one above 1 as 1.
 func BinomialSurvival(k, n int64, p float64) float64 {
 	switch {
 	case k <= 0:
@@ -42,6 +42,7 @@ func BinomialSurvival(k, n int64, p float64) float64 {
 	case k > n:
 		return 0
 	}
+	p = min(1, max(0, p))
 	return mathext.RegIncBeta(float64(k), float64(n-k+1), p)
 }
 

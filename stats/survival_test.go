@@ -41,6 +41,7 @@ func TestSurvivalOfTests(t *testing.T) {
 		{BinomialSurvival(1, 1, 0.02), 0.02},
 		{BinomialSurvival(5, 5, 0.5), 1. / 32},
 		{BinomialSurvival(0, 5, 0.02), 1}, {BinomialSurvival(6, 5, 0.02), 0},
+		{BinomialSurvival(3, 3, -0.1), 0}, {BinomialSurvival(3, 3, 1.1), 1},
 		{BinomialSurvival(3, 3, 0), 0}, {BinomialSurvival(3, 3, 1), 1}, {BinomialSurvival(0, 0, 0.5), 1},
 		{BinomialSurvival(500, 1000, 1e-3), 0}, // less than a float64 can hold
 		{ChiSquaredSurvival(9.21034, 1), 0.01},
