@@ -18,7 +18,7 @@ func JobTracker() ingest.Format {
 		Doc:  "Hadoop 0.18–1.x job history (Job JOBID=\"…\" lines), one job per file, or many concatenated with !!FILE= marks",
 		Detail: `Phases are the maps, the reduces, and the job's set-up and clean-up tasks. Racks come from /rack/host names, and a map's locality
 from the hosts of its split. Speculative copies are inferred: an attempt that started while another one of its task ran. The
-format has no containers and, before 0.21, no processor time. The only progress is that of reduces at the end of copy and of sort,
+format has no containers and, before 0.20.203, no processor time. The only progress is that of reduces at the end of copy and of sort,
 a third each. Everything else that is missing is NULL.`,
 		Sniff: sniffJobTracker,
 		Read:  readJobTracker,
