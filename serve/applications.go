@@ -31,10 +31,10 @@ var applicationColumns = []column{
 func (s *Server) applicationsPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Applications", Here: "/", Scripts: []string{"running.js"}}, func(_ context.Context, w io.Writer) error {
 		apps, judged := s.c.Applications()
-		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", prose.Upper(prose.Plural(int64(len(apps)), "application", "applications")))
+		writeTitle(w, prose.Upper(prose.Plural(int64(len(apps)), "application", "applications")))
 		status := s.c.Status()
 		if lead := s.readingLead(len(apps), judged, &status); lead != "" {
-			fmt.Fprintf(w, "<p class=\"lead\">%s</p>", lead) // our own words and numbers
+			writeLead(w, lead)
 		}
 		if err := s.writeRunningSection(w); err != nil {
 			return err

@@ -22,7 +22,7 @@ import (
 // findings of each night.
 func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Audit", Here: "/audit"}, func(ctx context.Context, w io.Writer) error {
-		fmt.Fprint(w, "<h1 class=\"title\">What got worse</h1>")
+		writeTitle(w, "What got worse")
 		night, current, err := s.c.Night(ctx)
 		if errors.Is(err, catalog.ErrBuilding) {
 			_, err = fmt.Fprint(w, "<p class=\"trust weak\">The runs are compared when outliers and causes of their logs have been found.</p>")
@@ -32,8 +32,8 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		writeAge(w, current)
-		fmt.Fprintf(w, "<p class=\"lead\">The latest run of each program is compared with its earlier runs in this store, of which at least %d are needed; straggler audit does the same with a baseline file that a team keeps.</p><details><summary>Method</summary><p>%s.</p></details>",
-			night.MinRuns, template.HTMLEscapeString(prose.Upper(night.Method)))
+		writeLead(w, fmt.Sprintf("The latest run of each program is compared with its earlier runs in this store, of which at least %d are needed; straggler audit does the same with a baseline file that a team keeps.", night.MinRuns))
+		fmt.Fprintf(w, "<details><summary>Method</summary><p>%s.</p></details>", template.HTMLEscapeString(prose.Upper(night.Method)))
 		if err := s.writeNight(w, night, "latest runs"); err != nil {
 			return err
 		}

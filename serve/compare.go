@@ -35,7 +35,7 @@ type compareChoice struct {
 // comparePage shows what changed between two applications, like straggler compare.
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Compare two applications", Crumbs: []link{{"Applications", "/"}}}, func(ctx context.Context, w io.Writer) error {
-		fmt.Fprint(w, "<h1 class=\"title\">Compare two applications</h1>")
+		writeTitle(w, "Compare two applications")
 		apps, _ := s.c.Applications()
 		var form compareForm
 		for _, side := range []struct{ name, title string }{{"a", "Before"}, {"b", "After"}} {
@@ -104,8 +104,7 @@ func writePair(w io.Writer, p *audit.Pair) error {
 	for _, change := range p.Plans {
 		fmt.Fprintf(w, "<p>The plan changed: %s.</p>", template.HTMLEscapeString(prose.Clean(change, prose.TextRunes)))
 	}
-	_, err := fmt.Fprintf(w, "<p class=\"lead\">Method: %s.</p>", template.HTMLEscapeString(p.Method))
-	return err
+	return writeLead(w, "Method: "+p.Method+".")
 }
 
 func nullOf(v *float64) schema.Null[float64] {

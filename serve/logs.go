@@ -19,15 +19,16 @@ import (
 // logsPage lists the watched paths, the logs that have not been read yet, and those that could not be read.
 func (s *Server) logsPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Logs", Here: "/logs"}, func(ctx context.Context, w io.Writer) error {
-		fmt.Fprintf(w, "<h1 class=\"title\">Logs</h1>")
+		writeTitle(w, "Logs")
 		if logs := s.c.Logs(); len(logs) > 0 {
-			fmt.Fprintf(w, "<p class=\"lead\">Watched, and read again when they grow:</p><ul class=\"plain\">")
+			writeLead(w, "Watched, and read again when they grow:")
+			fmt.Fprint(w, `<ul class="plain">`)
 			for _, l := range logs {
 				fmt.Fprintf(w, "<li><code>%s</code></li>", template.HTMLEscapeString(prose.Clean(l, prose.TextRunes)))
 			}
 			fmt.Fprintf(w, "</ul>")
 		} else {
-			fmt.Fprintf(w, "<p class=\"lead\">No logs are watched: the pages show what the store holds, and what other programs add to it.</p>")
+			writeLead(w, "No logs are watched: the pages show what the store holds, and what other programs add to it.")
 		}
 		status := s.c.Status()
 		if len(status.Waiting) > 20 || r.FormValue("q") != "" {

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"fmt"
-	"html/template"
 	"io"
 	"net/http"
 	"strconv"
@@ -25,7 +24,7 @@ func (s *Server) machinesPage(w http.ResponseWriter, r *http.Request) {
 		}
 		for _, section := range view.Sections(d) {
 			if section.ID == "health" {
-				fmt.Fprint(w, "<h1 class=\"title\">Machines over all applications</h1>")
+				writeTitle(w, "Machines over all applications")
 				writeAge(w, current)
 				if err := s.writeHistory(ctx, w); err != nil {
 					return err
@@ -33,8 +32,8 @@ func (s *Server) machinesPage(w http.ResponseWriter, r *http.Request) {
 				return sections(w, section)
 			}
 		}
-		fmt.Fprintf(w, "<h1 class=\"title\">Machines</h1><p class=\"lead\">%s</p>", template.HTMLEscapeString(d.Machines.List.Note))
-		return nil
+		writeTitle(w, "Machines")
+		return writeLead(w, d.Machines.List.Note)
 	})
 }
 
@@ -57,7 +56,7 @@ func (s *Server) machinePage(w http.ResponseWriter, r *http.Request) {
 	name := r.FormValue("name")
 	title := "Machine " + prose.Name(name)
 	s.write(w, r, page{Title: title, Here: "/machines", Crumbs: []link{{"Machines", "/machines"}}}, func(ctx context.Context, w io.Writer) error {
-		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(title))
+		writeTitle(w, title)
 		sql := sqlNamed("machine_windows", name)
 		windows, err := catalog.Read[windowRow](ctx, s.c, sql)
 		if err != nil {

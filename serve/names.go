@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"fmt"
-	"html/template"
 	"io"
 	"net/http"
 	"net/url"
@@ -48,7 +47,8 @@ func (s *Server) historyLink(w http.ResponseWriter, r *http.Request) {
 	}
 	title := prose.Upper(prose.Plural(int64(len(found)), "application", "applications")) + " of the id " + prose.Name(id)
 	s.write(w, r, page{Title: title, Crumbs: []link{{"Applications", "/"}}, Status: http.StatusMultipleChoices}, func(_ context.Context, w io.Writer) error {
-		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1><p class=\"lead\">The store has several of this id: attempts of one run, copies of its log, or runs of different clusters. Choose one.</p>", template.HTMLEscapeString(title))
+		writeTitle(w, title)
+		writeLead(w, "The store has several of this id: attempts of one run, copies of its log, or runs of different clusters. Choose one.")
 		l := &listing{ID: "choices", Caption: "Applications of this id", Columns: []column{
 			{Title: "Started"}, {Title: "Took", Number: true}, {Title: "Attempts", Number: true}, {Title: "Ended"}, {Title: "Log"},
 		}}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"maps"
 	"net/http"
@@ -98,7 +97,7 @@ func (s *Server) nightPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.write(w, r, page{Title: "Audit of " + day, Crumbs: []link{{"Audit", "/audit"}}}, func(ctx context.Context, w io.Writer) error {
-		fmt.Fprintf(w, "<h1 class=\"title\">Audit of %s</h1>", day) // a day: it was parsed
+		writeTitle(w, "Audit of "+day)
 		h, current, err := s.nights(ctx)
 		if err != nil {
 			return err
@@ -106,10 +105,9 @@ func (s *Server) nightPage(w http.ResponseWriter, r *http.Request) {
 		writeAge(w, current)
 		at, ok := slices.BinarySearchFunc(h.nights, day, func(n *audit.Night, day string) int { return strings.Compare(n.Date, day) })
 		if !ok {
-			fmt.Fprintf(w, "<p class=\"lead\">No run of the last %d days with runs began on it.</p>", mostPeriods)
-			return nil
+			return writeLead(w, fmt.Sprintf("No run of the last %d days with runs began on it.", mostPeriods))
 		}
-		fmt.Fprintf(w, "<p class=\"lead\">Judged %s.</p>", template.HTMLEscapeString(nightLead))
+		writeLead(w, "Judged "+nightLead+".")
 		var beside []link
 		if at > 0 {
 			beside = append(beside, link{"The night before", nightAddress(h.nights[at-1].Date)})

@@ -93,7 +93,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.Title = "Invalid request"
 	}
 	s.write(w, r, p, func(_ context.Context, w io.Writer) error {
-		fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(p.Title))
+		writeTitle(w, p.Title)
 		return templates.ExecuteTemplate(w, "problem", newProblem("", err))
 	})
 }
@@ -135,6 +135,17 @@ func writeLinks(w io.Writer, links ...link) {
 	if len(links) > 0 {
 		fmt.Fprint(w, "</p>")
 	}
+}
+
+// writeTitle writes the heading of a page.
+func writeTitle(w io.Writer, text string) {
+	fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(text))
+}
+
+// writeLead writes a paragraph that introduces or replaces what a page shows.
+func writeLead(w io.Writer, text string) error {
+	_, err := fmt.Fprintf(w, "<p class=\"lead\">%s</p>", template.HTMLEscapeString(text))
+	return err
 }
 
 // writeAge notes that the following content is from an earlier state of the store.

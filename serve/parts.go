@@ -252,9 +252,7 @@ func (s *Server) partPage(w http.ResponseWriter, r *http.Request, file string, c
 	}
 	up, title := p.crumbs()
 	s.write(w, r, page{Title: title + " of " + prose.Name(p.Application), Crumbs: up}, func(ctx context.Context, w io.Writer) error {
-		if _, err := fmt.Fprintf(w, "<h1 class=\"title\">%s</h1>", template.HTMLEscapeString(strings.TrimSpace(title))); err != nil {
-			return err
-		}
+		writeTitle(w, strings.TrimSpace(title))
 		return content(ctx, w, p)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"net/http"
 	"strconv"
@@ -23,7 +22,8 @@ import (
 // policiesPage shows what speculation policies would have saved over all applications, and replays others.
 func (s *Server) policiesPage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, page{Title: "Policies", Here: "/policies", Scripts: []string{"replays.js"}}, func(ctx context.Context, w io.Writer) error {
-		fmt.Fprint(w, `<h1 class="title">Policies over all applications</h1><p class="lead"><a href="#replay-title">Replay other policies</a></p>`)
+		writeTitle(w, "Policies over all applications")
+		fmt.Fprint(w, `<p class="lead"><a href="#replay-title">Replay other policies</a></p>`)
 		if err := s.writeReplays(w, r, 0); err != nil {
 			return err
 		}
@@ -46,8 +46,7 @@ func (s *Server) writeSavings(ctx context.Context, w io.Writer) error {
 			return sections(w, section)
 		}
 	}
-	_, err = fmt.Fprintf(w, "<p class=\"lead\">%s</p>", template.HTMLEscapeString(d.Whatif.Savings.Note))
-	return err
+	return writeLead(w, d.Whatif.Savings.Note)
 }
 
 // applicationPoliciesPage replays policies on one application.
@@ -61,7 +60,7 @@ func (s *Server) applicationPoliciesPage(w http.ResponseWriter, r *http.Request)
 	s.write(w, r, page{Title: "Policies on " + name,
 		Crumbs: []link{{"Applications", "/"}, {name, applicationAddress(a.ApplicationID)}}, Scripts: []string{"replays.js"}},
 		func(_ context.Context, w io.Writer) error {
-			fmt.Fprintf(w, "<h1 class=\"title\">Policies on %s</h1>", template.HTMLEscapeString(name))
+			writeTitle(w, "Policies on "+name)
 			if err := s.writeReplays(w, r, a.ApplicationID); err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ func (s *Server) runningListPage(w http.ResponseWriter, r *http.Request) {
 	s.runningPart(w, r, page{Title: "Running applications", Here: "/", Crumbs: []link{{"Applications", "/"}}}, "/running", func(w io.Writer) error {
 		always := r.FormValue("part") != "list"
 		if always {
-			fmt.Fprint(w, "<h1 class=\"title\">Running applications</h1>")
+			writeTitle(w, "Running applications")
 		}
 		return s.writeRunning(w, always)
 	})
@@ -70,7 +70,7 @@ func (s *Server) writeRunningSection(w io.Writer) error {
 func (s *Server) writeRunning(w io.Writer, always bool) error {
 	if s.o.Running == nil {
 		if always {
-			fmt.Fprint(w, "<p class=\"lead\">This server follows no running applications: start it with logs, or with --watch URL.</p>")
+			return writeLead(w, "This server follows no running applications: start it with logs, or with --watch URL.")
 		}
 		return nil
 	}
