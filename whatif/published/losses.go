@@ -140,7 +140,7 @@ func held(pool *workload.Pool, o *outcome) float64 {
 	return n / float64(len(pool.Phases))
 }
 
-// lost is the result for a scale.
+// lost is the result for a scale; a share of nothing is NaN.
 type lost struct {
 	runtime, all            float64 // reductions without run-time outliers, and without these and losses, median by work
 	eliminated              float64 // for the median job that has any
@@ -172,13 +172,13 @@ func mantriLosses(ctx context.Context, t *table) error {
 		low.most50, low.most75 = min(low.most50, l.most50), min(low.most75, l.most75)
 		high.most50, high.most75 = max(high.most50, l.most50), max(high.most75, l.most75)
 	}
-	shortly := fmt.Sprintf("No protection can take off more than the losses cost, "+
+	shortly := fmt.Sprintf(" No protection can take off more than the losses cost, "+
 		"which is %.2f to %.2f at the 50th percentile and %.2f to %.2f at the 75th, since about 1 %% of the phases see recomputations (§4.1). "+
 		"The paper does not say how jobs of which 99 %% of the phases see none lose 20 and 40 %%.", low.most50, high.most50, low.most75, high.most75)
 	const (
-		ends = "Here nearly every phase of a large job ends with an outlier of figure 2; the paper does not say how many phases end without one. " +
+		ends = " Here nearly every phase of a large job ends with an outlier of figure 2; the paper does not say how many phases end without one. " +
 			"Not modelled: edges that are no barrier, as 53 % are not (§3.2)."
-		rarely = "Outputs are small beside the time to make them, so P(loss) · t_redo > t_rep holds where one in some hundred outputs is lost, " +
+		rarely = " Outputs are small beside the time to make them, so P(loss) · t_redo > t_rep holds where one in some hundred outputs is lost, " +
 			"and most replicas are never needed. 84 % would need machines that are known to lose nearly all of their outputs."
 	)
 	for _, row := range []struct {
@@ -207,7 +207,7 @@ func mantriLosses(ctx context.Context, t *table) error {
 		if widest == 0 { // this is a difference in the reduction by protection
 			widest = 0.20
 		}
-		t.bandOf(row.section, row.quantity, row.published, widest, ours, row.cause)
+		t.bandOf(row.section, row.quantity, row.published, widest, ours, "By scale: "+listed(ours)+"."+row.cause)
 	}
 	return nil
 }
@@ -319,11 +319,8 @@ func (t *table) losses(ctx context.Context, pl *workload.Plan, x lossScale, seed
 			jobs = append(jobs, weighted{1 - float64(y.Waited)/float64(y.Gone), 1})
 		}
 	}
-	part := func(a, b float64) float64 { return a / max(b, 1) }
-	if len(jobs) > 0 {
-		l.eliminated = percentile(jobs, 0.5)
-	}
-	l.byCopy, l.byEarly = part(copyUsed, copyUsed+earlyUsed), part(earlyUsed, copyUsed+earlyUsed)
-	l.used, l.usedEarly, l.second = part(copyUsed, copied), part(earlyUsed, early), part(earlyUsed2, early2)
+	l.eliminated = percentile(jobs, 0.5)
+	l.byCopy, l.byEarly = copyUsed/(copyUsed+earlyUsed), earlyUsed/(copyUsed+earlyUsed)
+	l.used, l.usedEarly, l.second = copyUsed/copied, earlyUsed/early, earlyUsed2/early2
 	return l, nil
 }

@@ -26,6 +26,7 @@ type mitigated map[string]*reductions
 // mitigations are the strategies that §6.3 compares, with their options.
 var mitigations = [][]string{{"mantri"}, {"hadoop", "gap", "0", "age", "0", "spread", "false"}, {"mapreduce"}, {"dryad"}, {"late"}, {"late-early"}, {"noskew"}, {"choptail"}}
 
+// mantriPhases is §6.3, with §4.2's variation of data in the phases that it replays.
 func mantriPhases(ctx context.Context, t *table) error {
 	scales := phaseScales
 	var found []mitigated
@@ -53,9 +54,8 @@ func mantriPhases(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	t.mitigationBands(found, sampled, mitigationRows(found, last))
-	t.assume(phasesNote)
 	t.mitigationOrders(found)
+	t.mitigationBands(found, sampled, mitigationRows(found, last))
 	t.mitigationFigures(found[0])
 	return nil
 }
@@ -198,7 +198,7 @@ func mitigationRows(found []mitigated, last []float64) []mitigationRow {
 		{"restarts per task, average phase: Dryad", 0.2, restarts, "dryad",
 			" By the rule of §7 the quarter of the last wave that runs longer than the 75th percentile is copied, " +
 				"and the last wave is half of the tasks of the average phase; the paper does not say what else limits copies."},
-		{"restarts per task, average phase: LATE", 0.06, restarts, "late", ""},
+		{"restarts per task, average phase: LATE", 0.06, restarts, "late", " The paper does not give the parameters of its LATE; ours are those of LATE §4."},
 		{"restarts per task, average phase: Hadoop", 0.56, restarts, "hadoop", fmt.Sprintf(" At most %.2f to %.2f of the tasks of the average phase still run "+
 			"when all have started (§3.1's tasks per slot). Nearly all of them would have to be copied, on idle slots of other jobs, "+
 			"of which the paper does not say how many there were.", slices.Min(last), slices.Max(last))},

@@ -183,6 +183,7 @@ func TestBand(t *testing.T) {
 		want      Verdict
 	}{
 		{over, []float64{over - 0.01, over + 0.01}, Inside},
+		{over, []float64{over - 0.01, over + 0.01, math.NaN()}, Inside},
 		{over, []float64{0.01, over + 0.01}, Wide},
 		{over, []float64{over + 0.01, over + 0.02}, Outside},
 		{noAction.Low, []float64{noAction.Low - 0.01, noAction.High + 0.01}, Inconclusive},

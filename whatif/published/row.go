@@ -95,11 +95,14 @@ func (t *table) band(section, quantity string, published float64, ours []float64
 	t.bandOf(section, quantity, published, math.Abs(published), ours, note)
 }
 
-// bandOf adds a band of a number, such as a difference, whose size does not determine which width is too wide.
+// bandOf adds a band of a number, such as a difference, whose size does not determine which width is too wide. Values of ours that
+// are NaN, such as shares of nothing, are not part of the band.
 func (t *table) bandOf(section, quantity string, published, widest float64, ours []float64, note string) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, x := range ours {
-		low, high = min(low, x), max(high, x)
+		if !math.IsNaN(x) {
+			low, high = min(low, x), max(high, x)
+		}
 	}
 	t.row(Band, section, quantity, published, (low+high)/2, (high-low)/2, note)
 	r := &t.rows[len(t.rows)-1]

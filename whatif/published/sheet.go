@@ -132,6 +132,7 @@ func newPaperSheet(p Paper, rows []Row) paperSheet {
 			}
 			x.Assumptions = append(x.Assumptions, n+1)
 		}
+		slices.Sort(x.Assumptions)
 		g := &s.Groups[groupOf(r)]
 		g.Rows = append(g.Rows, x)
 	}

@@ -45,11 +45,13 @@ func rangeOf(format string, v []float64) string {
 	return low + " to " + high
 }
 
-// listed returns values as text, with two decimals.
+// listed returns values as text, with two decimals; an unknown one is a dash.
 func listed(v []float64) string {
 	text := make([]string, len(v))
 	for n, x := range v {
-		text[n] = fmt.Sprintf("%.2f", x)
+		if text[n] = fmt.Sprintf("%.2f", x); math.IsNaN(x) {
+			text[n] = "–"
+		}
 	}
 	return strings.Join(text, ", ")
 }
