@@ -140,7 +140,7 @@ func (t *table) underLoad(ctx context.Context, pl *workload.Plan, known []string
 		if err != nil {
 			return nil, err
 		}
-		g, err := tryOver(ctx, pool, before, p, seeds)
+		g, err := gainsOver(ctx, pool, before, p, seeds)
 		if err != nil {
 			return nil, err
 		}

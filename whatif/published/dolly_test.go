@@ -61,7 +61,7 @@ func TestStraggling(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, err := try(t.Context(), pool, ideal, 1)
+			g, err := gainsUnder(t.Context(), pool, ideal, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

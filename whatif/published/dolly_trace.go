@@ -99,7 +99,7 @@ func (x *trace) solve(ctx context.Context, seed uint64, form jobForm) (s straggl
 		if err != nil {
 			return gains{}, err
 		}
-		return try(ctx, pool, ideal, 1)
+		return gainsUnder(ctx, pool, ideal, 1)
 	}
 	s.p, err = rootOf(0.4, func(p float64) (float64, error) {
 		g, err := at(straggling{p: p}, isSmall) // at this load they hardly wait for others, which would only take time
@@ -147,13 +147,13 @@ type gains struct {
 	each                              []weighted // of small jobs
 }
 
-// try returns the gains of a policy over none.
-func try(ctx context.Context, pool *workload.Pool, p policy.Policy, seeds int64) (gains, error) {
+// gainsUnder returns the gains of a policy over none.
+func gainsUnder(ctx context.Context, pool *workload.Pool, p policy.Policy, seeds int64) (gains, error) {
 	before, err := unmitigated(ctx, pool)
 	if err != nil {
 		return gains{}, err
 	}
-	return tryOver(ctx, pool, before, p, seeds)
+	return gainsOver(ctx, pool, before, p, seeds)
 }
 
 // unmitigated returns the result of a pool without a policy, which is the same for all seeds.
@@ -165,8 +165,8 @@ func unmitigated(ctx context.Context, pool *workload.Pool) (*outcome, error) {
 	return play(ctx, pool, "fair", none, 0, 0, false)
 }
 
-// tryOver returns the gains of a policy over the result of the pool without any.
-func tryOver(ctx context.Context, pool *workload.Pool, before *outcome, p policy.Policy, seeds int64) (gains, error) {
+// gainsOver returns the gains of a policy over the result of the pool without any.
+func gainsOver(ctx context.Context, pool *workload.Pool, before *outcome, p policy.Policy, seeds int64) (gains, error) {
 	var sum gains
 	for seed := range seeds {
 		after := before
@@ -176,7 +176,7 @@ func tryOver(ctx context.Context, pool *workload.Pool, before *outcome, p policy
 				return sum, err
 			}
 		}
-		g := gainOf(pool, before.jobs, after.jobs)
+		g := gainsOfJobs(pool, before.jobs, after.jobs)
 		sum.all, sum.small = sum.all+g.all/float64(seeds), sum.small+g.small/float64(seeds)
 		sum.each = append(sum.each, g.each...)
 		sum.ofMeans, sum.smallOfMeans = sum.ofMeans+g.ofMeans/float64(seeds), sum.smallOfMeans+g.smallOfMeans/float64(seeds)
@@ -184,7 +184,7 @@ func tryOver(ctx context.Context, pool *workload.Pool, before *outcome, p policy
 	return sum, nil
 }
 
-func gainOf(pool *workload.Pool, before, after []float64) (g gains) {
+func gainsOfJobs(pool *workload.Pool, before, after []float64) (g gains) {
 	var n, k, b, a, sb, sa float64
 	for j := range before {
 		gain := 1 - after[j]/before[j]

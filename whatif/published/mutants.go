@@ -51,8 +51,10 @@ func mutants(r *Row) (noAction, withoutRule Range) {
 	return Range{math.NaN(), math.NaN()}, Range{math.NaN(), math.NaN()}
 }
 
-// tried reports whether policies affect a number that is met, or that a band may contain.
-func (r *Row) tried() bool { return r.Kind == Rebuilt || r.Kind == Replayed || r.Kind == Band }
+// dependsOnPolicies reports whether policies affect a number that is met, or that a band may contain.
+func (r *Row) dependsOnPolicies() bool {
+	return r.Kind == Rebuilt || r.Kind == Replayed || r.Kind == Band
+}
 
 // span returns the range of our result.
 func (r *Row) span() Range {

@@ -98,10 +98,10 @@ func ours() ([]Row, []Figure, error) {
 	return r.rows, r.figures, err
 }
 
-// triedIn reports whether an experiment has a number that depends on policies.
-func triedIn(rows []Row) func(paper string, part int) bool {
+// dependingOnPolicies reports whether an experiment has a number that depends on policies.
+func dependingOnPolicies(rows []Row) func(paper string, part int) bool {
 	return func(paper string, part int) bool {
-		return slices.ContainsFunc(rows, func(r Row) bool { return r.Paper == paper && r.part == part && r.tried() })
+		return slices.ContainsFunc(rows, func(r Row) bool { return r.Paper == paper && r.part == part && r.dependsOnPolicies() })
 	}
 }
 
@@ -118,7 +118,7 @@ func TestMutants(t *testing.T) {
 	}
 	var spans [2]map[string]Range
 	for n, mutant := range []lab{noAction, withoutRule} {
-		mutant.solved, mutant.needs = solvedOnce, triedIn(ours)
+		mutant.solved, mutant.needs = solvedOnce, dependingOnPolicies(ours)
 		rows, _, err := run(context.Background(), nil, mutant, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +131,7 @@ func TestMutants(t *testing.T) {
 	var lines []string
 	for i := range ours {
 		r := &ours[i]
-		if !r.tried() {
+		if !r.dependsOnPolicies() {
 			continue
 		}
 		line := r.Key()

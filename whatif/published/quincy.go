@@ -227,15 +227,15 @@ func (t *table) quincyModes(ctx context.Context, x quincyDraw) (m quincyMode, er
 	for net, n := range quincyLinks {
 		plan := quincyPlan(n.up, x)
 		for f, q := range []struct{ fair, greedy string }{{"false", "fifo"}, {"true", "fair"}} {
-			try := func(scheduler string) (*tried, error) {
-				return solved(t.solved, fmt.Sprintf("jobs %+v in %s under %s", x, n.name, scheduler), func() (*tried, error) { return tryOut(ctx, plan, scheduler) })
+			under := func(scheduler string) (*schedulerResult, error) {
+				return solved(t.solved, fmt.Sprintf("jobs %+v in %s under %s", x, n.name, scheduler), func() (*schedulerResult, error) { return playScheduler(ctx, plan, scheduler) })
 			}
-			greedy, err := try(q.greedy)
+			greedy, err := under(q.greedy)
 			if err != nil {
 				return m, err
 			}
 			for p, preempt := range []string{"false", "true"} {
-				got, err := try(t.scheduler(fmt.Sprintf("quincy fair=%s preempt=%s core=%s", q.fair, preempt, n.core), q.greedy))
+				got, err := under(t.scheduler(fmt.Sprintf("quincy fair=%s preempt=%s core=%s", q.fair, preempt, n.core), q.greedy))
 				if err != nil {
 					return m, err
 				}
@@ -288,15 +288,15 @@ func quincyPlan(up float64, x quincyDraw) *workload.Plan {
 	return p
 }
 
-// tried is the result of a scheduler.
-type tried struct {
+// schedulerResult is the result of a scheduler.
+type schedulerResult struct {
 	moved    float64 // read from other machines
 	makespan float64 // seconds
 	mean     float64 // job time, seconds
 }
 
-// tryOut replays a plan under a scheduler.
-func tryOut(ctx context.Context, p *workload.Plan, scheduler string) (*tried, error) {
+// playScheduler replays a plan under a scheduler.
+func playScheduler(ctx context.Context, p *workload.Plan, scheduler string) (*schedulerResult, error) {
 	none, err := named("none")
 	if err != nil {
 		return nil, err
@@ -309,7 +309,7 @@ func tryOut(ctx context.Context, p *workload.Plan, scheduler string) (*tried, er
 	if err != nil {
 		return nil, err
 	}
-	out := &tried{moved: o.moved, mean: o.mean()}
+	out := &schedulerResult{moved: o.moved, mean: o.mean()}
 	for _, x := range o.spans {
 		out.makespan = max(out.makespan, x.End.Seconds())
 	}

@@ -122,7 +122,7 @@ func newPaperSheet(p Paper, rows []Row) paperSheet {
 		if r.Kind == Rebuilt {
 			x.Verdict += ", " + string(r.Kind)
 		}
-		if r.tried() && !math.IsNaN(r.NoAction.Low+r.WithoutRule.Low) {
+		if r.dependsOnPolicies() && !math.IsNaN(r.NoAction.Low+r.WithoutRule.Low) {
 			x.NoAction, x.WithoutRule = r.NoAction.String(), r.WithoutRule.String()
 		}
 		for _, how := range r.Assumed {

@@ -50,7 +50,7 @@ func (t *table) dollySWIM(ctx context.Context, x *trace, seed uint64, s straggli
 		if err != nil {
 			return err
 		}
-		g, err := try(ctx, pool, p, 1)
+		g, err := gainsUnder(ctx, pool, p, 1)
 		if err != nil {
 			return err
 		}
