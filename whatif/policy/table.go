@@ -32,37 +32,37 @@ type Policy struct {
 // specs is the one list of policies; it is never changed.
 var specs = []*Spec{
 	{Name: "none", Doc: "no copies, no kills: the log as it was", Source: "the baseline of all savings"},
-	row("hadoop", "native speculation of Hadoop 0.20: progress 0.2 under the average", "LATE §2.1", true, hadoopDefaults,
+	row(&Spec{Name: "hadoop", Doc: "native speculation of Hadoop 0.20: progress 0.2 under the average", Source: "LATE §2.1", Progress: true}, hadoopDefaults,
 		func(o Hadoop) replay.Policy { return &hadoop{Hadoop: o} }),
-	row("mapreduce", "backup copies of all running tasks near the end of a phase", "MANTRI §7", false, mapReduceDefaults,
+	row(&Spec{Name: "mapreduce", Doc: "backup copies of all running tasks near the end of a phase", Source: "MANTRI §7"}, mapReduceDefaults,
 		func(o MapReduce) replay.Policy { return &mapReduce{MapReduce: o} }),
-	row("dryad", "copies of tasks past the 75th percentile of durations", "MANTRI §7", false, dryadDefaults,
+	row(&Spec{Name: "dryad", Doc: "copies of tasks past the 75th percentile of durations", Source: "MANTRI §7"}, dryadDefaults,
 		func(o Dryad) replay.Policy { return &dryad{Dryad: o} }),
-	row("late", "Longest Approximate Time to End", "LATE §4", true, lateDefaults,
+	row(&Spec{Name: "late", Doc: "Longest Approximate Time to End", Source: "LATE §4", Progress: true}, lateDefaults,
 		func(o LATE) replay.Policy { return &late{LATE: o} }),
-	row("late-phases", "LATE with a rate for each part of a reduce's progress", "LATE §4.2", true, latePhases,
+	row(&Spec{Name: "late-phases", Doc: "LATE with a rate for each part of a reduce's progress", Source: "LATE §4.2", Progress: true}, latePhases,
 		func(o LATE) replay.Policy { return &late{LATE: o} }),
-	row("late-early", "LATE that acts before all tasks have started", "MANTRI §6.3", true, lateEarly,
+	row(&Spec{Name: "late-early", Doc: "LATE that acts before all tasks have started", Source: "MANTRI §6.3", Progress: true}, lateEarly,
 		func(o LATE) replay.Policy { return &late{LATE: o} }),
-	row("mantri", "resource-aware restarts and duplicates, longest task first", "MANTRI §5", true, mantriDefaults,
+	row(&Spec{Name: "mantri", Doc: "resource-aware restarts and duplicates, longest task first", Source: "MANTRI §5", Progress: true}, mantriDefaults,
 		func(o Mantri) replay.Policy { return &mantri{Mantri: o} }),
 	protects(&Spec{Name: "protect", Doc: "copies of outputs that are likely to be lost, early recomputation of the others", Source: "MANTRI §5.3", defaults: protectDefaults},
 		func(o Protect) Protect { return o }),
-	protects(row("mantri-protect", "restarts, duplicates and protected outputs", "MANTRI §5", true, mantriProtect{mantriDefaults, protectDefaults},
+	protects(row(&Spec{Name: "mantri-protect", Doc: "restarts, duplicates and protected outputs", Source: "MANTRI §5", Progress: true}, mantriProtect{mantriDefaults, protectDefaults},
 		func(o mantriProtect) replay.Policy { return &mantri{Mantri: o.Mantri} }), func(o mantriProtect) Protect { return o.Protect }),
-	row("dolly", "full clones of small jobs", "DOLLY §3", false, dollyDefaults,
+	row(&Spec{Name: "dolly", Doc: "full clones of small jobs", Source: "DOLLY §3"}, dollyDefaults,
 		func(o Dolly) replay.Policy { return &dolly{Dolly: o} }),
-	row("spark", "Spark's speculation with the log's own settings and version", "TaskSetManager", false, sparkOwn,
+	row(&Spec{Name: "spark", Doc: "Spark's speculation with the log's own settings and version", Source: "TaskSetManager"}, sparkOwn,
 		func(o Spark) replay.Policy { return &spark{Spark: o} }),
-	row("spark3", "Spark 3.x speculation with its defaults", "TaskSetManager 3.5", false, spark3,
+	row(&Spec{Name: "spark3", Doc: "Spark 3.x speculation with its defaults", Source: "TaskSetManager 3.5"}, spark3,
 		func(o Spark) replay.Policy { return &spark{Spark: o} }),
-	row("spark4", "Spark 4.x speculation with its defaults", "TaskSetManager 4.0", false, spark4,
+	row(&Spec{Name: "spark4", Doc: "Spark 4.x speculation with its defaults", Source: "TaskSetManager 4.0"}, spark4,
 		func(o Spark) replay.Policy { return &spark{Spark: o} }),
-	row("mrv2", "Hadoop MapReduce 2 DefaultSpeculator as coded", "DefaultSpeculator", true, mrv2Defaults,
+	row(&Spec{Name: "mrv2", Doc: "Hadoop MapReduce 2 DefaultSpeculator as coded", Source: "DefaultSpeculator", Progress: true}, mrv2Defaults,
 		func(o MRv2) replay.Policy { return &mrv2{o} }),
-	row("mrv2-intended", "the same with the slow task threshold that the code ignores", "DefaultSpeculator", true, mrv2Intended,
+	row(&Spec{Name: "mrv2-intended", Doc: "the same with the slow task threshold that the code ignores", Source: "DefaultSpeculator", Progress: true}, mrv2Intended,
 		func(o MRv2) replay.Policy { return &mrv2{o} }),
-	row("blacklist", "avoid machines that are likely to cause stragglers", "DOLLY §2.1.2", false, blacklistDefaults,
+	row(&Spec{Name: "blacklist", Doc: "avoid machines that are likely to cause stragglers", Source: "DOLLY §2.1.2"}, blacklistDefaults,
 		func(o Blacklist) replay.Policy { return &blacklist{Blacklist: o} }),
 	ideal("noskew", "every task takes the mean of its phase", "MANTRI §6.1", workload.NoSkew),
 	ideal("choptail", "every task takes the mean of its phase without the worst quartile", "MANTRI §6.1", workload.NoSkewChopTail),
@@ -90,11 +90,10 @@ var (
 
 func with[O any](o O, change func(*O)) O { change(&o); return o }
 
-func row[O any](name, doc, source string, progress bool, defaults O, make func(O) replay.Policy) *Spec {
-	return &Spec{
-		Name: name, Doc: doc, Source: source, Progress: progress, defaults: defaults,
-		make: func(options any) replay.Policy { return make(options.(O)) },
-	}
+// row returns the row of a policy with options.
+func row[O any](s *Spec, defaults O, make func(O) replay.Policy) *Spec {
+	s.defaults, s.make = defaults, func(options any) replay.Policy { return make(options.(O)) }
+	return s
 }
 
 func protects[O any](s *Spec, of func(O) Protect) *Spec {
