@@ -112,9 +112,27 @@ func (s *sample) split(b int) {
 	s.count()
 }
 
-// ordered returns the numbers of a block in order: those that came later are put in order and merged into the others, largest
-// first.
+// ordered returns the numbers of a block in order: few that came later are inserted, and many sorted and merged.
 func (k *block) ordered() []float64 {
+	switch late := k.list[k.sorted:]; {
+	case len(late) == 0:
+		return k.list
+	case len(late) > 8:
+		k.merge()
+	default:
+		for n := k.sorted; n < len(k.list); n++ {
+			x := k.list[n]
+			at := firstFrom(k.list[:n], x)
+			copy(k.list[at+1:n+1], k.list[at:n])
+			k.list[at] = x
+		}
+	}
+	k.sorted = len(k.list)
+	return k.list
+}
+
+// merge sorts the numbers that came later and merges them into the others, largest first.
+func (k *block) merge() {
 	var space [blockSize]float64
 	late := append(space[:0], k.list[k.sorted:]...)
 	slices.Sort(late)
@@ -125,8 +143,6 @@ func (k *block) ordered() []float64 {
 			k.list[at], n = k.list[n], n-1
 		}
 	}
-	k.sorted = len(k.list)
-	return k.list
 }
 
 // firstFrom returns the place of the first number that is not less than x in an ascending list without NaN.
