@@ -85,7 +85,8 @@ func sniff(h ingest.Head) ingest.Match {
 			if byName != "" {
 				return ingest.Match{Confidence: ingest.Certain, Why: "named " + byName + ", with rows of its shape"}
 			}
-			return ingest.Match{Confidence: 2, Why: "rows of the shape of " + t.name}
+			// After a line of another shape, which may name columns, a format that knows those is likelier.
+			return ingest.Match{Confidence: 2 - min(i, 1), Why: "rows of the shape of " + t.name}
 		}
 		if i > 1 {
 			break

@@ -31,3 +31,16 @@ func TestNothingIsNobodys(t *testing.T) {
 		}
 	}
 }
+
+// Tables with the columns of the schema are canonical, however many numbers a row has.
+func TestCanonicalNumbers(t *testing.T) {
+	columns := strings.Split("task,attempt_id,start_time,machine,number,finish_time,phase_id,job_id,executor,duration_s,cpu_s,cores,input_bytes,output_bytes", ",")
+	for n := 5; n <= len(columns); n++ {
+		text := strings.Join(columns[:n], ",") + "\n1" + strings.Repeat(",1", n-1) + "\n"
+		for _, f := range All() {
+			if m := f.Sniff(ingest.Head{Name: "x.csv", Bytes: []byte(text)}); m.Confidence >= 2 != (f.Name == "canonical") {
+				t.Errorf("%s: %d columns: %+v", f.Name, n, m)
+			}
+		}
+	}
+}

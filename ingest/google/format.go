@@ -141,23 +141,27 @@ func sniff(h ingest.Head) ingest.Match {
 	if header2019(line) != nil {
 		return ingest.Match{Confidence: ingest.Certain, Why: "CSV with the columns of a table of 2019"}
 	}
+	m := ingest.Match{Confidence: 2}
 	f := read.Fields(line, ',', nil)
 	if _, rest, _ := bytes.Cut(h.Bytes, []byte("\n")); header2011(f) {
+		m.Confidence = 1 // a format that knows the columns is likelier
 		line, _, _ = bytes.Cut(rest, []byte("\n"))
 		f = read.Fields(bytes.TrimSuffix(line, []byte("\r")), ',', nil)
 	}
-	if t := shapeOf(f); t != nil {
-		return ingest.Match{Confidence: 2, Why: fmt.Sprintf("rows of the shape of %s of 2011", t.name)}
+	t := shapeOf(f)
+	if t == nil {
+		return ingest.Match{}
 	}
-	return ingest.Match{}
+	m.Why = fmt.Sprintf("rows of the shape of %s of 2011", t.name)
+	return m
 }
 
-// header2011 reports whether a row is the names of columns, which some copies of the trace have: no table has a row without a
-// number.
+// header2011 reports whether a row is the names of columns, which some copies of the trace have, each in words of its own: every
+// table has the id of a job or of a machine.
 func header2011(f [][]byte) bool {
-	return len(f) > 4 && !slices.ContainsFunc(f, func(b []byte) bool {
-		_, ok := integer(b)
-		return ok && len(b) > 0
+	return slices.ContainsFunc(f, func(name []byte) bool {
+		id := strings.NewReplacer(" ", "", "_", "", `"`, "").Replace(string(name))
+		return strings.EqualFold(id, "jobID") || strings.EqualFold(id, "machineID")
 	})
 }
 

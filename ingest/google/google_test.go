@@ -254,8 +254,12 @@ func TestHeader2011(t *testing.T) {
 	with := map[string]string{}
 	for name, text := range trace2011 {
 		row, _, _ := strings.Cut(text, "\n")
-		with[name] = "#time (microseconds)" + strings.Repeat(",a name", strings.Count(row, ",")) + "\r\n" + text
-		if m := sniff(ingest.Head{Bytes: []byte(with[name])}); m.Confidence != 2 {
+		id := "jobID"
+		if strings.HasPrefix(name, "machine") {
+			id = "Machine ID"
+		}
+		with[name] = "#time (microseconds)," + id + strings.Repeat(",a name", strings.Count(row, ",")-1) + "\r\n" + text
+		if m := sniff(ingest.Head{Bytes: []byte(with[name])}); m.Confidence != 1 {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
@@ -266,5 +270,14 @@ func TestHeader2011(t *testing.T) {
 	}
 	if d := cmp.Diff(want.MachineUsage, got.MachineUsage); d != "" {
 		t.Error(d)
+	}
+}
+
+// A table of other columns whose numbers happen to fit is none of the trace.
+func TestOtherHeader(t *testing.T) {
+	for _, text := range []string{"time,machine,cpu,memory,disk_read,note\n100,5,0,1,0.5,0.5\n", "a,b,c,d,e,f\n0,5,0,HofL/,0.5,0.2493\n"} {
+		if m := sniff(ingest.Head{Bytes: []byte(text)}); m.Confidence != 0 {
+			t.Errorf("%s: %+v", text, m)
+		}
 	}
 }
