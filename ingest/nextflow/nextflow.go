@@ -167,7 +167,7 @@ func (r *reader) task(status schema.AttemptStatus) error {
 	row := r.Attempt(phase)
 	row.NativeID, row.Machine, row.Status, row.Reason = read.Text(r.id()), read.NullText(r.get("hostname")), status, read.NullText(r.get("error_action"))
 	row.InputBytes, row.OutputBytes, row.PeakMemoryBytes = size(r.get("rchar")), size(r.get("wchar")), size(r.get("peak_rss"))
-	if row.InputBytes.V == 0 { // not measured, and neither were the others: every task reads its script
+	if row.InputBytes == schema.Some[int64](0) { // not measured, and neither were the others: every task reads its script
 		row.InputBytes, row.OutputBytes = schema.Null[int64]{}, schema.Null[int64]{}
 	}
 	if row.PeakMemoryBytes.V == 0 { // too short to be measured: every process uses memory

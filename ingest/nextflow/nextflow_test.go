@@ -69,6 +69,15 @@ func TestUnmeasuredTask(t *testing.T) {
 	}
 }
 
+// A trace of chosen fields may have the bytes written and not those read.
+func TestWrittenBytesAlone(t *testing.T) {
+	const trace = "task_id\thash\tname\tstatus\tsubmit\tduration\trealtime\twchar\n1\te9/198d97\tsort (b)\tCOMPLETED\t2018-11-02 16:09:40.459\t1.1s\t33ms\t2 KB\n"
+	r := ingesttest.Bytes(t, Format(), "trace.txt", []byte(trace))
+	if a := r.Attempts; len(a) != 1 || a[0].InputBytes.OK || a[0].OutputBytes != schema.Some(int64(2048)) {
+		t.Errorf("%+v", a)
+	}
+}
+
 // With raw numbers, start, complete and attempt, nothing is derived, and a retry belongs to its task.
 func TestRawFields(t *testing.T) {
 	const trace = "task_id\thash\tprocess\tname\tstatus\tattempt\tsubmit\tstart\tcomplete\trealtime\thostname\trchar\n" +
