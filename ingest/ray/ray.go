@@ -81,7 +81,7 @@ func instead(h ingest.Head) string {
 }
 
 func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
-	r := &reader{Application: read.NewApplication(in, out, "ray"), out: out, tasks: map[string]int64{},
+	r := &reader{Application: read.NewApplication(in, out, "ray"), out: out, tasks: map[taskID]int64{},
 		gathering: map[attemptID]int{}, listed: map[attemptID]bool{}, named: map[lane]string{}}
 	var errs []error
 	for _, p := range in.Parts {
@@ -106,7 +106,7 @@ func readLog(ctx context.Context, in *ingest.Input, out *ingest.Sink) error {
 type reader struct {
 	*read.Application
 	out       *ingest.Sink
-	tasks     map[string]int64   // index of a task by its id
+	tasks     map[taskID]int64   // index of a task in its phase
 	exported  []taskState        // from exported events, in the order of their first ones
 	gathering map[attemptID]int  // position in exported
 	listed    map[attemptID]bool // attempts that have a row
@@ -116,6 +116,12 @@ type reader struct {
 	local     int64              // those whose times have no zone
 	timeless  int64              // those without times
 	halves    int64              // exported attempts with a start or an end, and not both
+}
+
+// taskID identifies a task. What attempts of one task say about its function may differ, so the phase is a part of it.
+type taskID struct {
+	phase int
+	id    string
 }
 
 // maxTasks bounds the memory for the ids of tasks and the events of a timeline.

@@ -196,6 +196,29 @@ func TestPrintedList(t *testing.T) {
 	}
 }
 
+// Times in milliseconds may be texts, as 64-bit numbers are in protobuf's JSON.
+func TestNumbersAsText(t *testing.T) {
+	const task = `[{"task_id":"t1","attempt_number":0,"state":"FINISHED","creation_time_ms":"1724000000000","start_time_ms":"1724000001000","end_time_ms":"1724000003000"}]`
+	r := ingesttest.Conformance(t, Format(), ingesttest.Input("tasks.json", []byte(task)))
+	if len(r.Attempts) != 1 || r.Attempts[0].DurationS != schema.Some(2.0) || strings.Contains(codes(&r), "time_zone_unknown") {
+		t.Errorf("%+v %s", r.Attempts, codes(&r))
+	}
+}
+
+// Attempts of one task that name different functions are tasks of both.
+func TestFunctionOfAttempts(t *testing.T) {
+	for _, text := range []string{
+		`[{"task_id":"t1","attempt_number":0,"state":"FAILED","func_or_class_name":"f","start_time_ms":2000,"end_time_ms":4000},
+{"task_id":"t1","attempt_number":1,"state":"FINISHED","start_time_ms":5000,"end_time_ms":6000}]`,
+		`[{"cat":"task::f","name":"task::f","pid":"n1","tid":"w1","ts":1000000,"dur":1000000,"ph":"X","args":{"task_id":"t1","attempt_number":0,"func_or_class_name":"f"}},
+{"cat":"task::g","name":"task::g","pid":"n1","tid":"w1","ts":3000000,"dur":1000000,"ph":"X","args":{"task_id":"t1","attempt_number":1}}]`,
+	} {
+		if r := ingesttest.Conformance(t, Format(), ingesttest.Input("tasks.json", []byte(text))); len(r.Attempts) != 2 || len(r.Phases) != 2 {
+			t.Errorf("%d attempts, %d phases", len(r.Attempts), len(r.Phases))
+		}
+	}
+}
+
 // The process that submits a task and the one that runs it may have different clocks.
 func TestQueuedByAnotherClock(t *testing.T) {
 	const task = `[{"task_id":"t1","attempt_number":0,"state":"FINISHED","creation_time_ms":3000,"start_time_ms":2000,"end_time_ms":4000},

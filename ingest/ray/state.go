@@ -41,15 +41,14 @@ type moment struct {
 
 func (m *moment) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var s scalar
-	text := dec.PeekKind() == '"'
 	if err := s.UnmarshalJSONFrom(dec); err != nil {
 		return err
 	}
-	if text {
+	if ms, err := strconv.ParseFloat(string(s), 64); err == nil {
+		m.Null = read.RoundMicros(ms * 1000)
+	} else {
 		m.Null = read.ParseTime(string(s), time.DateTime)
 		m.local = m.OK
-	} else if ms, err := strconv.ParseFloat(string(s), 64); err == nil {
-		m.Null = read.RoundMicros(ms * 1000)
 	}
 	return nil
 }
@@ -102,13 +101,14 @@ func (r *reader) element(s *taskState) error {
 // state turns a state into an attempt.
 func (r *reader) state(s *taskState) error {
 	phase := r.Phase(r.Job(s.JobID), cmp.Or(s.Function, s.Name), "function")
-	task, known := r.tasks[s.TaskID]
+	of := taskID{phase, s.TaskID}
+	task, known := r.tasks[of]
 	if !known {
 		if len(r.tasks) >= maxTasks {
 			return errTooMany
 		}
 		task = r.Task(phase)
-		r.tasks[s.TaskID] = task
+		r.tasks[of] = task
 	}
 	row := r.Attempt(phase)
 	row.Task, row.Number, row.NativeID = task, int32(min(max(s.Attempt, 0), 1<<30)), read.Text(s.TaskID)

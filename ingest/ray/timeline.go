@@ -146,10 +146,11 @@ func (r *reader) endTimeline() error {
 
 // taskOf returns the index of the task of an event: that of another attempt of the task, if the event has its number.
 func (r *reader) taskOf(phase int, e *event) int64 {
-	task, known := r.tasks[e.id.task]
+	of := taskID{phase, e.id.task}
+	task, known := r.tasks[of]
 	if e.id.task == "" || !known || r.listed[e.id] {
 		task = r.Task(phase)
-		r.tasks[e.id.task] = task
+		r.tasks[of] = task
 	}
 	r.listed[e.id] = true
 	return task
