@@ -11,16 +11,24 @@ func IsDuration(s float64) bool { return s >= 0 && s <= LongestS }
 // attempt's start and end, to the millisecond separately.
 const PartTolerance = 0.002 + 1e-9
 
-// DropLongParts makes those measured parts of an attempt unknown that are longer than the attempt: the log is damaged, or
-// counts something else, as a JVM does that adds the whole time of a concurrent collection to its counter when the collection
-// ends.
+// MostCores is an estimate of more cores than a machine has: an attempt cannot have used more.
+const MostCores = 1000
+
+// DropLongParts makes those measured parts of an attempt unknown that are longer than the attempt, and processor time of more than
+// MostCores: the log is damaged, or counts something else, as a JVM does that adds the whole time of a concurrent collection to
+// its counter when the collection ends.
 func (a *Attempt) DropLongParts() {
-	for _, part := range []*Null[float64]{&a.GCS, &a.FetchWaitS, &a.SchedulerDelayS, &a.DeserializeS, &a.ResultS} {
-		if part.OK && a.DurationS.OK && part.V > a.DurationS.V+PartTolerance {
+	most := a.DurationS.V + PartTolerance
+	drop := func(part *Null[float64], most float64) {
+		if part.OK && a.DurationS.OK && part.V > most {
 			*part = Null[float64]{}
 			a.Quality |= TimeRepaired
 		}
 	}
+	for _, part := range []*Null[float64]{&a.GCS, &a.FetchWaitS, &a.SchedulerDelayS, &a.DeserializeS, &a.ResultS} {
+		drop(part, most)
+	}
+	drop(&a.CPUS, MostCores*most)
 }
 
 // DropLateQueue makes the queued time unknown if it is after the start or the end: another machine's clock measured it.

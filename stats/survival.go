@@ -34,7 +34,8 @@ func (s Student) Quantile(p float64) float64 {
 func NormalSurvival(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
 
 // BinomialSurvival returns P(X >= k) for the successes X of n >= 0 independent trials of probability p. It is I(p; k, n−k+1)
-// (Abramowitz & Stegun 26.5.24). A p below 0, as edited files may imply, counts as 0, one above 1 as 1.
+// (Abramowitz & Stegun 26.5.24). A p below 0, as edited files may imply, counts as 0, one above 1 as 1. From about n = 10^8 on
+// gonum's continued fraction does not converge where k is close to n·p.
 func BinomialSurvival(k, n int64, p float64) float64 {
 	switch {
 	case k <= 0:

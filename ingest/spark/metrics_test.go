@@ -86,6 +86,17 @@ func TestCollectionsLongerThanTheAttempt(t *testing.T) {
 	}
 }
 
+// No attempt uses more processor time than a thousand cores have while it runs.
+func TestMoreCoresThanAMachineHas(t *testing.T) {
+	for ns, want := range map[string]float64{"500000000": 0.5, "64000000000": 64, "1003000000000": -1, "9223372036854775807": -1} {
+		a := attemptWith(t, "ANY", "Success", strings.Replace(newMetrics, `"Executor CPU Time":500000000`, `"Executor CPU Time":`+ns, 1))
+		secondsAre(t, ns+" ns", a.CPUS, want)
+		if repaired := a.Quality&schema.TimeRepaired != 0; repaired != (want < 0) || !a.GCS.OK {
+			t.Errorf("%s ns: %+v", ns, a)
+		}
+	}
+}
+
 func TestMeasuresOfSuccess(t *testing.T) {
 	a := attemptWith(t, "NODE_LOCAL", "Success", newMetrics)
 	secondsAre(t, "cpu", a.CPUS, 0.5)

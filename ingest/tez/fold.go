@@ -376,7 +376,7 @@ func (f *fold) phase(v *vertex) schema.Phase {
 	if n := max(v.tasks, int64(len(v.byTask))); n > 0 {
 		p.TaskCount = schema.Some(n)
 	}
-	if !p.StartTime.OK && v.status == "" {
+	if len(v.byTask) == 0 && v.status == "" {
 		p.Status = schema.RunSkipped
 	}
 	return p

@@ -239,6 +239,20 @@ func TestAttemptNumbersAreUnique(t *testing.T) {
 	}
 }
 
+// An attempt that was created after its start or its end, by the clock of the application master, was queued at an unknown time.
+func TestQueuedByAnotherClock(t *testing.T) {
+	for times, want := range map[string]schema.Null[schema.Time]{
+		`"creationTime":900,"startTime":1000,"endTime":5000`:  schema.Some(schema.FromMillis(900)),
+		`"creationTime":1001,"startTime":1000,"endTime":5000`: {},
+		`"creationTime":5001,"startTime":0,"endTime":5000`:    {},
+	} {
+		r := ingesttest.Conformance(t, Format(), ingesttest.Input("history.txt", fmt.Appendf(nil, `{"entity":"attempt_1_0007_1_00_000000_0","entitytype":"TEZ_TASK_ATTEMPT_ID","events":[{"ts":5000,"eventtype":"TASK_ATTEMPT_FINISHED"}],"otherinfo":{"status":"KILLED",%s}}`+"\x01\n", times)))
+		if len(r.Attempts) != 1 || r.Attempts[0].QueuedTime != want {
+			t.Errorf("%s: %+v", times, r.Attempts)
+		}
+	}
+}
+
 func FuzzFormat(f *testing.F) {
 	f.Add(historyText())
 	f.Add([]byte("SEQ\x06"))
