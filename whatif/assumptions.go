@@ -199,6 +199,9 @@ func idle(n *workload.Notes, v *Variant) (out []string) {
 	if age, ok := v.number("age"); ok && n.LongestS < age {
 		out = append(out, fmt.Sprintf("%s looks at tasks that have run for %g s, and none took longer than %.3g s: it can do nothing here. Set another age to see more: --set %s.age=%.2g.", v.Name, age, n.LongestS, v.Name, n.LongestS/5))
 	}
+	if lag, ok := v.number("lag"); ok && n.LongestJobS < lag && n.JobsWithoutStart+n.JobsWithoutEnd == 0 {
+		out = append(out, fmt.Sprintf("%s makes no copy in the first %g s of a job, and none took longer than %.3g s: it can do nothing here. Set another lag to see more: --set %s.lag=%.2g.", v.Name, lag, n.LongestJobS, v.Name, n.LongestJobS/5))
+	}
 	if share, ok := v.number("budget"); ok && share*float64(n.MostSlots) < 2 {
 		out = append(out, fmt.Sprintf("%s may use %g %% of at most %d slots for clones, which is less than two: it can do nothing here. Set another budget to see more: --set %s.budget=0.5.", v.Name, 100*share, n.MostSlots, v.Name))
 	}

@@ -28,12 +28,12 @@ import (
 // 0.21 do they also ask as soon as an attempt has ended.
 type Hadoop struct {
 	Gap       float64 `option:"gap" most:"1" doc:"how far below the average progress a straggler is"`
-	Age       float64 `option:"age" unit:"s" doc:"how long the job must have run"`
+	Lag       float64 `option:"lag" unit:"s" doc:"how long a job runs before it has copies"`
 	Heartbeat float64 `option:"heartbeat" least:"1e-6" unit:"s" doc:"how often machines ask for work"`
 	Spread    bool    `option:"spread" doc:"a machine runs at most its share of the unfinished tasks"`
 }
 
-var hadoopDefaults = Hadoop{Gap: 0.2, Age: 60, Heartbeat: 3, Spread: true}
+var hadoopDefaults = Hadoop{Gap: 0.2, Lag: 60, Heartbeat: 3, Spread: true}
 
 type hadoop struct {
 	Hadoop
@@ -43,7 +43,7 @@ type hadoop struct {
 
 func (h *hadoop) Look(v *replay.View, do *replay.Actions) replay.Again {
 	running := v.Running()
-	ready := v.JobReleased() + replay.Seconds(h.Age)
+	ready := v.JobReleased() + replay.Seconds(h.Lag)
 	switch {
 	case v.Waiting() > 0 || len(running) == 0:
 		return replay.Again{End: true, Launched: true}

@@ -118,15 +118,15 @@ func plainSpark() replay.Policy {
 	})
 }
 
-func plainHadoop(age replay.Time) replay.Policy {
+func plainHadoop(lag replay.Time) replay.Policy {
 	return plainly(func(v *replay.View, do *replay.Actions) replay.Again {
 		const heartbeat = 3 * replay.Second
 		running := v.Running()
 		switch {
 		case v.Waiting() > 0 || len(running) == 0:
 			return replay.Again{End: true, Launched: true}
-		case v.JobReleased()+age > v.Now():
-			return replay.Again{At: v.JobReleased() + age}
+		case v.JobReleased()+lag > v.Now():
+			return replay.Again{At: v.JobReleased() + lag}
 		case v.Free() == 0:
 			return v.In(heartbeat)
 		}
@@ -279,7 +279,7 @@ func TestPlainRules(t *testing.T) {
 		set   [2]string // an option that makes the policy what the plain rule says; age where it has no value
 	}{
 		{"mapreduce", ageless(plainMapReduce), [2]string{}}, {"dryad", ageless(plainDryad), [2]string{}},
-		{"hadoop", plainHadoop, [2]string{"age"}}, {"late", plainLATE(false), [2]string{"age"}}, {"late-early", plainLATE(true), [2]string{"age"}},
+		{"hadoop", plainHadoop, [2]string{"lag"}}, {"late", plainLATE(false), [2]string{"age"}}, {"late-early", plainLATE(true), [2]string{"age"}},
 		{"spark3", ageless(plainSpark), [2]string{"efficiency", "0"}},
 		{"mantri", ageless(func() replay.Policy { return plainMantri(settled) }), [2]string{}},
 	} {

@@ -146,6 +146,9 @@ func (d *draft) sizes() {
 			d.notes.LongestS = max(d.notes.LongestS, float64(at.Dur)/1e6)
 		}
 	}
+	for j := range d.Jobs {
+		d.notes.LongestJobS = max(d.notes.LongestJobS, float64(d.Jobs[j].Observed)/1e6)
+	}
 }
 
 func (d *draft) settings(apps []*schema.Application) {

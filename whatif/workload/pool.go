@@ -184,6 +184,7 @@ type Notes struct {
 	MachinesSlow     int     // machines that differ from the others by 15 % or more, in some window of time
 	Reported         int     // attempts whose progress the log holds
 	LongestS         float64 // duration of the longest attempt that succeeded
+	LongestJobS      float64 // completion time of the longest job whose start and end the log has
 	MostSlots        int     // of any pool
 	Racks            int     // that the log names, most of any pool; 0: none
 	Without          int     // applications that lack what another scheduler than the log's needs
@@ -213,7 +214,8 @@ func (n *Notes) Add(m *Notes) {
 	n.JobsWithoutStart += m.JobsWithoutStart
 	n.Contradicted += m.Contradicted
 	n.Without += m.Without
-	n.LongestS, n.MostSlots, n.Racks = max(n.LongestS, m.LongestS), max(n.MostSlots, m.MostSlots), max(n.Racks, m.Racks)
+	n.LongestS, n.LongestJobS = max(n.LongestS, m.LongestS), max(n.LongestJobS, m.LongestJobS)
+	n.MostSlots, n.Racks = max(n.MostSlots, m.MostSlots), max(n.Racks, m.Racks)
 }
 
 // NumJobs returns the number of jobs of the pool.
