@@ -280,11 +280,15 @@ func TestUndatedPhasesCostUnknown(t *testing.T) {
 	}
 }
 
-// The rule for stragglers calls tasks slow that read little; unless they also took long, there is no excess to list.
+// The rule for stragglers calls tasks slow that read little; unless they also took long, there is no excess to list. Nor is there of a
+// recomputation of unknown duration.
 func TestListedOutliersHaveExcess(t *testing.T) {
 	m := reporttest.NewTrace()
 	m.Phase(m.Job(0, 30), 0, 10, 10, 10, 10, 10, 10, 30, 10)
 	m.Attempts[7].InputBytes = schema.Some(int64(9))
+	again := &m.Attempts[5] // it recomputes an output for an unknown time
+	again.Recompute, again.Status, again.FinishTime, again.DurationS = true, schema.UnknownStatus, schema.Null[schema.Time]{}, schema.Null[float64]{}
+	again.Quality |= schema.PartialRow
 	doc, err := Build(t.Context(), reporttest.Stored(t, &m.Trace), Options{})
 	if err != nil {
 		t.Fatal(err)
