@@ -344,3 +344,23 @@ func TestInstead(t *testing.T) {
 		}
 	}
 }
+
+// A queued time after the start, and a part longer than the attempt, are unknown, as in other formats.
+func TestTimesOutsideTheAttempt(t *testing.T) {
+	for _, c := range []struct{ column, valid, wrong string }{
+		{"queued_time", "2026-01-02 03:04:05", "2026-01-02 03:04:06"}, {"gc_s", "10", "11"}, {"fetch_wait_s", "10", "11"},
+		{"scheduler_delay_s", "10", "11"}, {"deserialize_s", "10", "11"}, {"result_s", "10", "11"}, {"cpu_s", "640", "1e9"},
+	} {
+		for value, known := range map[string]bool{c.valid: true, c.wrong: false} {
+			text := "task,start_time,finish_time," + c.column + "\n1,2026-01-02 03:04:05,2026-01-02 03:04:15," + value + "\n"
+			r := ingesttest.Conformance(t, Format(), ingesttest.Input("attempts.csv", []byte(text)))
+			if len(r.Attempts) != 1 || r.Counts.Rejects != 0 {
+				t.Fatal(c.column, r.Attempts, r.Trace.Rejects)
+			}
+			a := r.Attempts[0]
+			if got := a.QueuedTime.OK || a.GCS.OK || a.FetchWaitS.OK || a.SchedulerDelayS.OK || a.DeserializeS.OK || a.ResultS.OK || a.CPUS.OK; got != known {
+				t.Errorf("%s = %s: %+v", c.column, value, a)
+			}
+		}
+	}
+}

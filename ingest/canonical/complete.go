@@ -286,6 +286,8 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 		}
 		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
 	}
+	a.DropLateQueue()
+	a.DropLongParts()
 	if !rec.has(rec.filer.quality) { // a quality given in the file takes precedence
 		if !a.StartTime.OK || !a.FinishTime.OK {
 			a.Quality |= schema.PartialRow

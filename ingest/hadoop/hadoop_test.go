@@ -259,6 +259,20 @@ func TestProgressAnchors(t *testing.T) {
 	}
 }
 
+// An attempt that ended, by its machine's clock, before its task was scheduled was queued at an unknown time, started or not.
+func TestScheduledByAnotherClock(t *testing.T) {
+	const log = `Meta VERSION="1" .
+Job JOBID="job_1_0001" SUBMIT_TIME="1000" .
+Task TASKID="task_1_0001_m_000000" TASK_TYPE="MAP" START_TIME="1500" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_1_0001_m_000000" TASK_ATTEMPT_ID="attempt_1_0001_m_000000_0" TASK_STATUS="KILLED" FINISH_TIME="1400" HOSTNAME="/r1/m1" .
+Job JOBID="job_1_0001" FINISH_TIME="900" JOB_STATUS="KILLED" .
+`
+	r := ingesttest.Conformance(t, JobTracker(), ingesttest.Input("history", []byte(log)))
+	if len(r.Attempts) != 1 || r.Attempts[0].QueuedTime.OK || r.Jobs[0].FinishTime.OK {
+		t.Errorf("%+v, %+v", r.Attempts, r.Jobs)
+	}
+}
+
 // An attempt that starts while another of its task runs is a copy, if the log does not say.
 func TestSpeculationInferred(t *testing.T) {
 	const log = `Meta VERSION="1" .

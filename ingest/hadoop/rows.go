@@ -51,7 +51,7 @@ func (r *rows) add(j *job) {
 		job.SubmitTime = job.StartTime
 	}
 	a := &r.out.Applications[len(r.out.Applications)-1]
-	if before(job.FinishTime, job.StartTime) {
+	if before(job.FinishTime, cmp.Or(job.StartTime, job.SubmitTime)) {
 		job.FinishTime = schema.Null[schema.Time]{}
 	}
 	a.StartTime, a.FinishTime = job.SubmitTime, job.FinishTime
@@ -70,7 +70,7 @@ type jobRows struct {
 	first     schema.Null[schema.Time]
 	rackless  int64
 	running   int64
-	skewed    int64                // attempts that started, by their machine's clock, before they were scheduled
+	skewed    int64                // attempts that started or ended, by their machine's clock, before they were scheduled
 	phaseKeys [numKinds]schema.Key // 0 if there is none
 	lost      []lostOutput
 	byID      map[string]schema.Key // keys of attempts, once an output is lost
@@ -179,8 +179,10 @@ func (b *jobRows) phase(k kind, ts []*task, remoteShare map[string]float64) {
 			}
 		}
 	}
-	if before(p.StartTime, p.SubmitTime) {
-		p.SubmitTime = p.StartTime
+	for _, at := range []schema.Null[schema.Time]{p.StartTime, p.FinishTime} {
+		if before(at, p.SubmitTime) {
+			p.SubmitTime = at
+		}
 	}
 	if p.StartTime.OK && (!b.first.OK || p.StartTime.V < b.first.V) {
 		b.first = p.StartTime
@@ -245,10 +247,6 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 	if a.number == 0 {
 		row.QueuedTime = read.Millis(t.scheduled)
 	}
-	if before(row.StartTime, row.QueuedTime) {
-		row.QueuedTime = schema.Null[schema.Time]{}
-		b.skewed++
-	}
 	if row.StartTime.OK && row.FinishTime.OK {
 		if row.FinishTime.V < row.StartTime.V {
 			row.FinishTime = schema.Null[schema.Time]{}
@@ -256,6 +254,10 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 		} else {
 			row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
 		}
+	}
+	queued := row.QueuedTime.OK
+	if row.DropLateQueue(); queued && !row.QueuedTime.OK {
+		b.skewed++
 	}
 	if !row.StartTime.OK || !row.FinishTime.OK {
 		row.Quality |= schema.PartialRow
@@ -415,7 +417,7 @@ func (b *jobRows) caveats() []schema.Caveat {
 	}
 	if b.skewed > 0 {
 		cs = append(cs, schema.Caveat{Code: "clock_skew", Count: schema.Some(b.skewed),
-			Detail: "attempts started, by their machines' clocks, before the master's clock says they were scheduled: when they were queued is unknown, and submissions are moved to the first start"})
+			Detail: "attempts started or ended, by their machines' clocks, before the master's clock says they were scheduled: when they were queued is unknown, and submissions are moved to the first start or end"})
 	}
 	if b.running > 0 {
 		cs = append(cs, schema.Caveat{Code: "starts_without_end", Count: schema.Some(b.running),
