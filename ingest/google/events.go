@@ -1,6 +1,7 @@
 package google
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -64,6 +65,7 @@ type reader struct {
 	attempts *schema.Keys
 	first    schema.Key // of an application, for caveats about the trace
 	orphans  int64      // ends without a start
+	repeated int64      // events that were there before
 	doubled  int64      // starts within an attempt
 	waiting  int64      // jobs that wait for other jobs
 	trace    *schema.Trace
@@ -129,6 +131,8 @@ func (r *reader) finish(ctx context.Context) (err error) {
 	defer func() { err = cmp.Or(err, r.emitter.end()) }()
 	var j *job
 	n := 0
+	var key extsort.Key
+	var payload []byte
 	for rec, err := range r.events.Merge() {
 		if err != nil {
 			return err
@@ -136,6 +140,11 @@ func (r *reader) finish(ctx context.Context) (err error) {
 		if n++; n%8192 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if n > 1 && rec.Key == key && bytes.Equal(rec.Payload, payload) {
+			r.repeated++
+			continue
+		}
+		key, payload = rec.Key, append(payload[:0], rec.Payload...)
 		if j == nil || rec.Key[0] != j.id {
 			if err := j.end(); err != nil {
 				return err
@@ -186,6 +195,7 @@ func (r *reader) caveats() {
 		}
 	}
 	say("ends_without_start", r.orphans, "tasks finish without having been scheduled in the files at hand; their starts are unknown")
+	say("event_twice", r.repeated, "events are in the files again, equal in all that is read, and count once")
 	say("starts_within_attempt", r.doubled, "tasks are scheduled while they run; the earlier attempt's end is unknown")
 	say("waits_between_jobs", r.waiting, "jobs wait for other jobs, which their setting "+waitsFor+" names: edges join the phases of one job")
 	say("no_bytes", -1, "the trace has no bytes and no records: slowness is judged by duration alone")

@@ -281,3 +281,21 @@ func TestOtherHeader(t *testing.T) {
 		}
 	}
 }
+
+// Events that are there twice, as where files were concatenated or copied, happened once.
+func TestRepeatedEvents(t *testing.T) {
+	for _, trace := range []map[string]string{trace2011, trace2019} {
+		twice := map[string]string{}
+		for name, text := range trace {
+			twice[name] = text + text
+		}
+		want := ingesttest.Read(t, Format(), ingesttest.Directory("trace", trace), ingest.Limits{})
+		got := ingesttest.Conformance(t, Format(), ingesttest.Directory("trace", twice))
+		if d := cmp.Diff(attempts(&want.Trace), attempts(&got.Trace)); d != "" {
+			t.Error(d)
+		}
+		if !slices.ContainsFunc(got.Caveats, func(c schema.Caveat) bool { return c.Code == "event_twice" && c.Count.V > 0 }) {
+			t.Errorf("%+v", got.Caveats)
+		}
+	}
+}
