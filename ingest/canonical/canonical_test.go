@@ -364,3 +364,27 @@ func TestTimesOutsideTheAttempt(t *testing.T) {
 		}
 	}
 }
+
+// Rows of one task are its attempts, in order, unless they have numbers; a number that is there twice is rejected.
+func TestAttemptsOfOneTask(t *testing.T) {
+	const times = ",2026-01-02 03:04:05,2026-01-02 03:04:15"
+	for _, c := range []struct {
+		header, rows, want string
+		rejects            int64
+	}{
+		{"task,start_time,finish_time", "0T 1T 0T 3T 3T 0T 2T", "[0.0 0.1 0.2 1.0 2.0 3.0 3.1]", 0},
+		{"task,start_time,finish_time,attempt_id", "1T,7 0T,8 1T,9", "[0.0 1.0 1.1]", 0},
+		{"task,start_time,finish_time,number", "0T,0 0T,1 0T,1 1T,1 1T,0 1T,0", "[0.0 0.1 1.0 1.1]", 2},
+		{"task,start_time,finish_time,phase_id", "0T,a 0T,b 0T,a", "[0.0 0.0 0.1]", 0},
+	} {
+		text := c.header + "\n" + strings.ReplaceAll(strings.ReplaceAll(c.rows, " ", "\n"), "T", times) + "\n"
+		r := ingesttest.Conformance(t, Format(), ingesttest.Input("attempts.csv", []byte(text)))
+		var got []string
+		for _, a := range r.Attempts {
+			got = append(got, fmt.Sprint(a.Task, ".", a.Number))
+		}
+		if slices.Sort(got); fmt.Sprint(got) != c.want || r.Counts.Rejects != c.rejects {
+			t.Errorf("%s: %v, %d rejects", c.header, got, r.Counts.Rejects)
+		}
+	}
+}

@@ -23,6 +23,7 @@ type reader struct {
 	named   map[string]map[schema.Key]ref  // table → keys that rows name
 	skipped map[string]bool
 	seen    seen
+	numbers numbers
 	serial  int64
 	names   []byte                 // names given to attempts without one, concatenated
 	ends    []int                  // where each name ends
@@ -326,6 +327,9 @@ func (r *reader) remember(rec *record) error {
 			if err := r.seen.add(id, row.AttemptID); err != nil {
 				return err
 			}
+		}
+		if err := r.numbers.number(row, rec.has(rec.filer.number)); err != nil {
+			return err
 		}
 		of := owners{row.PhaseID, row.JobID, row.ApplicationID}
 		if of == r.of { // the rows of a phase are adjacent

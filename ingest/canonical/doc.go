@@ -6,7 +6,7 @@
 //     Parquet files.
 //  3. values.go sets the fields of a row from text, JSON or Parquet values; instant.go reads times.
 //  4. complete.go assigns keys of this store to the rows and adds what the files leave out: a phase that attempts name and
-//     no file describes; seen.go finds duplicate attempts.
+//     no file describes; seen.go finds duplicate attempts; numbers.go numbers those of a task.
 //
 // Start with format.go.
 package canonical

@@ -22,9 +22,9 @@ func Format() ingest.Format {
 columns fit. Any subset of the table's columns will do, in any order; missing ones are NULL. 'straggler schema' lists the columns,
 and straggler export writes such files. The files of one directory belong together. Keys may be numbers or text and need be unique
 only within the input, since the store assigns its own.
-Attempts need task and start_time, and finish_time or duration_s. Without attempt_id each row is an attempt; without phase_id,
-job_id or application_id all rows belong to one phase, job or application. Phases, jobs and applications that are referenced but
-not described are added, and last as long as their attempts.
+Attempts need task and start_time, and finish_time or duration_s. Without attempt_id each row is an attempt; without number, those of a
+task are numbered in the order of their rows; without phase_id, job_id or application_id all rows belong to one phase, job or
+application. Phases, jobs and applications that are referenced but not described are added, and last as long as their attempts.
 Times are text (2026-01-02 03:04:05.678+00, or RFC 3339; UTC unless a zone is given) or microseconds since 1970. CSV may be
 separated by commas, semicolons, tabs or bars. Booleans are true and false. An empty text is NULL; in CSV the word NULL is too, and
 blanks around values are dropped. Unknown columns are skipped and named.`,

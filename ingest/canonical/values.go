@@ -26,6 +26,7 @@ type filer struct {
 	refers    []string         // the table that each of them refers to
 	task      *slot            // columns whose absence has consequences
 	quality   *slot
+	number    *slot
 	complete  *slot
 	unknown   []string // columns of the file that the table does not have
 	delimiter byte     // 0 of JSON lines
@@ -70,7 +71,7 @@ func newFiler(t *schema.Table, columns []string, delimiter byte) *filer {
 		f.at[c.Name] = s
 	}
 	f.names = f.at
-	f.task, f.quality, f.complete = f.at["task"], f.at["quality"], f.at["complete"]
+	f.task, f.quality, f.number, f.complete = f.at["task"], f.at["quality"], f.at["number"], f.at["complete"]
 	for _, name := range columns {
 		s := f.at[strings.TrimSpace(name)]
 		f.columns = append(f.columns, s)
