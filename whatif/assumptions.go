@@ -85,7 +85,7 @@ func assume(r *Result, s *Summary) assumptions {
 	return assumptions{
 		Ideal: r.Ideal, Seeds: s.Seeds, Attempts: s.Notes.Attempts, Does: r.Doc, Settings: r.Changed(),
 		ReplayErrorS: s.ReplayErrorS, ReplayError: s.ReplayError,
-		All: r.All.figure(), Small: r.Small.figure(), Notes: s.notes(&r.Variant),
+		All: r.All.figure(), Small: r.Small.figure(), Notes: s.notes(r),
 	}
 }
 
@@ -119,7 +119,7 @@ func finite(x float64) *float64 {
 func (s *Summary) Assumed() []string {
 	var out []string
 	for i := range s.Results {
-		for _, note := range s.notes(&s.Results[i].Variant) {
+		for _, note := range s.notes(&s.Results[i]) {
 			if !slices.Contains(out, note) {
 				out = append(out, note)
 			}
@@ -128,10 +128,13 @@ func (s *Summary) Assumed() []string {
 	return out
 }
 
-// notes returns the sentences about a variant.
-func (s *Summary) notes(v *Variant) []string {
-	out := assumed(&s.Notes, v)
-	if s.Seeds == 1 && !v.Ideal {
+// notes returns the sentences about a result.
+func (s *Summary) notes(r *Result) []string {
+	out := assumed(&s.Notes, &r.Variant)
+	if !r.Ideal && !r.Scheduler.Other() && r.All.Copies == 0 { // otherwise tasks and jobs may take longer than in the log
+		out = append(out, idle(&s.Notes, &r.Variant)...)
+	}
+	if s.Seeds == 1 && !r.Ideal {
 		out = append(out, oneSeed)
 	}
 	return out
@@ -173,9 +176,6 @@ func assumed(n *workload.Notes, v *Variant) []string {
 	count(n.SmallPhases, "phase has", "phases have", " fewer than two finished tasks; a copy there takes as long as the task did.")
 	count(n.MachinesSlow, "machine is", "machines are",
 		" slower or faster than the others by 15 % or more; a copy there takes that much more or less time.")
-	if !v.Ideal {
-		out = append(out, idle(n, v)...)
-	}
 	return out
 }
 
@@ -194,7 +194,7 @@ func ofAttempts(n, all int) string {
 	return fmt.Sprintf("%d of %d attempts", n, all)
 }
 
-// idle explains why a policy cannot do anything on a log.
+// idle explains why a policy cannot do anything on a log under its own scheduler.
 func idle(n *workload.Notes, v *Variant) (out []string) {
 	if age, ok := v.number("age"); ok && n.LongestS < age {
 		out = append(out, fmt.Sprintf("%s looks at tasks that have run for %g s, and none took longer than %.3g s: it can do nothing here. Set another age to see more: --set %s.age=%.2g.", v.Name, age, n.LongestS, v.Name, n.LongestS/5))
@@ -203,7 +203,11 @@ func idle(n *workload.Notes, v *Variant) (out []string) {
 		out = append(out, fmt.Sprintf("%s makes no copy in the first %g s of a job, and none took longer than %.3g s: it can do nothing here. Set another lag to see more: --set %s.lag=%.2g.", v.Name, lag, n.LongestJobS, v.Name, n.LongestJobS/5))
 	}
 	if share, ok := v.number("budget"); ok && share*float64(n.MostSlots) < 2 {
-		out = append(out, fmt.Sprintf("%s may use %g %% of at most %d slots for clones, which is less than two: it can do nothing here. Set another budget to see more: --set %s.budget=0.5.", v.Name, 100*share, n.MostSlots, v.Name))
+		note := fmt.Sprintf("%s may use %g %% of at most %d slots for clones, which is less than two: it can do nothing here.", v.Name, 100*share, n.MostSlots)
+		if n.MostSlots >= 4 {
+			note += fmt.Sprintf(" Set another budget to see more: --set %s.budget=0.5.", v.Name)
+		}
+		out = append(out, note)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"straggler/whatif/schedule"
 	"straggler/whatif/workload"
 )
 
@@ -25,6 +26,37 @@ func TestIdle(t *testing.T) {
 		got := strings.Join(idle(&test.notes, &Variant{Policy: known(test.policy)}), "\n")
 		if test.says == "" && got != "" || !strings.HasPrefix(got, test.says) {
 			t.Errorf("%s, %+v: %q, want %q", test.policy, test.notes, got, test.says)
+		}
+	}
+}
+
+// A policy that made copies, or may under another scheduler, is not said to be able to do nothing, and no budget is named that gives
+// no clone either.
+func TestIdleOnlyWithoutCopies(t *testing.T) {
+	fifo, err := schedule.ByName("fifo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Summary{Seeds: 2, Notes: workload.Notes{LongestS: 36, LongestJobS: 50, MostSlots: 4}}
+	for _, name := range []string{"late", "hadoop", "dolly"} {
+		for _, test := range []struct {
+			r    Result
+			idle bool
+		}{
+			{Result{Variant: Variant{Policy: known(name)}}, true},
+			{Result{Variant: Variant{Policy: known(name)}, All: Group{Copies: 0.5}}, false},
+			{Result{Variant: Variant{Policy: known(name), Scheduler: fifo}}, false},
+		} {
+			text := strings.Join(s.notes(&test.r), "\n")
+			if got := strings.Contains(text, "it can do nothing here"); got != test.idle {
+				t.Errorf("%s with %g copies, another scheduler %v: %s", name, test.r.All.Copies, test.r.Scheduler.Other(), text)
+			}
+		}
+	}
+	for slots, want := range map[int]bool{4: true, 3: false} {
+		notes := workload.Notes{MostSlots: slots}
+		if text := strings.Join(idle(&notes, &Variant{Policy: known("dolly")}), ""); strings.Contains(text, "budget=0.5") != want {
+			t.Errorf("%d slots: %s", slots, text)
 		}
 	}
 }

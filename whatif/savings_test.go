@@ -60,7 +60,7 @@ func TestOneSeed(t *testing.T) {
 			if here := r.All.ThisRun; known == (math.IsNaN(here.Low) || math.IsNaN(here.High)) || known && !(here.Low <= here.Mean && here.Mean <= here.High) {
 				t.Errorf("%s under %d seeds: %+v in this run, %+v in another", r.Name, o.Seeds, here, r.All.Saving)
 			}
-			noted := slices.Contains(s.notes(&r.Variant), oneSeed)
+			noted := slices.Contains(s.notes(r), oneSeed)
 			switch {
 			case n == 0 && o.Seeds == 1:
 				if known || !noted || r.Verdict(0) != want {
