@@ -39,10 +39,10 @@ func ofCause(c schema.Cause, complete func(k *known, a *Advice)) func(k *known) 
 
 func adviseRecompute(k *known, a *Advice) {
 	a.Title = "Keep outputs that later phases need"
-	a.SQL = "SELECT machine, count(*) AS losses, min(time) AS first, max(time) AS last FROM losses\nGROUP BY machine ORDER BY losses DESC NULLS LAST"
 	a.Action = "Outputs were lost with the process or machine that held them, and were recomputed while others waited. Let them outlive the process that wrote them."
 	if n := len(k.f.losses); n > 0 {
 		l := k.f.losses[0]
+		a.SQL = "SELECT machine, count(*) AS losses, min(time) AS first, max(time) AS last FROM losses\nGROUP BY machine ORDER BY losses DESC NULLS LAST"
 		a.Evidence = fmt.Sprintf("%s lost", prose.Plural(l.Losses, "output", "outputs"))
 		if l.Machine != "" {
 			a.Title += fmt.Sprintf(", and look at %s", prose.Name(l.Machine))

@@ -53,8 +53,11 @@ func (k *known) balance(slow []*Machine) Advice {
 
 func (k *known) drain(m *Machine) Advice {
 	a := Advice{Title: "Drain " + prose.Name(m.Machine),
-		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours checked. It is slow on all kinds of tasks, so giving it other ones does not help."}
+		Action: "Take it out of the pool and have its disks, memory, cooling and neighbours checked."}
 	sure := BadVerdict(m.Verdict) && m.FactorLow.OK && m.FactorLow.V > 1
+	if sure && m.Verdict != schema.Flaky && m.Phases >= k.enoughPhases {
+		a.Action += " It is slow on all kinds of tasks, so giving it other ones does not help."
+	}
 	switch {
 	case BadVerdict(m.Verdict) && !sure:
 		a.Title = "Find out what slows " + prose.Name(m.Machine) + " at times"

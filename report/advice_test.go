@@ -417,3 +417,44 @@ func TestEvidenceNamesItsTask(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// Advice about a cause names a task as evidence, and its query returns the tasks; about lost outputs it returns these if the log has
+// any.
+func TestEvidenceOfCauses(t *testing.T) {
+	for c, apply := range map[schema.Cause]func(*known, *Advice){schema.Recompute: adviseRecompute, schema.LocalityMiss: adviseLocality,
+		schema.GC: adviseGC, schema.Startup: adviseStartup} {
+		var d Document
+		d.Trust.Applications.Total = 1
+		d.Cost.Causes = []CauseCost{{Cause: c, LostS: schema.Some(9.0)}}
+		o := Outlier{Words: "Waited."}
+		o.Phase, o.Task, o.Cause = "4", 88, c
+		d.Outliers.Rows = []Outlier{o}
+		got := ofCause(c, apply)(&known{&d, &facts{}, usualThresholds()})
+		if len(got) != 1 || got[0].Evidence != "Task 88 of phase 4: waited." || got[0].SQL != causeSQL(c) {
+			t.Errorf("%s: %+v", c, got)
+		}
+	}
+	var d Document
+	d.Cost.Causes = []CauseCost{{Cause: schema.Recompute, LostS: schema.Some(9.0)}}
+	got := ofCause(schema.Recompute, adviseRecompute)(&known{&d, &facts{losses: []machineLosses{{Machine: "m2", Losses: 3}}}, usualThresholds()})
+	if len(got) != 1 || got[0].Evidence != "3"+prose.NBSP+"outputs lost on m2." || !strings.Contains(got[0].SQL, "FROM losses") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What is slow in one phase, or at times, is not said to be slow on all kinds of tasks.
+func TestSlowOnAllTasks(t *testing.T) {
+	for _, c := range []struct {
+		verdict schema.Verdict
+		phases  int64
+		all     bool
+	}{{schema.Slow, 3, true}, {schema.Slow, 1, false}, {schema.Flaky, 3, false}} {
+		var d Document
+		d.Machines.List.Rows = []Machine{{MachineRow: MachineRow{Machine: "m2", Verdict: c.verdict, Phases: c.phases, Attempts: 30,
+			Factor: schema.Some(2.0), FactorLow: schema.Some(1.8)}, CostS: schema.Some(20.0)}}
+		got := adviseDrain(&known{&d, &facts{}, usualThresholds()})
+		if len(got) != 1 || strings.Contains(got[0].Action, "all kinds of tasks") != c.all {
+			t.Errorf("%s in %d phases: %+v", c.verdict, c.phases, got)
+		}
+	}
+}
