@@ -213,6 +213,39 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
+// An engine that could not be opened while the store was changed is opened again; else the error is returned at once.
+func TestOpenAgain(t *testing.T) {
+	for changed, want := range map[bool]int{true: 2, false: 1} {
+		dir := t.TempDir()
+		commitTo(t, dir, 1)
+		st, err := store.Open(t.Context(), dir, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened := 0
+		eng, _, err := Open(t.Context(), st, func() (engine.Engine, error) {
+			if opened++; opened > 1 {
+				return engines.Open(t.Context(), st, engine.Options{})
+			}
+			if changed {
+				commitTo(t, dir, 2)
+			}
+			return nil, errBroken
+		}, Options{Tool: "1"})
+		if opened != want || changed && err != nil || !changed && !errors.Is(err, errBroken) {
+			t.Errorf("changed %v: opened %d times, %v", changed, opened, err)
+		}
+		if eng != nil {
+			if err := eng.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // recovered returns a panic as an error.
 func recovered(do func() (engine.Engine, *whatif.Summary, error)) (eng engine.Engine, s *whatif.Summary, err error) {
 	defer func() {
