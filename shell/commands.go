@@ -10,8 +10,9 @@ import (
 
 const help = `\d          the tables
 \d TABLE    the columns of a table
-\timing     show, or stop showing, how long statements take
+\timing     show, or stop showing, how long statements take; or \timing on, \timing off
 \q          quit; so do exit, quit and Ctrl-D
+.tables, .schema TABLE, .timer, .quit and .help do the same, as in the shells of SQLite and DuckDB.
 A statement ends with a semicolon and may take several lines. Tab completes tables and columns. Ctrl-C stops a
 running statement, or discards one that is being typed. Nothing here can change the store.
 `
@@ -33,8 +34,10 @@ func (s *session) command(line string) (quit bool, err error) {
 		return true, nil
 	case name == `\?` || name == `\h`:
 		fmt.Fprint(s.o.Out, help)
+	case name == `\timing` && len(args) > 0 && !strings.EqualFold(args[0], "on") && !strings.EqualFold(args[0], "off"):
+		return false, fmt.Errorf(`%s is neither on nor off`, table.Printable(args[0]))
 	case name == `\timing`:
-		s.timing = !s.timing
+		s.timing = len(args) == 0 && !s.timing || len(args) > 0 && strings.EqualFold(args[0], "on")
 		fmt.Fprintln(s.o.Out, "timing is", map[bool]string{true: "on", false: "off"}[s.timing])
 	case name == `\d` && len(args) == 0:
 		return false, s.show(tables(s.tables))

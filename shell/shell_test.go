@@ -101,13 +101,14 @@ func TestShell(t *testing.T) {
 
 // Commands as in the shells of SQLite and DuckDB act at the end of their line.
 func TestDotCommands(t *testing.T) {
-	out, errs := converse(t, &typist{lines: []string{".help", ".tables", ".schema edges", ".timer", ".nothing", ".quit", "SELECT 'never' AS s;"}}, Options{})
-	for _, want := range []string{`\timing     show`, "attempts ", "from_phase", "timing is on"} {
+	out, errs := converse(t, &typist{lines: []string{".help", ".tables", ".schema edges", ".timer", ".timer on", ".timer OFF", ".timer off",
+		".timer maybe", ".nothing", ".quit", "SELECT 'never' AS s;"}}, Options{})
+	for _, want := range []string{`\timing     show`, ".schema TABLE", "attempts ", "from_phase", "timing is on\ntiming is on\ntiming is off\ntiming is off\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q", want)
 		}
 	}
-	if !strings.Contains(errs, "no command .nothing") || strings.Contains(out, "never") {
+	if !strings.Contains(errs, "no command .nothing") || !strings.Contains(errs, "maybe is neither on nor off") || strings.Contains(out, "never") {
 		t.Errorf("%s%s", out, errs)
 	}
 }
