@@ -195,11 +195,10 @@ func (l *mantriLook) withdraw() {
 // prune kills all but the fastest copies of each task.
 func (l *mantriLook) prune() {
 	v, p := l.v, l.p
-	most := max(l.Alpha, 1) // the last one cannot be killed
 	joined := v.Joined()
 	p.many = append(p.many, joined[min(p.joined, len(joined)):]...)
 	p.joined = len(joined)
-	p.many = slices.DeleteFunc(p.many, func(t int32) bool { return v.Copies(t) <= most })
+	p.many = slices.DeleteFunc(p.many, func(t int32) bool { return v.Copies(t) <= l.Alpha })
 	slices.Sort(p.many)
 	p.many = slices.Compact(p.many)
 	for _, t := range p.many {
@@ -212,7 +211,7 @@ func (l *mantriLook) prune() {
 		slices.SortFunc(own, func(a, b *replay.Running) int {
 			return cmp.Or(cmp.Compare(estimate(v, a), estimate(v, b)), cmp.Compare(a.Number, b.Number))
 		})
-		for _, a := range own[min(most, len(own)):] {
+		for _, a := range own[min(l.Alpha, len(own)):] {
 			l.do.Kill(*a)
 		}
 	}
