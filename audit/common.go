@@ -50,8 +50,8 @@ func (c *common) add(s *measure.Stage, limit float64) {
 	}
 }
 
-// describe adds to s what the slow tasks have in common, and the racks whose machines are slow together. Such a rack explains the slow
-// tasks at least as well as any machine, node or source, and at least two of its machines ran tasks.
+// describe adds to s what the slow tasks have in common, and the racks whose machines are slow together. Such a rack explains the
+// slow tasks at least as well as any machine, node or source, and at least two of its machines ran tasks.
 func (c *common) describe(s *Slowness, machines []SlowMachine, usuals map[int]*usual) {
 	s.InCommon = append([]sharing.Feature{}, c.tasks.Shared(c.names)...)
 	s.Tasks, s.SlowTasks = c.tasks.Count()

@@ -142,8 +142,8 @@ func byMachineSQL(r *measure.Run) string {
 	return fmt.Sprintf("SELECT phase_id, machine, count(*) AS tasks, avg(duration_s) AS mean_s, avg(cpu_s) AS cpu_s, avg(fetch_wait_s) AS wait_s FROM attempts WHERE application_id = %d AND status = 'success' GROUP BY phase_id, machine ORDER BY phase_id NULLS LAST, mean_s DESC NULLS LAST", r.ApplicationKey)
 }
 
-// addMachines adds the machines of a slow night: there a single task that is slower than all of the history is enough. On a normal
-// night that would be an alarm about one task that was slow by chance.
+// addMachines adds the machines of a slow night: there a single task that is slower than all of the history is enough. On a
+// normal night that would be an alarm about one task that was slow by chance.
 func (j *Judgement) addMachines(machines []Finding, against []SlowMachine, cfg *Config) {
 	if !slices.ContainsFunc(j.Findings, func(f Finding) bool { return f.Kind != "" && !f.OnMachines() }) {
 		return

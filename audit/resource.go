@@ -85,8 +85,7 @@ func spent(machines []SlowMachine) (extra, staged, cpu float64) {
 	return extra, staged, cpu
 }
 
-// resourceRatios returns, by machine, the logarithms of the rest of one stage's time over its processor time and over its
-// bytes.
+// resourceRatios holds, by machine, the logarithms of the rest of one stage's time over its processor time and over its bytes.
 type resourceRatios struct{ processor, disk sample }
 
 // steadiest decides which of the two the time is proportional to if it is too long for both, for instance because a quota stops
@@ -102,7 +101,7 @@ func steadiest(stages []resourceRatios) string {
 	return [...]string{"", "processor", "disk"}[stats.Steadier(processor, disk)]
 }
 
-// sample is how many values, their sum and that of their squares.
+// sample holds the number of values, their sum and that of their squares.
 type sample struct{ n, sum, squares float64 }
 
 func (s *sample) add(x float64) {

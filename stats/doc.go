@@ -8,5 +8,5 @@
 //  5. logmean.go: the logarithmic mean, which splits a difference whose ratio is a product.
 //  6. density.go: normal densities and the spike-and-slab prior.
 //
-// Start with survival.go.
+// Start with order.go.
 package stats
