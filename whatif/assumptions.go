@@ -205,7 +205,7 @@ func idle(n *workload.Notes, v *Variant) (out []string) {
 	if share, ok := v.number("budget"); ok && share*float64(n.MostSlots) < 2 {
 		note := fmt.Sprintf("%s may use %g %% of at most %d slots for clones, which is less than two: it can do nothing here.", v.Name, 100*share, n.MostSlots)
 		if n.MostSlots >= 4 {
-			note += fmt.Sprintf(" Set another budget to see more: --set %s.budget=0.5.", v.Name)
+			note += fmt.Sprintf(" With --set %s.budget=0.5 it may clone phases of fewer than %d tasks.", v.Name, n.MostSlots/4+1)
 		}
 		out = append(out, note)
 	}
