@@ -280,30 +280,3 @@ func TestRecognisedByHeader(t *testing.T) {
 		t.Errorf("error %v, phases %+v, edges %+v, rejects %+v", r.Err, r.Trace.Phases, r.Trace.Edges, r.Trace.Rejects)
 	}
 }
-
-// Files that were concatenated or copied repeat rows, which count once; other rows of the same instance are tries of it.
-func TestRepeatedRows(t *testing.T) {
-	const of2018 = "ins_1,M1,j_1,1,Terminated,10,20,m_1,1,1,50,60,0.1,0.1\nins_1,M1,j_1,1,Failed,12,20,m_1,1,1,50,60,0.1,0.1\n" +
-		"ins_2,M1,j_1,1,Failed,10,20,m_1,1,2,50,60,0.1,0.1\nins_2,M1,j_1,1,Terminated,30,40,m_1,2,2,50,60,0.1,0.1\n" +
-		"ins_1,M1,j_1,1,Terminated,50,60,m_1,2,2,50,60,0.1,0.1\n"
-	const ofGPU = "j,worker,i7,w,d,Terminated,10.5,20.5,m\nj,worker,i7,w2,d,Failed,30.5,40.5,m\n"
-	for name, text := range map[string]string{"batch_instance.csv": of2018, "pai_instance_table.csv": ofGPU} {
-		want := numbers(ingesttest.Conformance(t, Format(), ingesttest.Directory("trace", map[string]string{name: text})))
-		r := ingesttest.Conformance(t, Format(), ingesttest.Directory("trace", map[string]string{name: text + text}))
-		if d := cmp.Diff(want, numbers(r)); d != "" || len(want) != strings.Count(text, "\n") || r.Counts.Rejects != 0 {
-			t.Error(name, d, want)
-		}
-		if c := r.Caveats[len(r.Caveats)-1]; c.Code != "row_twice" || c.Count != schema.Some(int64(len(want))) {
-			t.Errorf("%s: %+v", name, r.Caveats)
-		}
-	}
-}
-
-func numbers(r ingesttest.Result) []string {
-	var rows []string
-	for _, a := range r.Attempts {
-		rows = append(rows, fmt.Sprint(a.NativeID, " ", a.Number, " ", a.Status, " ", a.StartTime.V))
-	}
-	slices.Sort(rows)
-	return rows
-}

@@ -263,7 +263,6 @@ func (r *reader) application(first, last int64) {
 		{"edge_unknown_parent", "dependencies on tasks that are not in the trace; those edges are left out"},
 		{"end_before_start", "instances end before they start; their ends are dropped"},
 		{"machine_errors", "errors of machines that stay have no place in the tables"},
-		{"row_twice", "rows of instances are in the trace again, with the same machine, times, status and processor time, and count once"},
 		{"rows_without_job", "rows without a job or task id are left out"},
 		{"task_twice", "tasks with several rows; the last one in the order of their content counts"},
 	} {

@@ -25,7 +25,6 @@ type reader struct {
 	sorter   *extsort.Sorter
 	defects  map[string]int64
 	machines map[string]bool
-	repeats  repeats
 	trace    schema.Trace // of finish
 }
 
@@ -50,7 +49,6 @@ func newReader(in *ingest.Input, out *ingest.Sink) *reader {
 	return &reader{
 		in: in, out: out, app: schema.NewKeys(in.Key, "applications").Nth(0), attempts: schema.NewKeys(in.Key, "attempts"),
 		sums: map[taskID]*window{}, sorter: extsort.New("", sortBytes), defects: map[string]int64{}, machines: map[string]bool{},
-		repeats: repeats{},
 	}
 }
 
@@ -63,9 +61,6 @@ func (r *reader) fold(c *read.Chunk[block]) error {
 		r.at, r.before, r.lines = c.At, r.before+r.lines, 0
 	}
 	r.lines = c.Line - 1 + b.lines
-	kept, repeated := r.repeats.drop(b.rows.Attempts)
-	b.rows.Attempts = kept
-	r.defects["row_twice"] += repeated
 	for i := range b.rows.Attempts {
 		row := &b.rows.Attempts[i]
 		if row.AttemptID = r.attempts.Next(); row.NativeID == "" {

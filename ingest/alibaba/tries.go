@@ -40,7 +40,6 @@ type tries struct {
 	d      decoder
 	out    block
 	of     extsort.Key
-	last   []byte // payload of the last row
 	number int32
 }
 
@@ -53,22 +52,15 @@ func newTries(input, app schema.Key) *tries {
 // try adds the row of an attempt that retry put into the sorter.
 func (j *jobRows) try(rec extsort.Record) error {
 	t := j.tries
-	if rec.Key == t.of && bytes.Equal(rec.Payload, t.last) {
-		j.defects["row_twice"]++
-		return nil
+	if t.number++; rec.Key != t.of {
+		t.of, t.number = rec.Key, 0
 	}
-	t.last = append(t.last[:0], rec.Payload...)
 	t.out.reset()
 	t.d.names = t.d.names[:0]
 	t.d.fields = split(rec.Payload[8:], t.d.fields[:0])
 	t.d.instance(of2018(t.d.fields))
 	row := t.out.rows.Attempts[0]
-	row.NativeID = read.Text(string(t.d.names))
-	if rec.Key != t.of {
-		t.of, t.number = rec.Key, j.repeats.after(&row)
-	}
-	t.number++
-	row.AttemptID, row.Number = j.attempts.Next(), t.number
+	row.AttemptID, row.Number, row.NativeID = j.attempts.Next(), t.number, read.Text(string(t.d.names))
 	j.trace.Attempts = append(j.trace.Attempts, row)
 	return j.flush(false)
 }
