@@ -43,6 +43,8 @@ func TestSurvivalOfTests(t *testing.T) {
 		{BinomialSurvival(0, 5, 0.02), 1}, {BinomialSurvival(6, 5, 0.02), 0},
 		{BinomialSurvival(3, 3, -0.1), 0}, {BinomialSurvival(3, 3, 1.1), 1},
 		{BinomialSurvival(3, 3, 0), 0}, {BinomialSurvival(3, 3, 1), 1}, {BinomialSurvival(0, 0, 0.5), 1},
+		{BinomialSurvival(5e8, 1e9, 0.5), 0.5 + 0.5/math.Sqrt(2*math.Pi*2.5e8)},                                   // symmetry and Stirling
+		{BinomialSurvival(1e8-1, 1e9, 0.1), 0.50005747134}, {BinomialSurvival(1e8+3e4, 1e9, 0.1), 0.000783182894}, // sums of Loader's densities
 		{BinomialSurvival(500, 1000, 1e-3), 0}, // less than a float64 can hold
 		{ChiSquaredSurvival(9.21034, 1), 0.01},
 		{ChiSquaredSurvival(20, 2), 0.0004993992},
