@@ -62,7 +62,7 @@ type Change struct {
 // resamples holds the results of leaving out each night of the history in turn.
 type resamples struct {
 	runs []string        // in order of time
-	most []float64       // largest surprise of each over all comparisons, of those that would have been felt
+	most []float64       // largest surprise of each over all comparisons, of those that exceed what their rules allow
 	out  map[string]bool // the unusual ones, which are left out
 }
 

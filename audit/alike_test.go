@@ -125,8 +125,8 @@ func TestWorkOfTheNight(t *testing.T) {
 	}
 }
 
-// A change below the resolution of a clock of whole seconds is not a finding, nor is one too small to be felt.
-func TestFelt(t *testing.T) {
+// A change below the resolution of a clock of whole seconds is not a finding, nor is one that is a small share of the run.
+func TestSmallChanges(t *testing.T) {
 	runs := audittest.Runs(31)
 	for i := range runs {
 		runs[i].Values["tick_s"] = 1

@@ -8,7 +8,7 @@ import (
 )
 
 // method explains how findings are judged; it is part of every output.
-const method = "a finding is (1) larger than its rule allows; (2) large enough to be felt; (3) above the one-sided prediction interval of the runs before, with the work of the night and the speed of the whole run taken out " +
+const method = "a finding is (1) larger than its rule allows; (2) at least min_absolute, and min_share of the run; (3) above the one-sided prediction interval of the runs before, with the work of the night and the speed of the whole run taken out " +
 	"(Student's t with robust mean and variance, the variance shrunk towards that of all stages, widened where nights in a row are alike, and no narrower than the clock's resolution); " +
 	"(4) not due to a few tasks that may be slow by chance (binomial test over runs); and (5) a larger surprise than 99 of 100 normal nights have " +
 	"(Westfall and Young's maxT over the nights of the history, with a Pareto tail beyond the largest). The false discovery rate over all comparisons of a night is controlled (Benjamini and Hochberg)"
