@@ -142,9 +142,7 @@ func (d *draft) sizes() {
 		d.notes.Racks = max(d.notes.Racks, d.Racks)
 	}
 	for a := range d.Attempts {
-		if at := &d.Attempts[a]; at.Ok {
-			d.notes.LongestS = max(d.notes.LongestS, float64(at.Dur)/1e6)
-		}
+		d.notes.LongestS = max(d.notes.LongestS, float64(d.Attempts[a].Dur)/1e6)
 	}
 	for j := range d.Jobs {
 		d.notes.LongestJobS = max(d.notes.LongestJobS, float64(d.Jobs[j].Observed)/1e6)

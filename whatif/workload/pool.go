@@ -183,7 +183,7 @@ type Notes struct {
 	SmallPhases      int     // phases with fewer than two finished tasks, which give no distribution for a copy
 	MachinesSlow     int     // machines that differ from the others by 15 % or more, in some window of time
 	Reported         int     // attempts whose progress the log holds
-	LongestS         float64 // duration of the longest attempt that succeeded
+	LongestS         float64 // duration of the longest attempt
 	LongestJobS      float64 // completion time of the longest job whose start and end the log has
 	MostSlots        int     // of any pool
 	Racks            int     // that the log names, most of any pool; 0: none

@@ -29,9 +29,9 @@ func TestUnendedAttempts(t *testing.T) {
 			Attempts: []schema.Attempt{{AttemptID: 5, PhaseID: 3, JobID: 2, ApplicationID: 1, Status: schema.Running,
 				Machine: schema.Some("m"), StartTime: at(2)}},
 		}
-		p := workload.Build(workloadtest.FromTrace(tr)).Pools[0]
-		if got := 2 + float64(p.Attempts[0].Dur)/1e6; got != c.want {
-			t.Errorf("%s: it ends at %g s, want %g s", name, got, c.want)
+		w := workload.Build(workloadtest.FromTrace(tr))
+		if got := 2 + float64(w.Pools[0].Attempts[0].Dur)/1e6; got != c.want || 2+w.Notes.LongestS != c.want {
+			t.Errorf("%s: it ends at %g s, want %g s; the longest attempt takes %g s", name, got, c.want, w.Notes.LongestS)
 		}
 	}
 }
