@@ -287,8 +287,6 @@ func finishAttempt(rec *record, a *schema.Attempt) error {
 		}
 		a.DurationS = schema.Some(a.FinishTime.V.Sub(a.StartTime.V))
 	}
-	a.DropLateQueue()
-	a.DropLongParts()
 	if !rec.has(rec.filer.quality) { // a quality given in the file takes precedence
 		if !a.StartTime.OK || !a.FinishTime.OK {
 			a.Quality |= schema.PartialRow
@@ -328,8 +326,8 @@ func (r *reader) remember(rec *record) error {
 				return err
 			}
 		}
-		if err := r.numbers.number(row, rec.has(rec.filer.number)); err != nil {
-			return err
+		if !rec.has(rec.filer.number) {
+			r.numbers.number(row)
 		}
 		of := owners{row.PhaseID, row.JobID, row.ApplicationID}
 		if of == r.of { // the rows of a phase are adjacent
