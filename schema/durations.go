@@ -31,13 +31,15 @@ func (a *Attempt) DropLongParts() {
 	drop(&a.CPUS, MostCores*most)
 }
 
-// DropLateQueue makes the queued time unknown if it is after the start or the end: another machine's clock measured it.
-func (a *Attempt) DropLateQueue() {
+// DropLateQueue makes the queued time unknown if it is after the start or the end: another machine's clock measured it. It reports
+// whether it was.
+func (a *Attempt) DropLateQueue() (late bool) {
 	for _, t := range []Null[Time]{a.StartTime, a.FinishTime} {
-		if t.OK && a.QueuedTime.V > t.V {
-			a.QueuedTime = Null[Time]{}
+		if a.QueuedTime.OK && t.OK && a.QueuedTime.V > t.V {
+			a.QueuedTime, late = Null[Time]{}, true
 		}
 	}
+	return late
 }
 
 // OutlierRatio is the ratio of an attempt's duration to the median of its phase, or to its usual duration, above which it is

@@ -6,8 +6,8 @@ import (
 	"straggler/schema"
 )
 
-// maxTasks bounds the tasks whose attempts are counted, apart from those of phases whose tasks count up from 0 with one attempt each, at
-// 16 bytes. Attempts of further tasks are all number 0.
+// maxTasks bounds the tasks that are remembered, at 16 bytes: those with several attempts, and those that do not count up from 0 in their
+// phase. Further tasks have no number above 1.
 const maxTasks = 2_000_000
 
 // numbers numbers the attempts of each task whose rows have no numbers, in the order of the rows.

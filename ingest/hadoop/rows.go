@@ -255,8 +255,7 @@ func (b *jobRows) attempt(phase schema.Key, t *task, a *attempt, remoteShare map
 			row.DurationS = schema.Some(row.FinishTime.V.Sub(row.StartTime.V))
 		}
 	}
-	queued := row.QueuedTime.OK
-	if row.DropLateQueue(); queued && !row.QueuedTime.OK {
+	if row.DropLateQueue() {
 		b.skewed++
 	}
 	if !row.StartTime.OK || !row.FinishTime.OK {
