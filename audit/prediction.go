@@ -76,7 +76,7 @@ func madSD(y []float64, centre float64) float64 {
 	for i, v := range y {
 		d[i] = math.Abs(v - centre)
 	}
-	return 1.4826 * stats.Median(d)
+	return stats.MADScale * stats.Median(d)
 }
 
 // levels returns the variance of what persists for several nights, because of drift or autocorrelation: the component between

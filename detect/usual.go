@@ -10,6 +10,7 @@ import (
 
 	"straggler/engine"
 	"straggler/schema"
+	"straggler/stats"
 	"straggler/store"
 )
 
@@ -203,7 +204,7 @@ func (s *stage) expect(executions []stageExecution, i int) expectation {
 	out.UsualBytes, out.UsualRecords = s.median(ofBytes), s.median(ofRecords)
 	out.UsualCPUS, out.UsualWaitS = s.median(ofCPU), s.median(ofWait)
 	out.UsualTasks = s.median(ofTasks)
-	between := max(1.4826*s.deviation(usual.V), math.Log(most/least)/(4*math.Sqrt(n)), 0.01)
+	between := max(stats.MADScale*s.deviation(usual.V), math.Log(most/least)/(4*math.Sqrt(n)), 0.01)
 	out.BetweenRuns = schema.Some(between)
 	out.WorkRatio = ratioOf(orNaN(own.InputBytes), out.UsualBytes)
 	if !out.WorkRatio.OK {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"straggler/schema"
+	"straggler/stats"
 	"straggler/whatif/replay"
 )
 
@@ -164,14 +165,14 @@ func (e errorsOf) add(b Basis, estimated, actual float64) {
 	}
 }
 
-// scatter returns the standard deviation of ln(estimate / actual) of a basis so far: 1.4826 × the median of its absolute value,
-// as of a normal distribution. Until there are enough estimates it is the larger of the errors that whatif assumes for progress.
+// scatter returns the standard deviation of ln(estimate / actual) of a basis so far: stats.MADScale × the median of its absolute
+// value, as of a normal distribution. Until there are enough estimates it is the larger of the errors that whatif assumes for progress.
 func (e errorsOf) scatter(b Basis) float64 {
 	x := e[b]
 	if x == nil || len(x.logs) < enoughErrors {
 		return 0.3
 	}
-	return 1.4826 * median(x.logs)
+	return stats.MADScale * median(x.logs)
 }
 
 // mostErrors bounds what is kept of an application.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"straggler/stats"
 	"straggler/whatif/replay"
 	"straggler/whatif/schedule"
 	"straggler/whatif/simulate"
@@ -210,15 +211,15 @@ func fairBenchmark(ctx context.Context, t *table) error {
 	t.assume("Arrivals, durations and outputs of maps and reduces are drawn, because the paper's three schedules are not public. " +
 		"Ours is the median of seven seeds, as the paper shows the median of three.")
 	t.rebuilt("§6.1", "figure 10: mean gain of jobs of 16 maps by fair sharing with copy-compute splitting over FIFO",
-		3.45, median(gains["copycompute"].mean), 1.55, "The paper's schedules gave 1.9, 2.5 and 5; any value in their range is met.")
-	t.rebuilt("§6.1", "figure 10: the most that one of them gains", 9.3, median(gains["copycompute"].most), 4.7,
+		3.45, stats.Median(gains["copycompute"].mean), 1.55, "The paper's schedules gave 1.9, 2.5 and 5; any value in their range is met.")
+	t.rebuilt("§6.1", "figure 10: the most that one of them gains", 9.3, stats.Median(gains["copycompute"].most), 4.7,
 		"The paper's schedules gave 4.6, 10 and 14; any value in their range is met.")
 	t.rebuilt("§6.1", "figure 10: fair sharing alone has some of them done in half the time or less (1) or not (0)",
-		1, better(2, median(gains["fair"].most)+1e-9), 0,
+		1, better(2, stats.Median(gains["fair"].most)+1e-9), 0,
 		fmt.Sprintf("'Fair sharing (figure (a)) can cut response times in half' is read as the gain of some jobs, "+
 			"because with copy-compute splitting jobs gain '1.8-2x' on average, and less without. Ours is %.2f at most and %.2f on average.",
-			median(gains["fair"].most), median(gains["fair"].mean)))
-	t.rebuilt("§6.1", "figure 11: locality with delay scheduling", 0.995, median(gains["fair-all"].local), 0.01, "99 to 100 %.")
+			stats.Median(gains["fair"].most), stats.Median(gains["fair"].mean)))
+	t.rebuilt("§6.1", "figure 11: locality with delay scheduling", 0.995, stats.Median(gains["fair-all"].local), 0.01, "99 to 100 %.")
 	if len(t.arrivals) > 0 {
 		return t.fairSWIM(ctx, w)
 	}

@@ -20,12 +20,6 @@ func moments(v []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd / float64(max(len(v)-1, 1)))
 }
 
-// median returns the middle one of an odd number of values.
-func median(v []float64) float64 {
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
 func sum(v []float64) (s float64) {
 	for _, x := range v {
 		s += x
